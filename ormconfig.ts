@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { loadConfiguration } from './src/platform/config';
+import { dataSourceOptions } from './src/platform/database';
+
+const configuration = loadConfiguration();
+if (configuration.databaseUrl === null) {
+  throw new Error('Set DATABASE_URL to the database that the command is for.');
+}
+
+/** For TypeORM's command line only (`npm run migration:generate`); the service connects through DatabaseModule. */
+export default new DataSource({
+  ...dataSourceOptions(configuration.databaseUrl, 2),
+  entities: [join(__dirname, 'src/**/*.entity.{js,ts}')],
+});

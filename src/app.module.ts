@@ -1,0 +1,30 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ClockModule } from './platform/clock';
+import { type Configuration, ConfigurationModule } from './platform/config';
+import { DatabaseModule } from './platform/database';
+import { IdempotencyModule } from './platform/idempotency';
+import { JobsModule } from './platform/jobs';
+import { ObservabilityModule } from './platform/observability';
+import { OutboxModule } from './platform/outbox';
+import { CouponsModule } from './modules/coupons';
+
+/** The whole engine. `main.ts` and the tests start the same one. */
+@Module({})
+export class AppModule {
+  /** @param databaseUrl the database to use: the configured one, or the embedded server's */
+  static with(configuration: Configuration, databaseUrl: string): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigurationModule.with(configuration),
+        ClockModule,
+        DatabaseModule.connect(databaseUrl),
+        JobsModule,
+        OutboxModule,
+        IdempotencyModule,
+        ObservabilityModule,
+        CouponsModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,37 @@
+import { data } from 'currency-codes';
+import { invariant } from '../invariant';
+
+/**
+ * ISO 4217 gives codes with a leading X to what no single country issues. Currencies among them are
+ * shared by several countries (XAF, XCD, XOF, XPF); the rest is metals, bond units, units of
+ * account of one institution, the test code and "no currency", for which the standard says "N.A."
+ * where the minor unit would stand and the list stores 0. Those name one placeholder or institution
+ * instead of countries.
+ */
+const digitsByCode: ReadonlyMap<string, number> = new Map(
+  data
+    .filter(({ code, countries }) => !code.startsWith('X') || countries.length > 1)
+    .map(({ code, digits }) => [code, digits]),
+);
+
+/**
+ * Whether `code` is a currency that can be billed in: an ISO 4217 code in upper case that has a
+ * minor unit. Funds codes with a stated minor unit (CLF, UYI) count; metals and units of account
+ * (XAU, XDR, XTS, XXX) do not.
+ */
+export function isCurrency(code: string): boolean {
+  return digitsByCode.has(code);
+}
+
+/**
+ * Digits after the decimal point in the major unit of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO
+ * 4217).
+ *
+ * @throws InvariantError when `code` is not a currency; check what comes from outside with {@link
+ * isCurrency} first.
+ */
+export function minorDigits(code: string): number {
+  const digits = digitsByCode.get(code);
+  invariant(digits !== undefined, `${code} is not a currency`);
+  return digits;
+}

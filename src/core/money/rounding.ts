@@ -1,0 +1,33 @@
+import { invariant } from '../invariant';
+
+/**
+ * The integer nearest to `numerator / denominator`, halves away from zero: 1/2 gives 1, -1/2 gives
+ * -1. The only rounding in the engine; an amount passes it once, at its line.
+ *
+ * @throws InvariantError when `denominator` is zero.
+ */
+export function roundHalfAwayFromZero(numerator: bigint, denominator: bigint): bigint {
+  invariant(denominator !== 0n, 'a ratio has a denominator');
+  const isNegative = numerator < 0n !== denominator < 0n;
+  const dividend = magnitude(numerator);
+  const divisor = magnitude(denominator);
+  const rounded = (2n * dividend + divisor) / (2n * divisor);
+  return isNegative ? -rounded : rounded;
+}
+
+/**
+ * `amountMinor` x `numerator` / `denominator` in minor units, rounded once, half away from zero.
+ *
+ * @throws InvariantError when `denominator` is zero.
+ */
+export function multiplyByRatio(
+  amountMinor: bigint,
+  numerator: bigint,
+  denominator: bigint,
+): bigint {
+  return roundHalfAwayFromZero(amountMinor * numerator, denominator);
+}
+
+function magnitude(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}

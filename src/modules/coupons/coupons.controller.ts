@@ -1,0 +1,116 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import {
+  couponCodeTaken,
+  couponInUse,
+  couponNotFound,
+  couponTermsContradict,
+} from './coupons.errors';
+import { CouponsService } from './coupons.service';
+import { CouponDto, toCouponDto } from './dto/coupon.dto';
+import { CreateCouponDto, toCouponTerms } from './dto/create-coupon.dto';
+import { toCouponChange, UpdateCouponDto } from './dto/update-coupon.dto';
+
+const couponId = new IdPipe('coup', couponNotFound);
+
+@ApiTags('Coupons')
+@Controller('v1/coupons')
+export class CouponsController {
+  constructor(private readonly coupons: CouponsService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create a coupon',
+    status: 201,
+    answer: CouponDto,
+    reads: 'post',
+    problems: [couponTermsContradict, couponCodeTaken],
+  })
+  async createCoupon(
+    @Body() body: CreateCouponDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CouponDto> {
+    const coupon = await this.coupons.create(toCouponTerms(body));
+    tag(response, coupon);
+    return toCouponDto(coupon);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List coupons',
+    status: 200,
+    answer: pageOf(CouponDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listCoupons(@Query() query: ListQueryDto): Promise<PageDto<CouponDto>> {
+    return toPageDto(await this.coupons.list(toPageRequest(query, 'coup')), toCouponDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a coupon',
+    status: 200,
+    answer: CouponDto,
+    reads: 'path',
+    problems: [couponNotFound],
+  })
+  async getCoupon(
+    @Param('id', couponId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CouponDto> {
+    const coupon = await this.coupons.get(id);
+    tag(response, coupon);
+    return toCouponDto(coupon);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update a coupon',
+    description:
+      'Switches it on or off, or merges its metadata. Inactive: no new redemption, running discounts go on. ' +
+      'Nothing sent changes nothing.',
+    status: 200,
+    answer: CouponDto,
+    reads: 'change',
+    problems: [couponNotFound, metadataTooLarge],
+  })
+  async updateCoupon(
+    @Param('id', couponId) id: string,
+    @Body() body: UpdateCouponDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CouponDto> {
+    const coupon = await this.coupons.update(id, toCouponChange(body), expected);
+    tag(response, coupon);
+    return toCouponDto(coupon);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete a coupon nobody redeemed',
+    status: 204,
+    reads: 'removal',
+    problems: [couponNotFound, couponInUse],
+  })
+  async deleteCoupon(
+    @Param('id', couponId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.coupons.delete(id, expected);
+  }
+}

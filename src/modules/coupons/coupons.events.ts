@@ -1,0 +1,16 @@
+import { defineEvent } from '../../platform/outbox';
+import { CouponDto, toCouponDto } from './dto/coupon.dto';
+
+export const couponCreated = defineEvent({
+  type: 'coupon.created',
+  meaning: 'A coupon was created.',
+  dto: CouponDto,
+  toDto: toCouponDto,
+});
+
+export const couponUpdated = defineEvent({
+  type: 'coupon.updated',
+  meaning: 'A coupon was switched on or off, or its metadata changed.',
+  dto: CouponDto,
+  toDto: toCouponDto,
+});

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import { CouponEntity } from './coupon.entity';
+import { couponCodeTaken } from './coupons.errors';
+import type { Coupon } from './domain/coupon';
+
+@Injectable()
+export class CouponsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {ProblemError} `coupon_code_taken` */
+  async insert(coupon: Coupon): Promise<void> {
+    try {
+      await this.database.insert(CouponEntity, coupon);
+    } catch (error) {
+      if (violatedConstraint(error) === 'coupon_code_unique') throw couponCodeTaken(coupon.code);
+      throw error;
+    }
+  }
+
+  find(id: string): Promise<Coupon | null> {
+    return this.coupons.findOneBy({ id });
+  }
+
+  /** The coupon, locked until the transaction ends. */
+  lock(id: string): Promise<Coupon | null> {
+    this.database.requireTransaction();
+    return this.coupons.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  page(request: PageRequest): Promise<Page<Coupon>> {
+    return pageById(this.coupons.createQueryBuilder('coupon'), request);
+  }
+
+  /** Writes what an update may change. */
+  async update(coupon: Coupon): Promise<void> {
+    const { isActive, metadata, version, updatedAt } = coupon;
+    await this.database.update(CouponEntity, coupon.id, {
+      isActive,
+      metadata,
+      version,
+      updatedAt,
+    });
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.coupons.delete({ id });
+  }
+
+  private get coupons() {
+    return this.database.repository(CouponEntity);
+  }
+}

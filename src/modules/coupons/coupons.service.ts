@@ -1,0 +1,123 @@
+import { randomInt } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { Clock } from '../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { metadataTooLarge } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { couponInUse, couponNotFound, couponTermsContradict } from './coupons.errors';
+import { couponCreated, couponUpdated } from './coupons.events';
+import { CouponsRepository } from './coupons.repository';
+import { type Coupon, type CouponChange, type CouponTerms, faultsOfTerms } from './domain/coupon';
+
+@Injectable()
+export class CouponsService {
+  constructor(
+    private readonly database: Database,
+    private readonly coupons: CouponsRepository,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws {ProblemError} `coupon_terms_contradict`, `coupon_code_taken` */
+  async create(terms: CouponTerms): Promise<Coupon> {
+    const now = this.clock.now();
+    const faults = faultsOfTerms(terms, now);
+    if (faults.length > 0) throw couponTermsContradict(faults);
+    const coupon: Coupon = {
+      ...terms,
+      id: newId('coup'),
+      version: 1,
+      code: terms.code ?? newCode(),
+      timesRedeemed: 0,
+      isActive: true,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.database.transaction(async () => {
+      await this.coupons.insert(coupon);
+      await this.outbox.record(couponCreated, { after: coupon, occurredAt: now });
+    });
+    return coupon;
+  }
+
+  /** @throws {ProblemError} `coupon_not_found` */
+  async get(id: string): Promise<Coupon> {
+    const coupon = await this.coupons.find(id);
+    if (coupon === null) throw couponNotFound(id);
+    return coupon;
+  }
+
+  list(request: PageRequest): Promise<Page<Coupon>> {
+    return this.coupons.page(request);
+  }
+
+  /**
+   * Switches a coupon on or off and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * @throws {ProblemError} `coupon_not_found`, `precondition_failed`, `metadata_too_large`
+   */
+  update(id: string, change: CouponChange, expected: VersionCondition): Promise<Coupon> {
+    return this.database.transaction(async () => {
+      const before = await this.coupons.lock(id);
+      if (before === null) throw couponNotFound(id);
+      assertVersion(expected, before);
+      const after = this.changed(before, change);
+      if (after === before) return before;
+      await this.coupons.update(after);
+      await this.outbox.record(couponUpdated, {
+        after,
+        before,
+        occurredAt: after.updatedAt,
+      });
+      return after;
+    });
+  }
+
+  /**
+   * Deletes a coupon nobody redeemed.
+   * @throws {ProblemError} `coupon_not_found`, `precondition_failed`, `coupon_in_use`
+   */
+  delete(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const coupon = await this.coupons.lock(id);
+      if (coupon === null) throw couponNotFound(id);
+      assertVersion(expected, coupon);
+      if (coupon.timesRedeemed > 0) throw couponInUse(id);
+      await this.coupons.delete(id);
+    });
+  }
+
+  private changed(before: Coupon, change: CouponChange): Coupon {
+    const metadata = mergeMetadata(before.metadata, change.metadata);
+    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+    const isActive = change.isActive ?? before.isActive;
+    const same = isActive === before.isActive && isDeepStrictEqual(metadata, before.metadata);
+    if (same) return before;
+    return {
+      ...before,
+      isActive,
+      metadata,
+      version: before.version + 1,
+      updatedAt: this.clock.now(),
+    };
+  }
+}
+
+/** Letters and digits that are not mistaken for each other. */
+const CODE_ALPHABET = 'ABCDEFGHJKMNPQRSTVWXYZ23456789';
+const CODE_LENGTH = 12;
+
+function newCode(): string {
+  return Array.from(
+    { length: CODE_LENGTH },
+    () => CODE_ALPHABET[randomInt(CODE_ALPHABET.length)],
+  ).join('');
+}

@@ -1,0 +1,130 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  IdProperty,
+  InstantProperty,
+  MetadataProperty,
+  toWireAmount,
+  toWireInstant,
+} from '../../../platform/http';
+import {
+  type Coupon,
+  COUPON_DURATIONS,
+  COUPON_TYPES,
+  type CouponDuration,
+  type CouponType,
+} from '../domain/coupon';
+
+export class CouponDto {
+  @IdProperty('coup_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'What a customer types; unique.', example: 'WELCOME20' })
+  readonly code!: string;
+
+  @ApiProperty({ type: String, nullable: true, description: 'For people.', example: 'Welcome' })
+  readonly name!: string | null;
+
+  @ApiProperty({
+    enum: COUPON_TYPES,
+    description: 'Whether it takes off a part or an amount.',
+    example: 'percent',
+  })
+  readonly type!: CouponType;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Percent, as a decimal string.',
+    example: '20',
+  })
+  readonly percent_off!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Minor units of `currency`.',
+    example: null,
+  })
+  readonly amount_off!: number | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'ISO 4217; only for type `amount`.',
+    example: null,
+  })
+  readonly currency!: string | null;
+
+  @ApiProperty({
+    enum: COUPON_DURATIONS,
+    description: 'For how many invoices it counts.',
+    example: 'once',
+  })
+  readonly duration!: CouponDuration;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Only for `repeating`.',
+    example: null,
+  })
+  readonly duration_in_months!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'How often it can be redeemed; null: no limit.',
+    example: 100,
+  })
+  readonly max_redemptions!: number | null;
+
+  @ApiProperty({ type: 'integer', description: 'How often it was redeemed.', example: 0 })
+  readonly times_redeemed!: number;
+
+  @InstantProperty('Last instant at which it can be redeemed.', { nullable: true })
+  readonly redeem_by!: string | null;
+
+  @ApiProperty({
+    type: [String],
+    description: 'Plans it is limited to; empty for all.',
+    example: [],
+  })
+  readonly plan_ids!: readonly string[];
+
+  @ApiProperty({
+    description: 'An inactive coupon takes no new redemption; running discounts go on.',
+    example: true,
+  })
+  readonly is_active!: boolean;
+
+  @MetadataProperty()
+  readonly metadata!: object;
+
+  @InstantProperty('When it was created.')
+  readonly created_at!: string;
+
+  @InstantProperty('When it last changed.')
+  readonly updated_at!: string;
+}
+
+export function toCouponDto(coupon: Coupon): CouponDto {
+  return {
+    id: coupon.id,
+    code: coupon.code,
+    name: coupon.name,
+    type: coupon.type,
+    percent_off: coupon.percentOff,
+    amount_off: coupon.amountOff === null ? null : toWireAmount(coupon.amountOff),
+    currency: coupon.currency,
+    duration: coupon.duration,
+    duration_in_months: coupon.durationInMonths,
+    max_redemptions: coupon.maxRedemptions,
+    times_redeemed: coupon.timesRedeemed,
+    redeem_by: toWireInstant(coupon.redeemBy),
+    plan_ids: coupon.planIds,
+    is_active: coupon.isActive,
+    metadata: coupon.metadata,
+    created_at: toWireInstant(coupon.createdAt),
+    updated_at: toWireInstant(coupon.updatedAt),
+  };
+}

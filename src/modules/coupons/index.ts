@@ -1,0 +1,1 @@
+export { CouponsModule } from './coupons.module';

@@ -1,0 +1,33 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+
+const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, coupons, payments and refunds, webhooks.
+
+Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339 in UTC.
+Lists are paged with \`limit\` and \`cursor\`, newest first. Every POST takes an \`Idempotency-Key\`. Errors are
+\`application/problem+json\` (RFC 9457) with a stable \`code\`.`;
+
+/** The description of every operation, made from the controllers. */
+export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Billing engine')
+    .setDescription(DESCRIPTION)
+    .setVersion('1.0.0')
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addServer('http://127.0.0.1:3000', 'The service as `npm start` starts it')
+    .build();
+  return SwaggerModule.createDocument(app, builder, {
+    operationIdFactory: (_controller, method) => method,
+  });
+}
+
+/** Swagger UI at /docs, the document at /openapi.json. */
+export function publishDocs(app: INestApplication): void {
+  SwaggerModule.setup('docs', app, () => createOpenApiDocument(app), {
+    jsonDocumentUrl: 'openapi.json',
+    yamlDocumentUrl: 'openapi.yaml',
+    customSiteTitle: 'Billing engine',
+    swaggerOptions: { displayRequestDuration: true, tryItOutEnabled: true },
+  });
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Configuration, ConfigurationError } from './configuration';
+import { SETTINGS } from './settings';
+
+describe('the configuration', () => {
+  it('needs no variable at all', () => {
+    const configuration = new Configuration({});
+    expect(configuration).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      databaseUrl: null,
+      dataDirectory: resolve('.data'),
+      role: 'all',
+      auth: 'open',
+      logLevel: 'info',
+    });
+  });
+
+  it.each([
+    ['PORT', 'http'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '3e3'],
+    ['PORT', ''],
+    ['HOST', ' '],
+    ['DATABASE_URL', 'mysql://localhost/x'],
+    ['DATABASE_URL', 'localhost'],
+    ['DATABASE_POOL_SIZE', '1'],
+    ['DATA_DIR', ''],
+    ['ROLE', 'ALL'],
+    ['AUTH', 'keys'],
+    ['AUTH_OPEN_ACKNOWLEDGED', 'yes'],
+    ['LOG_LEVEL', 'verbose'],
+    ['SHUTDOWN_TIMEOUT_MS', '1.5'],
+  ])('a wrong %s (%j) stops the start and is named', (variable, text) => {
+    expect(() => new Configuration({ [variable]: text })).toThrow(ConfigurationError);
+    expect(() => new Configuration({ [variable]: text })).toThrow(new RegExp(`^${variable} is `));
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', 'billing.example.com'])(
+    'open access on %s starts only when acknowledged',
+    (host) => {
+      expect(() => new Configuration({ HOST: host })).toThrow(/AUTH_OPEN_ACKNOWLEDGED/);
+      expect(new Configuration({ HOST: host, AUTH_OPEN_ACKNOWLEDGED: 'true' }).host).toBe(host);
+      expect(new Configuration({ HOST: host, ROLE: 'worker' }).host).toBe(host);
+    },
+  );
+
+  it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('open access on %s starts', (host) => {
+    expect(new Configuration({ HOST: host }).host).toBe(host);
+  });
+
+  it('is described by the table in the README, row by row', () => {
+    const readme = readFileSync(join(__dirname, '../../../README.md'), 'utf8');
+    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (.+?) +\| (.+?) +\| (.+?) +\|$/gm)];
+    expect(rows.map(([, ...cells]) => cells)).toEqual(
+      Object.entries(SETTINGS).map(([variable, { fallback, accepts, meaning }]) => [
+        variable,
+        fallback === null ? '-' : `\`${fallback}\``,
+        accepts,
+        meaning,
+      ]),
+    );
+  });
+});

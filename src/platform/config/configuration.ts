@@ -1,0 +1,100 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { SETTINGS, type Setting } from './settings';
+
+/** A variable holds a value the service cannot run with. The message names it; the start stops. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function read<Value>(
+  environment: Environment,
+  variable: string,
+  setting: Setting<Value>,
+): Value | null {
+  const text = environment[variable] ?? setting.fallback;
+  if (text === null) return null;
+  const value = setting.parse(text);
+  if (value === undefined) {
+    throw new ConfigurationError(
+      `${variable} is ${JSON.stringify(text)}, but must be ${setting.accepts.replaceAll('`', '')}.`,
+    );
+  }
+  return value;
+}
+
+function readWithFallback<Value>(
+  environment: Environment,
+  variable: string,
+  setting: Setting<Value>,
+): Value {
+  const value = read(environment, variable, setting);
+  if (value === null) throw new ConfigurationError(`${variable} must be set.`);
+  return value;
+}
+
+/** Whether connections to this address can only come from the same machine. */
+function isLoopback(host: string): boolean {
+  if (isIP(host) === 4) return host.startsWith('127.');
+  return host === '::1' || host === 'localhost';
+}
+
+/** The settings of this process, typed and validated once, at boot. */
+export class Configuration {
+  readonly port: number;
+  readonly host: string;
+  readonly databaseUrl: string | null;
+  readonly databasePoolSize: number;
+  readonly dataDirectory: string;
+  readonly role: 'all' | 'api' | 'worker';
+  readonly auth: 'open';
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  readonly shutdownTimeoutMs: number;
+
+  /** @throws {ConfigurationError} naming the first variable that is wrong */
+  constructor(environment: Environment) {
+    this.port = readWithFallback(environment, 'PORT', SETTINGS.PORT);
+    this.host = readWithFallback(environment, 'HOST', SETTINGS.HOST);
+    this.databaseUrl = read(environment, 'DATABASE_URL', SETTINGS.DATABASE_URL);
+    this.databasePoolSize = readWithFallback(
+      environment,
+      'DATABASE_POOL_SIZE',
+      SETTINGS.DATABASE_POOL_SIZE,
+    );
+    this.dataDirectory = resolve(readWithFallback(environment, 'DATA_DIR', SETTINGS.DATA_DIR));
+    this.role = readWithFallback(environment, 'ROLE', SETTINGS.ROLE);
+    this.auth = readWithFallback(environment, 'AUTH', SETTINGS.AUTH);
+    this.logLevel = readWithFallback(environment, 'LOG_LEVEL', SETTINGS.LOG_LEVEL);
+    this.shutdownTimeoutMs = readWithFallback(
+      environment,
+      'SHUTDOWN_TIMEOUT_MS',
+      SETTINGS.SHUTDOWN_TIMEOUT_MS,
+    );
+    const acknowledged = readWithFallback(
+      environment,
+      'AUTH_OPEN_ACKNOWLEDGED',
+      SETTINGS.AUTH_OPEN_ACKNOWLEDGED,
+    );
+    if (this.answersHttp && this.auth === 'open' && !isLoopback(this.host) && !acknowledged) {
+      throw new ConfigurationError(
+        `AUTH is "open" and HOST is "${this.host}": everyone who can reach this address could move money. ` +
+          'Listen on 127.0.0.1, or set AUTH_OPEN_ACKNOWLEDGED=true.',
+      );
+    }
+  }
+
+  get answersHttp(): boolean {
+    return this.role !== 'worker';
+  }
+
+  get doesDueWork(): boolean {
+    return this.role !== 'api';
+  }
+}
+
+/** The configuration of this process. The only place that reads `process.env`. */
+export function loadConfiguration(): Configuration {
+  return new Configuration(process.env);
+}

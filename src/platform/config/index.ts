@@ -1,0 +1,2 @@
+export { Configuration, ConfigurationError, loadConfiguration } from './configuration';
+export { ConfigurationModule } from './configuration.module';

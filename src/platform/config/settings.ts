@@ -1,0 +1,101 @@
+/** One environment variable: how it is read, and what the README's table says of it. */
+export interface Setting<Value> {
+  readonly fallback: string | null;
+  readonly accepts: string;
+  readonly meaning: string;
+  /** Returns the value, or undefined where the text is not acceptable. */
+  readonly parse: (text: string) => Value | undefined;
+}
+
+function setting<Value>(definition: Setting<Value>): Setting<Value> {
+  return definition;
+}
+
+function integerBetween(least: number, most: number): (text: string) => number | undefined {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
+}
+
+function oneOf<const Choice extends string>(
+  ...choices: readonly Choice[]
+): (text: string) => Choice | undefined {
+  return (text) => choices.find((choice) => choice === text);
+}
+
+function boolean(text: string): boolean | undefined {
+  return text === 'true' ? true : text === 'false' ? false : undefined;
+}
+
+function nonEmpty(text: string): string | undefined {
+  return text.trim() === '' ? undefined : text;
+}
+
+function postgresUrl(text: string): string | undefined {
+  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
+}
+
+/** Every variable the service reads. The README's table is checked against this by a test. */
+export const SETTINGS = {
+  PORT: setting({
+    fallback: '3000',
+    accepts: '0 to 65535',
+    meaning: 'Port to listen on; 0 takes any free one.',
+    parse: integerBetween(0, 65_535),
+  }),
+  HOST: setting({
+    fallback: '127.0.0.1',
+    accepts: 'an address or host name',
+    meaning: 'Address to listen on.',
+    parse: nonEmpty,
+  }),
+  DATABASE_URL: setting({
+    fallback: null,
+    accepts: 'postgres://…',
+    meaning: 'PostgreSQL 15 to 18 to use. Without it the embedded server is started.',
+    parse: postgresUrl,
+  }),
+  DATABASE_POOL_SIZE: setting({
+    fallback: '20',
+    accepts: '2 to 500',
+    meaning: 'Connections each process keeps to the database, at the most.',
+    parse: integerBetween(2, 500),
+  }),
+  DATA_DIR: setting({
+    fallback: '.data',
+    accepts: 'a path',
+    meaning: 'Where the embedded server keeps its data and its password.',
+    parse: nonEmpty,
+  }),
+  ROLE: setting({
+    fallback: 'all',
+    accepts: '`all`, `api`, `worker`',
+    meaning: 'What this process does: answer HTTP, do the due work in the background, or both.',
+    parse: oneOf('all', 'api', 'worker'),
+  }),
+  AUTH: setting({
+    fallback: 'open',
+    accepts: '`open`',
+    meaning: 'Who may call. `open`: everyone who can reach the port.',
+    parse: oneOf('open'),
+  }),
+  AUTH_OPEN_ACKNOWLEDGED: setting({
+    fallback: 'false',
+    accepts: '`true`, `false`',
+    meaning: 'Must be `true` to start with `AUTH=open` on a `HOST` that is not loopback.',
+    parse: boolean,
+  }),
+  LOG_LEVEL: setting({
+    fallback: 'info',
+    accepts: '`fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`',
+    meaning: 'Least severe log line that is written.',
+    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  }),
+  SHUTDOWN_TIMEOUT_MS: setting({
+    fallback: '25000',
+    accepts: '0 to 600000',
+    meaning: 'How long requests and jobs in flight may take to finish after SIGTERM or SIGINT.',
+    parse: integerBetween(0, 600_000),
+  }),
+} as const;

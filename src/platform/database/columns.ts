@@ -1,0 +1,41 @@
+import { Column, type ColumnOptions, PrimaryColumn } from 'typeorm';
+
+/**
+ * Columns every table spells the same way. Ids compare byte by byte (`COLLATE "C"`), so that they sort in the order they
+ * were made whatever the server's locale.
+ */
+export function IdColumn(): PropertyDecorator {
+  return PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' });
+}
+
+/** The id of another row. */
+export function ReferenceColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
+  return Column({ type: 'varchar', length: 40, collation: 'C', ...options });
+}
+
+/** An instant, to the millisecond: what the API shows is what is stored. */
+export function InstantColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
+  return Column({ type: 'timestamptz', precision: 3, ...options });
+}
+
+const bigintTransformer = {
+  from: (text: string | null): bigint | null => (text === null ? null : BigInt(text)),
+  to: (value: bigint | null | undefined): string | null | undefined =>
+    typeof value === 'bigint' ? value.toString() : value,
+};
+
+/** Whole minor units of a currency. */
+export function AmountColumn(
+  options: Pick<ColumnOptions, 'nullable' | 'default'> = {},
+): PropertyDecorator {
+  return Column({ type: 'bigint', transformer: bigintTransformer, ...options });
+}
+
+export function MetadataColumn(): PropertyDecorator {
+  return Column({ type: 'jsonb' });
+}
+
+/** Counts the changes of a row; the ETag is made of it. */
+export function RowVersionColumn(): PropertyDecorator {
+  return Column({ type: 'integer' });
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { DataSourceOptions } from 'typeorm';
+import { SnakeNaming } from './snake-naming';
+
+/** A caller waits no longer than this for a row another one holds, and no statement runs longer. */
+const LOCK_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+
+const MIGRATIONS = join(__dirname, '../../../migrations/*-*.{js,ts}');
+
+/** How every process of the engine speaks to its database. */
+export function dataSourceOptions(url: string, poolSize: number): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    poolSize,
+    applicationName: 'billing-engine',
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    namingStrategy: new SnakeNaming(),
+    installExtensions: false,
+    synchronize: false,
+    migrationsRun: false,
+    migrations: [MIGRATIONS],
+    migrationsTableName: 'migration',
+    migrationsTransactionMode: 'each',
+    extra: {
+      options: `-c lock_timeout=${LOCK_TIMEOUT_MS} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC`,
+    },
+  };
+}

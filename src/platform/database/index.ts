@@ -1,0 +1,17 @@
+export {
+  AmountColumn,
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from './columns';
+export { Database } from './database';
+export { DatabaseModule } from './database.module';
+export { dataSourceOptions } from './data-source-options';
+export { pageById } from './keyset';
+export type { Page, PageRequest } from './keyset';
+export { migrate } from './migrate';
+export { isDatabaseUnavailable, violatedConstraint } from './postgres-errors';
+export { assertVersion } from './versions';
+export type { VersionCondition } from './versions';

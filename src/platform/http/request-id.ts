@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const SANE = /^[A-Za-z0-9._:/+=-]{1,128}$/;
+
+/** The caller's `X-Request-Id` if it is sane, else a new one; also set on the answer. */
+export function assignRequestId(request: IncomingMessage, response: ServerResponse): string {
+  const sent = request.headers['x-request-id'];
+  const id = typeof sent === 'string' && SANE.test(sent) ? sent : randomUUID();
+  response.setHeader('X-Request-Id', id);
+  return id;
+}
+
+/** The id that `assignRequestId` gave this request (the request logger keeps it there). */
+export function requestIdOf(request: IncomingMessage): string {
+  const { id } = request as IncomingMessage & { readonly id?: unknown };
+  return typeof id === 'string' ? id : 'unknown';
+}

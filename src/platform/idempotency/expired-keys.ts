@@ -1,0 +1,23 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Jobs } from '../jobs';
+import { Idempotency } from './idempotency';
+
+const AT_ONCE = 1_000;
+const EVERY_MS = 60_000;
+
+/** Forgets idempotency keys after their 30 days. */
+@Injectable()
+export class ExpiredKeys implements OnModuleInit {
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly idempotency: Idempotency,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'expired-idempotency-keys',
+      idleMs: EVERY_MS,
+      runDue: async () => (await this.idempotency.removeExpired(AT_ONCE)) === AT_ONCE,
+    });
+  }
+}

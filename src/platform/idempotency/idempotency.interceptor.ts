@@ -1,0 +1,97 @@
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  createParamDecorator,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { from, lastValueFrom, type Observable } from 'rxjs';
+import { type ProblemKind, ProblemError } from '../errors';
+import { KeptRefusal } from '../http/kept-refusal';
+import { problemResponse } from '../http/problem-response';
+import { requestIdOf } from '../http/request-id';
+import { Idempotency, type Outcome } from './idempotency';
+import type { Answer } from './idempotency.types';
+import { idempotencyKeyOf, toKeyedRequest } from './keyed-request';
+
+interface InPhases {
+  readonly bodyField: string | null;
+}
+
+const IN_PHASES = 'idempotency:in-phases';
+
+/**
+ * Marks a POST whose effect has a gateway call between two commits; its service claims and completes the key itself.
+ * @param bodyField a field of the body that may carry the key beside the header
+ */
+export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
+  SetMetadata(IN_PHASES, { bodyField } satisfies InPhases);
+
+/** The key the request was sent with, or null. */
+export const IdempotencyKey = createParamDecorator(
+  (bodyField: string | null, context: ExecutionContext) =>
+    idempotencyKeyOf(context.switchToHttp().getRequest<Request>(), bodyField),
+);
+
+/** Refusals that come of the request's effect, and so are its answer for good. */
+const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
+
+const KEPT_HEADERS = ['Content-Type', 'ETag'] as const;
+
+/** Gives every POST with an `Idempotency-Key` one effect and one answer. */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(
+    private readonly idempotency: Idempotency,
+    private readonly reflector: Reflector,
+  ) {}
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    if (request.method !== 'POST') return next.handle();
+    const inPhases = this.reflector.get<InPhases | undefined>(IN_PHASES, context.getHandler());
+    const bodyField = inPhases?.bodyField ?? null;
+    const key = idempotencyKeyOf(request, bodyField);
+    if (key === null) return next.handle();
+
+    const response = http.getResponse<Response>();
+    const keyed = toKeyedRequest(request, key, bodyField);
+    const work = {
+      act: async () => answerOf(response, await lastValueFrom(next.handle())),
+      answerTo: (error: unknown) => refusalOf(error, requestIdOf(request)),
+    };
+    const outcome =
+      inPhases === undefined
+        ? this.idempotency.atomically(keyed, work)
+        : this.idempotency.inPhases(keyed, work);
+    return from(outcome.then((done) => send(response, done)));
+  }
+}
+
+function answerOf(response: Response, body: unknown): Answer {
+  const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' };
+  for (const name of KEPT_HEADERS) {
+    const value = response.getHeader(name);
+    if (typeof value === 'string') headers[name] = value;
+  }
+  // Nest has set the status of the route's success by now.
+  return { status: response.statusCode, headers, body: JSON.stringify(body ?? {}) };
+}
+
+function refusalOf(error: unknown, requestId: string): Answer | null {
+  if (!(error instanceof ProblemError) || !KEPT.has(error.definition.kind)) return null;
+  const { status, headers, body } = problemResponse(error, requestId);
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+/** Hands the stored bytes to Nest, which sends a string as it is, with the status of the route's success. */
+function send(response: Response, { answer, replayed }: Outcome): string {
+  if (replayed) response.setHeader('Idempotent-Replayed', 'true');
+  if (answer.status >= 400) throw new KeptRefusal(answer.status, answer.headers, answer.body);
+  response.set(answer.headers);
+  return answer.body;
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { Request } from 'express';
+import { idempotencyKeyMismatch, malformedRequest } from '../errors';
+import type { KeyedRequest } from './idempotency.types';
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
+
+/**
+ * The key a request was sent with, or null.
+ * @param bodyField the body's field that may carry it as well, where the operation has one
+ * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two keys
+ */
+export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {
+  const inHeader = request.headers['idempotency-key'];
+  if (inHeader !== undefined && (typeof inHeader !== 'string' || !PRINTABLE_ASCII.test(inHeader))) {
+    throw malformedRequest(
+      'The Idempotency-Key header must be 1 to 255 printable ASCII characters.',
+    );
+  }
+  const inBody =
+    bodyField === null ? undefined : (Reflect.get(request.body as object, bodyField) as unknown);
+  // Another type or shape is left to the validation of the body, which names the field.
+  if (typeof inBody !== 'string' || !PRINTABLE_ASCII.test(inBody)) return inHeader ?? null;
+  if (inHeader !== undefined && inHeader !== inBody) throw idempotencyKeyMismatch();
+  return inBody;
+}
+
+/** What makes two requests the same: method, path and body, whatever the order of its keys and wherever the key stood. */
+export function toKeyedRequest(
+  request: Request,
+  key: string,
+  bodyField: string | null,
+): KeyedRequest {
+  const body: Record<string, unknown> = { ...(request.body as object) };
+  if (bodyField !== null) delete body[bodyField];
+  const fingerprint = createHash('sha256')
+    .update(`${request.method} ${request.path}\n${canonicalJson(body)}`)
+    .digest('hex');
+  return { key, fingerprint };
+}
+
+function canonicalJson(body: unknown): string {
+  return JSON.stringify(body, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

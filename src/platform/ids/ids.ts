@@ -1,0 +1,20 @@
+import { typeid } from 'typeid-js';
+
+/** The prefix of each resource's id: the reader of a log line knows what it names. */
+export type IdPrefix =
+  'addon' | 'admin' | 'aent' | 'coup' | 'cus' | 'ent' | 'evt' | 'pay' | 'price' | 'ref' | 'whe';
+
+const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
+/**
+ * A new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that hold a UUIDv7. Ids made by one process sort in
+ * the order they were made; lists page by them.
+ */
+export function newId(prefix: IdPrefix): string {
+  return typeid(prefix).toString();
+}
+
+/** Whether the text has the shape of an id with this prefix. Says nothing about whether such a row exists. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));
+}

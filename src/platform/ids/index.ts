@@ -1,0 +1,2 @@
+export { isId, newId } from './ids';
+export type { IdPrefix } from './ids';

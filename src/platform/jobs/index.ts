@@ -1,0 +1,3 @@
+export { Jobs } from './jobs';
+export type { DueWork } from './jobs';
+export { JobsModule } from './jobs.module';

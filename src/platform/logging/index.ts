@@ -1,0 +1,2 @@
+export { createLogger, NestLogger } from './logger';
+export { requestLog } from './request-log';

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+/** What Prometheus reads at /metrics. One registry for each application, so that tests can start several. */
+@Injectable()
+export class Metrics {
+  readonly registry = new Registry();
+
+  private readonly requestSeconds = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from request to answer.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.registry],
+  });
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** Middleware that measures each request under the pattern of its route, so that ids make no new series. */
+  readonly measure = (request: Request, response: Response, next: NextFunction): void => {
+    const startedAt = performance.now();
+    response.once('finish', () => {
+      const route = (request.route as { readonly path?: unknown } | undefined)?.path;
+      this.requestSeconds.observe(
+        {
+          method: request.method,
+          route: typeof route === 'string' ? route : 'unmatched',
+          status: String(response.statusCode),
+        },
+        (performance.now() - startedAt) / 1_000,
+      );
+    });
+    next();
+  };
+}

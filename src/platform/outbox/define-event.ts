@@ -1,0 +1,34 @@
+import type { Type } from '@nestjs/common';
+
+/** A kind of event, and how the resource it is about is shown. */
+export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
+  /** `<resource>.<what happened>`, past tense. Stable: endpoints subscribe to it. */
+  readonly type: string;
+  /** When it is sent, in a sentence. */
+  readonly meaning: string;
+  /** The class that describes the resource as the API shows it. */
+  readonly dto: Type<Dto>;
+  readonly toDto: (resource: Resource) => Dto;
+}
+
+/** What the catalogue says of a kind of event. */
+export type EventDefinition = Pick<
+  DomainEvent<unknown, { readonly id: string }>,
+  'type' | 'meaning' | 'dto'
+>;
+
+const definitions = new Map<string, EventDefinition>();
+
+/** Defines a kind of event once; the catalogue and its documentation are made from the definitions. */
+export function defineEvent<Resource, Dto extends { readonly id: string }>(
+  event: DomainEvent<Resource, Dto>,
+): DomainEvent<Resource, Dto> {
+  if (definitions.has(event.type)) throw new Error(`The event ${event.type} is defined twice.`);
+  definitions.set(event.type, event);
+  return event;
+}
+
+/** Every event defined by the modules loaded so far, by type. */
+export function allEvents(): readonly EventDefinition[] {
+  return [...definitions.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+}

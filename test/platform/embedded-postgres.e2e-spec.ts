@@ -1,0 +1,490 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmod,
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import {
+  EmbeddedPostgresError,
+  startEmbeddedPostgres,
+  startEphemeralPostgres,
+  type EmbeddedOptions,
+  type EmbeddedServer,
+} from '../../src/platform/embedded-postgres';
+import { locatePackage } from '../../src/platform/embedded-postgres/binaries';
+import { repairBinaries } from '../../src/platform/embedded-postgres/binaries-repair';
+import { run } from '../../src/platform/embedded-postgres/commands';
+import { findServer, stopServer } from '../../src/platform/embedded-postgres/control';
+
+jest.setTimeout(120_000);
+
+const isRoot = process.geteuid?.() === 0;
+const support = join(__dirname, '..', 'support');
+
+/** What a test has made, to be undone after it, the last first. */
+const undo: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+interface Event {
+  readonly event: string;
+  readonly connectionString?: string;
+  readonly takenOver?: boolean;
+}
+
+/** A service in a process of its own. */
+class Owner {
+  private readonly heard: Event[] = [];
+  private readonly ended: Promise<unknown>;
+
+  private constructor(private readonly child: ChildProcess) {
+    // `close` comes when every holder of the process's output has let go of it, `exit` when the process has ended.
+    this.ended = once(child, 'close');
+    if (child.stdout === null) throw new Error('The output of the owner is not piped.');
+    createInterface(child.stdout).on('line', (line) => this.heard.push(JSON.parse(line) as Event));
+  }
+
+  static start(directory: string): Owner {
+    const script = join(support, 'embedded-postgres-owner.ts');
+    const child = spawn(process.execPath, [join(support, 'run-ts.cjs'), script, directory], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      // A process group of its own, as a shell gives to each of its commands.
+      detached: true,
+    });
+    const owner = new Owner(child);
+    undo.push(() => owner.kill());
+    return owner;
+  }
+
+  async hear(event: string): Promise<Event> {
+    const found = await until(() => Promise.resolve(this.heard.find((one) => one.event === event)));
+    return found;
+  }
+
+  async connectionString(): Promise<string> {
+    const { connectionString = '' } = await this.hear('ready');
+    return connectionString;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  async stop(): Promise<void> {
+    this.child.stdin?.write('stop\n');
+    await this.hear('stopped');
+    this.child.stdin?.end();
+    await this.ended;
+  }
+
+  /** What a terminal does at Ctrl-C: every process of the group gets the signal. */
+  async interruptGroup(): Promise<void> {
+    process.kill(-(this.child.pid ?? Number.NaN), 'SIGINT');
+    await this.hear('interrupted');
+  }
+}
+
+/** Waits for `look` to see something; fails when it does not for long. */
+async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    if (performance.now() > deadline) throw new Error(`Waited in vain: ${look.toString()}`);
+    await pause(20);
+  }
+}
+
+/** A directory with a space in its name, removed after the test together with a server that a failed test has left. */
+async function makeDirectory(mode: number): Promise<string> {
+  const parent = await mkdtemp(join(await realpath(tmpdir()), 'embedded postgres-'));
+  await chmod(parent, mode);
+  undo.push(() => rm(parent, { recursive: true, force: true, maxRetries: 5 }));
+  const directory = join(parent, 'data');
+  undo.push(() => stopServer(join(directory, 'cluster')));
+  return directory;
+}
+
+async function start(
+  directory: string,
+  options: Partial<EmbeddedOptions> = {},
+): Promise<EmbeddedServer> {
+  const server = await startEmbeddedPostgres({
+    directory,
+    database: 'engine',
+    log: () => undefined,
+    settings: { fsync: 'off' },
+    ...options,
+  });
+  undo.push(() => server.stop());
+  return server;
+}
+
+async function query(connectionString: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function isUp(connectionString: string): Promise<boolean> {
+  return query(connectionString, 'SELECT').then(
+    () => true,
+    () => false,
+  );
+}
+
+async function serverPid(directory: string): Promise<number> {
+  const server = await findServer(join(directory, 'cluster'));
+  if (server === undefined) throw new Error(`No server runs in ${directory}.`);
+  return server.pid;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const remember = 'CREATE TABLE kept AS SELECT 42 AS answer';
+const recall = 'SELECT answer FROM kept';
+const remembered = [{ answer: 42 }];
+
+describe('the embedded server', () => {
+  it('keeps its data and its port from one start to the next', async () => {
+    const directory = await makeDirectory(0o755);
+    const first = await start(directory);
+    expect(first.takenOver).toBe(false);
+    await query(first.connectionString, remember);
+    await first.stop();
+    await first.stop();
+    expect(await isUp(first.connectionString)).toBe(false);
+
+    const second = await start(directory);
+    expect(second).toMatchObject({ connectionString: first.connectionString, takenOver: false });
+    expect(await query(second.connectionString, recall)).toEqual(remembered);
+  });
+
+  it('creates the database that is asked for, whatever its name', async () => {
+    const directory = await makeDirectory(0o755);
+    const { connectionString } = await start(directory, { database: 'a "name" / ü' });
+    expect(await query(connectionString, 'SELECT current_database() AS name')).toEqual([
+      { name: 'a "name" / ü' },
+    ]);
+    await expect(start(directory, { database: 'x'.repeat(64) })).rejects.toThrow('1 to 63 bytes');
+  });
+
+  it('tells nobody else its password, and listens to this machine only', async () => {
+    const directory = await makeDirectory(0o755);
+    const { connectionString } = await start(directory);
+    const passwordFile = await stat(join(directory, 'postgres-password'));
+    expect(passwordFile).toMatchObject({ mode: 0o100600, uid: process.geteuid?.() });
+    const password = await readFile(join(directory, 'postgres-password'), 'utf8');
+    expect(password).toMatch(/^[0-9a-f]{64}$/);
+    expect(connectionString).toContain(`:${password}@127.0.0.1:`);
+    expect(await isUp(connectionString.replace(password, 'guess'))).toBe(false);
+    const [settings] = await query(
+      connectionString,
+      `SELECT current_setting('listen_addresses') AS addresses, current_setting('unix_socket_directories') AS sockets,
+              (SELECT bool_and(auth_method = 'scram-sha-256') FROM pg_hba_file_rules) AS all_scram`,
+    );
+    expect(settings).toEqual({ addresses: '127.0.0.1', sockets: '', all_scram: true });
+  });
+
+  it('orders and folds text the same on every system', async () => {
+    const { connectionString } = await start(await makeDirectory(0o755));
+    expect(
+      await query(
+        connectionString,
+        `SELECT datlocprovider, datlocale, pg_encoding_to_char(encoding) AS encoding, lower('ÄÉ') AS lower
+           FROM pg_database WHERE datname = current_database()`,
+      ),
+    ).toEqual([{ datlocprovider: 'b', datlocale: 'C.UTF-8', encoding: 'UTF8', lower: 'äé' }]);
+  });
+
+  it('quotes the log of a server that does not start', async () => {
+    const directory = await makeDirectory(0o755);
+    const failing = start(directory, { settings: { fsync: 'off', work_mem: 'plenty' } });
+    await expect(failing).rejects.toThrow(EmbeddedPostgresError);
+    await expect(failing).rejects.toThrow(/work_mem.*plenty[^]*DATABASE_URL/);
+    // Nothing stays behind that would be in the way of the next start.
+    expect((await start(directory)).takenOver).toBe(false);
+  });
+
+  it('says so when the wanted port is taken', async () => {
+    const directory = await makeDirectory(0o755);
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    undo.push(async () => other.close());
+    const address = other.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    await expect(start(directory, { port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is taken`);
+  });
+
+  it('uses another port when the one of last time is taken', async () => {
+    const directory = await makeDirectory(0o755);
+    const first = await start(directory);
+    await first.stop();
+    const lastPort = Number(new URL(first.connectionString).port);
+    const other = createServer().listen(lastPort, '127.0.0.1');
+    await once(other, 'listening');
+    undo.push(async () => other.close());
+
+    const second = await start(directory);
+    expect(new URL(second.connectionString).port).not.toBe(String(lastPort));
+    expect(await isUp(second.connectionString)).toBe(true);
+  });
+});
+
+describe('after an owner was killed', () => {
+  it('the next start takes its server over, with the data', async () => {
+    const directory = await makeDirectory(0o755);
+    const killed = Owner.start(directory);
+    const connectionString = await killed.connectionString();
+    await query(connectionString, remember);
+    // Resolves although the server runs on: it does not hold the output of its owner open.
+    await killed.kill();
+    expect(await isUp(connectionString)).toBe(true);
+
+    const next = await start(directory);
+    expect(next).toMatchObject({ connectionString, takenOver: true });
+    expect(await query(next.connectionString, recall)).toEqual(remembered);
+    await next.stop();
+    expect(await isUp(connectionString)).toBe(false);
+  });
+
+  it('a server that was killed too comes back with the data', async () => {
+    const directory = await makeDirectory(0o755);
+    const killed = Owner.start(directory);
+    await query(await killed.connectionString(), remember);
+    await killed.kill();
+    process.kill(await serverPid(directory), 'SIGKILL');
+    await until(async () => (await findServer(join(directory, 'cluster'))) === undefined);
+    expect(await exists(join(directory, 'cluster', 'postmaster.pid'))).toBe(true);
+
+    const next = await start(directory);
+    expect(next.takenOver).toBe(false);
+    expect(await query(next.connectionString, recall)).toEqual(remembered);
+  });
+
+  it('a process that got the number of the dead server is not taken for it', async () => {
+    const directory = await makeDirectory(0o755);
+    const cluster = join(directory, 'cluster');
+    await (await start(directory)).stop();
+    // A bystander of the same user: PostgreSQL itself would believe that this is a server of the cluster.
+    const { uid, gid } = await stat(cluster);
+    const bystander = spawn('/bin/cat', {
+      uid,
+      gid,
+      cwd: '/',
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    undo.push(async () => bystander.kill('SIGKILL'));
+    await once(bystander, 'spawn');
+    const stale = [bystander.pid, cluster, 1_700_000_000, 1, '', '127.0.0.1', '  1  2', 'ready   '];
+    await writeFile(join(cluster, 'postmaster.pid'), `${stale.join('\n')}\n`);
+
+    const next = await start(directory);
+    expect(next.takenOver).toBe(false);
+    expect(await isUp(next.connectionString)).toBe(true);
+    expect(bystander.exitCode).toBeNull();
+  });
+
+  it('its lock is broken, also when its process number is in use again', async () => {
+    const directory = await makeDirectory(0o755);
+    await mkdir(directory);
+    await symlink(`${process.pid} an-earlier-process d1d2`, join(directory, 'lock'));
+    await symlink('999999999 a-dead-process d3d4', join(directory, 'lock.break'));
+    const { connectionString } = await start(directory);
+    expect(await isUp(connectionString)).toBe(true);
+  });
+
+  it('a cluster that initdb had not finished is made again', async () => {
+    const directory = await makeDirectory(0o755);
+    await mkdir(join(directory, 'cluster', 'base'), { recursive: true });
+    await writeFile(join(directory, 'cluster', 'PG_VERSION'), '18\n');
+    await mkdir(join(directory, 'cluster.new-AbCdEf', 'data', 'base'), { recursive: true });
+
+    const { connectionString } = await start(directory);
+    expect(await isUp(connectionString)).toBe(true);
+    const names = await readdir(directory);
+    expect(names).not.toContain('cluster.new-AbCdEf');
+    expect(names).toContainEqual(expect.stringMatching(/^cluster\.set-aside-/));
+  });
+});
+
+describe('two services on one directory', () => {
+  it('share one server when they start at once, and the last one stops it', async () => {
+    const directory = await makeDirectory(0o755);
+    const [one, two] = [Owner.start(directory), Owner.start(directory)];
+    const [first, second] = await Promise.all([one.hear('ready'), two.hear('ready')]);
+    expect(first.connectionString).toBe(second.connectionString);
+    expect([first.takenOver, second.takenOver]).toEqual([false, false]);
+
+    const connectionString = first.connectionString ?? '';
+    await one.stop();
+    expect(await isUp(connectionString)).toBe(true);
+    await two.stop();
+    expect(await isUp(connectionString)).toBe(false);
+  });
+
+  it('also within one process, and one that was killed does not count', async () => {
+    const directory = await makeDirectory(0o755);
+    const killed = Owner.start(directory);
+    await killed.connectionString();
+    const [one, two] = await Promise.all([start(directory), start(directory)]);
+    expect([one.takenOver, two.takenOver]).toEqual([false, false]);
+    await killed.kill();
+    await one.stop();
+    expect(await isUp(two.connectionString)).toBe(true);
+    await two.stop();
+    expect(await isUp(two.connectionString)).toBe(false);
+  });
+});
+
+it('Ctrl-C does not reach the server', async () => {
+  const directory = await makeDirectory(0o755);
+  const owner = Owner.start(directory);
+  const connectionString = await owner.connectionString();
+  await owner.interruptGroup();
+  expect(await isUp(connectionString)).toBe(true);
+  await owner.stop();
+  expect(await readFile(join(directory, 'postgres.log'), 'utf8')).toContain('shut down');
+});
+
+it('a directory that only its owner can enter will do, for root as for anybody', async () => {
+  const directory = await makeDirectory(0o700);
+  const first = await start(directory);
+  await query(first.connectionString, remember);
+  const [{ data_directory: place } = {}] = await query(
+    first.connectionString,
+    'SHOW data_directory',
+  );
+  if (typeof place !== 'string') throw new Error('The server does not say where its data is.');
+  undo.push(() => rm(place, { recursive: true, force: true }));
+  await first.stop();
+
+  // The server of root runs as another user, who cannot get there; that of an ordinary user runs as that user.
+  const record = await readFile(join(directory, 'postgres-cluster'), 'utf8').catch(() => 'none');
+  expect(dirname(place)).toBe(isRoot ? '/var/lib/billing-engine/clusters' : directory);
+  expect(record.trim()).toBe(isRoot ? place : 'none');
+  expect((await stat(place)).uid === 0).toBe(false);
+
+  const second = await start(directory);
+  expect(await query(second.connectionString, recall)).toEqual(remembered);
+  await second.stop();
+
+  // The same path, but not the same directory: what the deleted one held must not come back.
+  await rm(directory, { recursive: true });
+  const messages: string[] = [];
+  const third = await start(directory, { log: (message) => messages.push(message) });
+  await expect(query(third.connectionString, recall)).rejects.toThrow('does not exist');
+  await third.stop();
+  const siblings = await readdir(dirname(place));
+  const aside = siblings.filter((name) => name.startsWith(`${basename(place)}.set-aside-`));
+  expect(aside).toHaveLength(isRoot ? 1 : 0);
+  for (const name of aside) await rm(join(dirname(place), name), { recursive: true });
+});
+
+describe('the installed programs', () => {
+  it('run after their links and permissions were repaired, however often', async () => {
+    const directory = await makeDirectory(0o755);
+    const native = join(directory, 'native');
+    const installed = join(locatePackage(), 'native');
+    await cp(installed, native, {
+      recursive: true,
+      // As npm unpacks it: an npm package cannot hold links.
+      filter: async (path) => {
+        const entry = await lstat(path);
+        return !entry.isSymbolicLink() && !['share', 'postgresql'].includes(basename(path));
+      },
+    });
+    const postgres = join(native, 'bin', 'postgres');
+    await chmod(postgres, 0o644);
+    expect((await run(postgres, ['--version'])).succeeded).toBe(false);
+
+    await Promise.all([repairBinaries(native), repairBinaries(native)]);
+    await repairBinaries(native);
+    expect(await run(postgres, ['--version'])).toMatchObject({
+      succeeded: true,
+      output: expect.stringContaining('PostgreSQL'),
+    });
+  });
+
+  it('are missed with a message that names the way out', () => {
+    expect(() => locatePackage('aix-ppc64')).toThrow(
+      'There is no embedded PostgreSQL for aix-ppc64: set DATABASE_URL to a PostgreSQL 15 to 18 server.',
+    );
+    const omitted = (name: string): string => {
+      throw new Error(`Cannot find module '${name}'`);
+    };
+    expect(() => locatePackage('linux-x64', omitted)).toThrow(/is not installed[^]*DATABASE_URL/);
+  });
+});
+
+describe('an ephemeral server', () => {
+  const directoryOf = async (connectionString: string): Promise<string> => {
+    const [row] = await query(connectionString, 'SHOW data_directory');
+    return dirname(String(row?.['data_directory']));
+  };
+
+  it('lives beside others and leaves nothing behind', async () => {
+    const options = { log: () => undefined, database: 'engine' };
+    const servers = await Promise.all([
+      startEphemeralPostgres(options),
+      startEphemeralPostgres(options),
+    ]);
+    undo.push(...servers.map((server) => () => server.stop()));
+    const [one = '', two = ''] = servers.map(({ connectionString }) => connectionString);
+    expect(one).not.toBe(two);
+    const directories = [await directoryOf(one), await directoryOf(two)];
+
+    await Promise.all(servers.map((server) => server.stop()));
+    for (const server of [one, two]) expect(await isUp(server)).toBe(false);
+    for (const directory of directories) expect(await exists(directory)).toBe(false);
+  });
+
+  it('disappears when its owner is killed', async () => {
+    const owner = Owner.start('ephemeral');
+    const connectionString = await owner.connectionString();
+    const directory = await directoryOf(connectionString);
+    await owner.kill();
+    await until(async () => !(await exists(directory)));
+    expect(await isUp(connectionString)).toBe(false);
+  });
+
+  it('clears away what owners have left that were killed with their watchdogs', async () => {
+    const parent = await realpath(tmpdir());
+    const owner = Owner.start('ephemeral');
+    await owner.hear('ready');
+    await owner.kill();
+    const left = await mkdtemp(join(parent, 'billing-engine-postgres-999999999-'));
+    undo.push(() => rm(left, { recursive: true, force: true }));
+    const server = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });
+    undo.push(() => server.stop());
+    expect(await exists(left)).toBe(false);
+  });
+});

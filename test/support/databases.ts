@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+
+export const TEMPLATE_DATABASE = 'billing_template';
+
+/** The same server, another database. */
+export function databaseNamed(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+  return url.toString();
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function serverUrl(): string {
+  const url = process.env['TEST_SERVER_URL'];
+  if (url === undefined) throw new Error('The global set-up has not run.');
+  return url;
+}
+
+/** A database of its own, empty or cloned from the migrated template. */
+export async function createTestDatabase(
+  content: 'migrated' | 'empty' = 'migrated',
+): Promise<TestDatabase> {
+  const name = `billing_test_${randomBytes(6).toString('hex')}`;
+  const template = content === 'migrated' ? (process.env['TEST_TEMPLATE'] ?? '') : 'template0';
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  return {
+    url: databaseNamed(serverUrl(), name),
+    drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}

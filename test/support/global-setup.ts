@@ -1,0 +1,26 @@
+import { Client } from 'pg';
+import { migrate } from '../../src/platform/database';
+import { startEphemeralPostgres } from '../../src/platform/embedded-postgres';
+import { databaseNamed, TEMPLATE_DATABASE } from './databases';
+
+/**
+ * One server for the whole run: TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18; its databases are left alone), or
+ * one made for the run and deleted after it. The schema is built once, in a template that every test file clones.
+ */
+export default async function globalSetup(): Promise<void> {
+  const given = process.env['TEST_DATABASE_URL'];
+  let serverUrl = given;
+  if (serverUrl === undefined) {
+    const server = await startEphemeralPostgres({ database: 'postgres', log: () => undefined });
+    serverUrl = server.connectionString;
+    Object.assign(globalThis, { stopTestServer: () => server.stop() });
+  }
+  process.env['TEST_SERVER_URL'] = serverUrl;
+  const template = `${TEMPLATE_DATABASE}_${process.pid}`;
+  process.env['TEST_TEMPLATE'] = template;
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${template}`);
+  await client.end();
+  await migrate(databaseNamed(serverUrl, template));
+}

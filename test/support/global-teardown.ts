@@ -1,0 +1,13 @@
+import { Client } from 'pg';
+
+export default async function globalTeardown(): Promise<void> {
+  const { stopTestServer } = globalThis as { stopTestServer?: () => Promise<void> };
+  if (stopTestServer !== undefined) {
+    await stopTestServer();
+    return;
+  }
+  const client = new Client({ connectionString: process.env['TEST_SERVER_URL'] ?? '' });
+  await client.connect();
+  await client.query(`DROP DATABASE IF EXISTS ${process.env['TEST_TEMPLATE'] ?? ''} WITH (FORCE)`);
+  await client.end();
+}

@@ -1,0 +1,87 @@
+import { Test } from '@nestjs/testing';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import supertest from 'supertest';
+import type TestAgent from 'supertest/lib/agent';
+import { AppModule } from '../../src/app.module';
+import { configureApp } from '../../src/configure-app';
+import { Clock } from '../../src/platform/clock';
+import { Configuration } from '../../src/platform/config';
+import { Database } from '../../src/platform/database';
+import { createLogger, NestLogger } from '../../src/platform/logging';
+import { createTestDatabase, type TestDatabase } from './databases';
+import { ManualClock } from './manual-clock';
+
+export interface TestApp {
+  readonly app: NestExpressApplication;
+  /** HTTP, over a real socket */
+  readonly http: TestAgent;
+  readonly clock: ManualClock;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  /** Environment variables on top of the tests' own. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** A database that another application uses already; it is not dropped at the end. */
+  readonly databaseUrl?: string;
+}
+
+/**
+ * The whole engine on a database of its own, listening on a free port. Nothing runs in the background (`ROLE=api`) unless
+ * the test asks for it: tests call due work themselves.
+ */
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const own: TestDatabase | null =
+    options.databaseUrl === undefined ? await createTestDatabase() : null;
+  const databaseUrl = options.databaseUrl ?? own?.url ?? '';
+  const configuration = new Configuration({
+    PORT: '0',
+    ROLE: 'api',
+    LOG_LEVEL: 'error',
+    ...options.environment,
+  });
+  const clock = new ManualClock();
+  const logger = createLogger(configuration.logLevel);
+  const module = await Test.createTestingModule({
+    imports: [AppModule.with(configuration, databaseUrl)],
+  })
+    .overrideProvider(Clock)
+    .useValue(clock)
+    .compile();
+  const app = module.createNestApplication<NestExpressApplication>({
+    bodyParser: false,
+    logger: new NestLogger(logger),
+  });
+  configureApp(app, logger);
+  await app.listen(configuration.port, configuration.host);
+  return {
+    app,
+    http: supertest(await app.getUrl()),
+    clock,
+    database: app.get(Database),
+    databaseUrl,
+    close: async () => {
+      await app.close();
+      await own?.drop();
+    },
+  };
+}
+
+export interface EventRow {
+  readonly type: string;
+  readonly sequence: number;
+  readonly data: {
+    readonly object: Record<string, unknown>;
+    readonly previous: Record<string, unknown>;
+  };
+}
+
+/** The events recorded about one object, in order. */
+export function eventsOf(testApp: TestApp, objectId: string): Promise<readonly EventRow[]> {
+  return testApp.database.query<EventRow>(
+    'SELECT type, sequence, data FROM event WHERE object_id = $1 ORDER BY sequence',
+    [objectId],
+  );
+}
