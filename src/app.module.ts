@@ -6,7 +6,13 @@ import { IdempotencyModule } from './platform/idempotency';
 import { JobsModule } from './platform/jobs';
 import { ObservabilityModule } from './platform/observability';
 import { OutboxModule } from './platform/outbox';
+import { SecretsModule } from './platform/secrets';
+import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
+import { CustomersModule } from './modules/customers';
+import { EntitlementsModule } from './modules/entitlements';
+import { PaymentsModule } from './modules/payments';
+import { RefundsModule } from './modules/refunds';
 
 /** The whole engine. `main.ts` and the tests start the same one. */
 @Module({})
@@ -19,11 +25,17 @@ export class AppModule {
         ConfigurationModule.with(configuration),
         ClockModule,
         DatabaseModule.connect(databaseUrl),
+        SecretsModule,
         JobsModule,
         OutboxModule,
         IdempotencyModule,
         ObservabilityModule,
         CouponsModule,
+        CustomersModule,
+        CatalogModule,
+        EntitlementsModule,
+        PaymentsModule,
+        RefundsModule,
       ],
     };
   }

@@ -18,7 +18,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import {
   EmbeddedPostgresError,
@@ -31,6 +30,7 @@ import { locatePackage } from '../../src/platform/embedded-postgres/binaries';
 import { repairBinaries } from '../../src/platform/embedded-postgres/binaries-repair';
 import { run } from '../../src/platform/embedded-postgres/commands';
 import { findServer, stopServer } from '../../src/platform/embedded-postgres/control';
+import { poll } from '../../src/platform/embedded-postgres/poll';
 
 jest.setTimeout(120_000);
 
@@ -105,13 +105,12 @@ class Owner {
 
 /** Waits for `look` to see something; fails when it does not for long. */
 async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const seen = await look();
-    if (seen !== undefined && seen !== false) return seen;
-    if (performance.now() > deadline) throw new Error(`Waited in vain: ${look.toString()}`);
-    await pause(20);
-  }
+  const seen = await poll(60_000, async () => {
+    const view = await look();
+    return view === false ? undefined : view;
+  });
+  if (seen === undefined) throw new Error(`Waited in vain: ${look.toString()}`);
+  return seen;
 }
 
 /** A directory with a space in its name, removed after the test together with a server that a failed test has left. */
@@ -477,14 +476,19 @@ describe('an ephemeral server', () => {
   });
 
   it('clears away what owners have left that were killed with their watchdogs', async () => {
+    // Such a directory is of the process in its name, of which there is none.
     const parent = await realpath(tmpdir());
-    const owner = Owner.start('ephemeral');
-    await owner.hear('ready');
-    await owner.kill();
     const left = await mkdtemp(join(parent, 'billing-engine-postgres-999999999-'));
+    await chmod(left, 0o711);
     undo.push(() => rm(left, { recursive: true, force: true }));
+    const owner = Owner.start(left);
+    const connectionString = await owner.connectionString();
+    await owner.kill();
+    expect(await isUp(connectionString)).toBe(true);
+
     const server = await startEphemeralPostgres({ log: () => undefined, database: 'engine' });
     undo.push(() => server.stop());
+    expect(await isUp(connectionString)).toBe(false);
     expect(await exists(left)).toBe(false);
   });
 });

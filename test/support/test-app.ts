@@ -40,6 +40,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     PORT: '0',
     ROLE: 'api',
     LOG_LEVEL: 'error',
+    ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
     ...options.environment,
   });
   const clock = new ManualClock();

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import type { EncryptionKey } from './encryption-keys';
 import { SETTINGS, type Setting } from './settings';
 
 /** A variable holds a value the service cannot run with. The message names it; the start stops. */
@@ -18,8 +19,9 @@ function read<Value>(
   if (text === null) return null;
   const value = setting.parse(text);
   if (value === undefined) {
+    const shown = setting.isSecret === true ? 'something else (not shown)' : JSON.stringify(text);
     throw new ConfigurationError(
-      `${variable} is ${JSON.stringify(text)}, but must be ${setting.accepts.replaceAll('`', '')}.`,
+      `${variable} is ${shown}, but must be ${setting.accepts.replaceAll('`', '')}.`,
     );
   }
   return value;
@@ -48,6 +50,8 @@ export class Configuration {
   readonly databaseUrl: string | null;
   readonly databasePoolSize: number;
   readonly dataDirectory: string;
+  /** Never empty; null: one is made on the first start and kept in the data directory. */
+  readonly encryptionKeys: readonly EncryptionKey[] | null;
   readonly role: 'all' | 'api' | 'worker';
   readonly auth: 'open';
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -64,6 +68,7 @@ export class Configuration {
       SETTINGS.DATABASE_POOL_SIZE,
     );
     this.dataDirectory = resolve(readWithFallback(environment, 'DATA_DIR', SETTINGS.DATA_DIR));
+    this.encryptionKeys = read(environment, 'ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
     this.role = readWithFallback(environment, 'ROLE', SETTINGS.ROLE);
     this.auth = readWithFallback(environment, 'AUTH', SETTINGS.AUTH);
     this.logLevel = readWithFallback(environment, 'LOG_LEVEL', SETTINGS.LOG_LEVEL);
@@ -77,6 +82,7 @@ export class Configuration {
       'AUTH_OPEN_ACKNOWLEDGED',
       SETTINGS.AUTH_OPEN_ACKNOWLEDGED,
     );
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `open` is the only kind so far
     if (this.answersHttp && this.auth === 'open' && !isLoopback(this.host) && !acknowledged) {
       throw new ConfigurationError(
         `AUTH is "open" and HOST is "${this.host}": everyone who can reach this address could move money. ` +

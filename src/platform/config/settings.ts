@@ -1,8 +1,12 @@
+import { parseEncryptionKeys } from './encryption-keys';
+
 /** One environment variable: how it is read, and what the README's table says of it. */
 export interface Setting<Value> {
   readonly fallback: string | null;
   readonly accepts: string;
   readonly meaning: string;
+  /** A wrong value is not repeated in the message about it. */
+  readonly isSecret?: true;
   /** Returns the value, or undefined where the text is not acceptable. */
   readonly parse: (text: string) => Value | undefined;
 }
@@ -65,8 +69,15 @@ export const SETTINGS = {
   DATA_DIR: setting({
     fallback: '.data',
     accepts: 'a path',
-    meaning: 'Where the embedded server keeps its data and its password.',
+    meaning: "Where the embedded server's data and a made encryption key are kept.",
     parse: nonEmpty,
+  }),
+  ENCRYPTION_KEYS: setting({
+    fallback: null,
+    accepts: '`id:base64 of 32 bytes`, comma separated',
+    meaning: 'Seal stored secrets: the first seals, all open. Unset: one made in `DATA_DIR`.',
+    isSecret: true,
+    parse: parseEncryptionKeys,
   }),
   ROLE: setting({
     fallback: 'all',

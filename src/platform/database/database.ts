@@ -5,7 +5,6 @@ import {
   type EntityManager,
   type EntityTarget,
   type ObjectLiteral,
-  type QueryDeepPartialEntity,
   type QueryRunner,
   type Repository,
 } from 'typeorm';
@@ -88,7 +87,7 @@ export class Database {
     entity: EntityTarget<Entity>,
     row: Entity,
   ): Promise<void> {
-    await this.repository(entity).insert(row as QueryDeepPartialEntity<Entity>);
+    await this.repository(entity).insert(row);
   }
 
   /** Writes the columns given to the row with this id. */
@@ -97,7 +96,7 @@ export class Database {
     id: string,
     columns: Partial<Entity>,
   ): Promise<void> {
-    await this.repository(entity).update(id, columns as QueryDeepPartialEntity<Entity>);
+    await this.repository(entity).update(id, columns);
   }
 
   /**

@@ -47,6 +47,7 @@ export async function ensurePassword(directory: string, cluster: Cluster): Promi
 
 /** @throws {EmbeddedPostgresError} when the cluster was made by another major version than the programs are of */
 export async function assertSameVersion(cluster: Cluster, binaries: Binaries): Promise<void> {
+  if (!cluster.isComplete) return;
   const version = (await readIfThere(join(cluster.dataDirectory, 'PG_VERSION')))?.trim();
   if (version === undefined || version === String(binaries.majorVersion)) return;
   throw new EmbeddedPostgresError(

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { codeOf, messageOf } from './files';
-import type { ServerUser } from './server-user';
 
 /**
  * All that the server and its tools get to see of an environment: nothing inherited, so that a stray PGDATA, locale or
@@ -15,6 +14,12 @@ export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
 /** Every user may enter it, unlike the directory that the engine was started in. */
 export const CHILD_DIRECTORY = '/';
 
+/** Whom to run a command as; only root can choose another than itself. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 export interface Outcome {
   /** the exit code was 0 */
   readonly succeeded: boolean;
@@ -26,8 +31,8 @@ export interface Outcome {
 }
 
 /** Runs a command to its end. It never rejects: what a failure means is for the caller to say. */
-export function run(command: string, args: readonly string[], user?: ServerUser): Promise<Outcome> {
-  const options = { cwd: CHILD_DIRECTORY, env: { ...CHILD_ENVIRONMENT }, ...user };
+export function run(command: string, args: readonly string[], account?: Account): Promise<Outcome> {
+  const options = { cwd: CHILD_DIRECTORY, env: { ...CHILD_ENVIRONMENT }, ...account };
   return new Promise((resolve) => {
     // `spawn`, below `execFile`, throws at once for some failures and emits an event for others.
     try {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, open, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 import { EmbeddedPostgresError } from './embedded-postgres-error';
@@ -131,9 +131,12 @@ async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   await rm(pidFileOf(dataDirectory), { force: true });
 }
 
+/** By copying, so that the file stays its owner's when root does it. No server writes to it at this moment. */
 async function rotateLog(logFile: string): Promise<void> {
   const log = await ifThere(stat(logFile));
-  if (log !== undefined && log.size > LOG_LIMIT_BYTES) await rename(logFile, `${logFile}.1`);
+  if (log === undefined || log.size <= LOG_LIMIT_BYTES) return;
+  await copyFile(logFile, `${logFile}.1`);
+  await truncate(logFile);
 }
 
 /**

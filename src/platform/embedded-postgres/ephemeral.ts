@@ -2,7 +2,7 @@ import { chmod, lstat, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stopServer } from './control';
-import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
+import { EmbeddedPostgresError, explaining, OWN_SERVER } from './embedded-postgres-error';
 import { ifThere, messageOf } from './files';
 import { identify } from './process-identity';
 import { canReach, isRoot, postgresUser } from './server-user';
@@ -31,6 +31,10 @@ const SETTINGS = {
  */
 export async function startEphemeralPostgres(options: EphemeralOptions): Promise<EmbeddedServer> {
   const parent = await parentDirectory();
+  return explaining(parent, () => startIn(parent, options));
+}
+
+async function startIn(parent: string, options: EphemeralOptions): Promise<EmbeddedServer> {
   await sweep(parent, options.log);
   const directory = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
   const watchdog = await startWatchdog(directory);

@@ -1,3 +1,3 @@
 export { EmbeddedPostgresError } from './embedded-postgres-error';
-export { startEphemeralPostgres, type EphemeralOptions } from './ephemeral';
+export { startEphemeralPostgres } from './ephemeral';
 export { startEmbeddedPostgres, type EmbeddedOptions, type EmbeddedServer } from './start';

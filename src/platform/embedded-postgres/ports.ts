@@ -1,7 +1,8 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { EmbeddedPostgresError } from './embedded-postgres-error';
-import { readIfThere, writeDurably } from './files';
+import { readIfThere } from './files';
 
 export const LOOPBACK = '127.0.0.1';
 
@@ -27,10 +28,9 @@ export async function choosePort(directory: string, wanted: number | undefined):
   throw new EmbeddedPostgresError(`No port of ${LOOPBACK} is free for the embedded database.`);
 }
 
+/** In place, so that the file stays its owner's when root writes it; half a number is no port, which does no harm. */
 export async function rememberPort(directory: string, port: number): Promise<void> {
-  const path = join(directory, PORT_FILE);
-  const text = `${port}\n`;
-  if ((await readIfThere(path)) !== text) await writeDurably(path, text);
+  await writeFile(join(directory, PORT_FILE), `${port}\n`);
 }
 
 function isPort(value: number): boolean {

@@ -18,7 +18,7 @@ export async function register(directory: string): Promise<string> {
   const name = `${process.pid}-${randomUUID()}`;
   await mkdir(usersDirectory(directory), { recursive: true });
   const identity = (await identify(process.pid)) ?? '';
-  await writeFile(join(usersDirectory(directory), name), identity, { mode: 0o600, flag: 'wx' });
+  await writeFile(join(usersDirectory(directory), name), identity, { flag: 'wx' });
   return name;
 }
 

@@ -1,17 +1,14 @@
 import { constants } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { run } from './commands';
+import { run, type Account } from './commands';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
 import { poll } from './poll';
 
 /** Whom the server runs as. PostgreSQL refuses to run as root, for a hole in it would then be a hole in the machine. */
-export interface ServerUser {
-  readonly uid: number;
-  readonly gid: number;
-}
+export type ServerUser = Account;
 
-export const SERVER_USER_NAME = 'postgres';
+const SERVER_USER_NAME = 'postgres';
 
 /** Two services that start at once may both make the user; the loser finds it made, or the user database locked. */
 const MAKE_USER_TIMEOUT_MS = 5_000;
@@ -52,9 +49,9 @@ async function findUser(name: string): Promise<ServerUser | undefined> {
   return { uid: Number(user.output), gid: Number(group.output) };
 }
 
-/** Returns why the user could not be made; empty when it was. */
+/** Returns what the system said against it, if anything. */
 async function makeUser(name: string): Promise<string> {
-  await run('groupadd', ['--system', name]);
+  const group = await run('groupadd', ['--system', name]);
   const made = await run('useradd', [
     '--system',
     ...['--gid', name],
@@ -63,7 +60,7 @@ async function makeUser(name: string): Promise<string> {
     ...['--shell', '/usr/sbin/nologin'],
     name,
   ]);
-  return made.complaint;
+  return [group.complaint, made.complaint].filter(Boolean).join('; ');
 }
 
 /**

@@ -1,12 +1,12 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { prepareBinaries } from './binaries';
+import { prepareBinaries, type Binaries } from './binaries';
 import { assertSameVersion, ensurePassword, initialiseCluster } from './cluster';
 import { locateCluster, type Cluster } from './cluster-location';
 import { askDataDirectory, connectionString, ensureDatabase } from './connection';
-import { findServer, launchServer, send, stopServer } from './control';
-import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
-import { codeOf, messageOf } from './files';
+import { findServer, launchServer, send, stopServer, type LaunchedServer } from './control';
+import { EmbeddedPostgresError, explaining, OWN_SERVER } from './embedded-postgres-error';
+import { ifThere } from './files';
 import { withLock } from './lock';
 import { poll } from './poll';
 import { choosePort, rememberPort } from './ports';
@@ -42,15 +42,21 @@ interface Start extends EmbeddedOptions {
   readonly password: string;
 }
 
+interface UsableServer {
+  readonly port: number;
+  /** it was not we who launched it */
+  readonly wasRunning: boolean;
+}
+
 /** A server that crashed may have to repeat a lot from its log first. */
 const START_TIMEOUT_MS = 120_000;
 
 const DATABASE_NAME_LIMIT_BYTES = 63;
 const QUOTED_LOG_LINES = 12;
 
-/** Of a server that ended because another program was faster; worth another try. */
-const PORT_TAKEN = /could not create any TCP\/IP sockets/;
-const OLD_SERVER_ENDING = /lock file ".*" already exists|pre-existing shared memory block/;
+/** Of a server that ended because another program has its port, or an earlier server its data, still; worth another try. */
+const RACE_LOST =
+  /could not create any TCP\/IP sockets|lock file ".*" already exists|pre-existing shared memory block/;
 
 /**
  * Starts the PostgreSQL server of `directory`, or joins the one that runs: of another live process, or left by a dead one.
@@ -60,13 +66,11 @@ const OLD_SERVER_ENDING = /lock file ".*" already exists|pre-existing shared mem
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedServer> {
   assertDatabaseName(options.database);
-  try {
+  return explaining(options.directory, async () => {
     await mkdir(options.directory, { recursive: true });
     const directory = await realpath(options.directory);
-    return await underLock(directory, () => startOrJoin({ ...options, directory }));
-  } catch (error) {
-    throw explained(error, options.directory);
-  }
+    return underLock(directory, () => startOrJoin({ ...options, directory }));
+  });
 }
 
 /** PostgreSQL would cut a longer name, and a connection string cannot hold the characters. */
@@ -82,16 +86,6 @@ function underLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
   return withLock(join(directory, 'lock'), work);
 }
 
-/** What the file system says, for one, such as "permission denied" or "no space left". */
-function explained(error: unknown, directory: string): unknown {
-  if (error instanceof EmbeddedPostgresError || codeOf(error) === undefined) return error;
-  return new EmbeddedPostgresError(
-    `The embedded database in ${directory} cannot be used: ${messageOf(error)}. If it belongs to another ` +
-      `user, start as that user or choose another directory; else mend the cause, or ${OWN_SERVER}.`,
-    { cause: error },
-  );
-}
-
 async function startOrJoin(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { database, directory, log } = options;
   const isShared = await hasUsers(directory);
@@ -100,20 +94,19 @@ async function startOrJoin(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const start = { ...options, cluster, password };
   const startedAt = performance.now();
 
-  const running = cluster.isComplete ? await joinRunning(start) : undefined;
-  const port = running ?? (await startNew(start));
+  const { port, wasRunning } = await joinOrLaunch(start);
   try {
     await ensureDatabase({ port, password }, database);
     await rememberPort(directory, port);
     const entry = await register(directory);
-    const takenOver = running !== undefined && !isShared;
-    const how = running === undefined ? 'started' : takenOver ? 'taken over' : 'shared';
+    const takenOver = wasRunning && !isShared;
+    const how = isShared ? 'shared' : takenOver ? 'taken over' : 'started';
     const tookMs = Math.round(performance.now() - startedAt);
     log(`PostgreSQL ${how} on port ${port} in ${tookMs} ms, data in ${cluster.dataDirectory}`);
     return {
       connectionString: connectionString({ port, password }, database),
       takenOver,
-      stop: onlyOnce(() => leave(options, cluster, entry)),
+      stop: onlyOnce(() => leave(start, entry)),
     };
   } catch (error) {
     if (!isShared) await stopServer(cluster.dataDirectory);
@@ -127,48 +120,73 @@ function onlyOnce(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** Strikes us off; the last one switches off the light. */
-async function leave(options: EmbeddedOptions, cluster: Cluster, entry: string): Promise<void> {
-  await underLock(options.directory, async () => {
-    await unregister(options.directory, entry);
-    if (await hasUsers(options.directory)) return;
+async function leave(start: Start, entry: string): Promise<void> {
+  const { cluster, directory, log } = start;
+  const stopLast = async (): Promise<void> => {
+    await unregister(directory, entry);
+    if (await hasUsers(directory)) return;
     await stopServer(cluster.dataDirectory);
-    options.log('PostgreSQL stopped');
+    log('PostgreSQL stopped');
+  };
+  await explaining(directory, async () => {
+    const isThere = (await ifThere(stat(directory))) !== undefined;
+    // Deleted under us: nobody else can be using it, and a server whose files are gone ends by itself.
+    return isThere ? underLock(directory, stopLast) : stopServer(cluster.dataDirectory);
   });
+}
+
+/**
+ * More than one attempt is needed when a server is just about to end, or another program takes the port that was free.
+ *
+ * @throws {EmbeddedPostgresError} when the server ends for any other reason
+ */
+async function joinOrLaunch(start: Start): Promise<UsableServer> {
+  let binaries: Binaries | undefined;
+  let ending = '';
+  const server = await poll(START_TIMEOUT_MS, async () => {
+    const runningPort = await joinRunning(start);
+    if (runningPort !== undefined) return { port: runningPort, wasRunning: true };
+    binaries ??= await prepare(start);
+    const launched = await launch(start, binaries);
+    const port = await awaitReady(start, () => Promise.resolve(!launched.hasEnded()));
+    if (port !== undefined) return { port, wasRunning: false };
+    ending = await launched.readLog();
+    if (RACE_LOST.test(ending)) return undefined;
+    throw didNotStart(start, ending);
+  });
+  if (server === undefined) throw didNotStart(start, ending);
+  return server;
 }
 
 /** The port of the server that is already running; undefined when none is, or it ended while we waited for it. */
 async function joinRunning(start: Start): Promise<number | undefined> {
   const isRunning = async (): Promise<boolean> =>
     (await findServer(start.cluster.dataDirectory)) !== undefined;
-  return (await isRunning()) ? awaitReady(start, isRunning) : undefined;
+  return start.cluster.isComplete && (await isRunning()) ? awaitReady(start, isRunning) : undefined;
 }
 
-async function startNew(start: Start): Promise<number> {
+/** Finds the programs, and makes the cluster when there is none. */
+async function prepare(start: Start): Promise<Binaries> {
   const { cluster, directory, log, password, settings = {} } = start;
   const binaries = await prepareBinaries({ directory, user: cluster.user, log });
-  if (cluster.isComplete) await assertSameVersion(cluster, binaries);
-  else {
+  await assertSameVersion(cluster, binaries);
+  if (!cluster.isComplete) {
     const isDurable = settings['fsync'] !== 'off';
     await initialiseCluster({ cluster, directory, binaries, password, isDurable, log });
   }
-  let ending = '';
-  const port = await poll(START_TIMEOUT_MS, async () => {
-    const server = await launchServer({
-      program: binaries.postgres,
-      dataDirectory: cluster.dataDirectory,
-      user: cluster.user,
-      port: await choosePort(directory, start.port),
-      settings,
-      logFile: logFileOf(directory),
-    });
-    const ready = await awaitReady(start, () => Promise.resolve(!server.hasEnded()));
-    if (ready !== undefined) return ready;
-    ending = await server.readLog();
-    if (PORT_TAKEN.test(ending) || OLD_SERVER_ENDING.test(ending)) return undefined;
-    throw didNotStart(start, ending);
+  return binaries;
+}
+
+async function launch(start: Start, binaries: Binaries): Promise<LaunchedServer> {
+  const { cluster, directory, settings = {} } = start;
+  return launchServer({
+    program: binaries.postgres,
+    dataDirectory: cluster.dataDirectory,
+    user: cluster.user,
+    port: await choosePort(directory, start.port),
+    settings,
+    logFile: logFileOf(directory),
   });
-  if (port === undefined) throw didNotStart(start, ending);
-  return port;
 }
 
 function logFileOf(directory: string): string {

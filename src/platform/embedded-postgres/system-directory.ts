@@ -8,7 +8,7 @@ import { canReach, type ServerUser } from './server-user';
  * Where the server's files go when the engine is started by root in a directory that no other user can enter, such as one
  * below /root or made by `mktemp -d`. Root's own and readable by all, so that nobody else can put programs there.
  */
-export const SYSTEM_DIRECTORY = '/var/lib/billing-engine';
+const SYSTEM_DIRECTORY = '/var/lib/billing-engine';
 
 const WRITABLE_BY_OTHERS = 0o022;
 

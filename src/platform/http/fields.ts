@@ -1,9 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { Matches, registerDecorator, ValidateIf } from 'class-validator';
+import { isISO31661Alpha2, Matches, registerDecorator, ValidateIf } from 'class-validator';
 import { METADATA_LIMITS, isWithinMetadataLimits } from '../../core/metadata';
 import { isCurrency } from '../../core/money';
+import { type IdPrefix, isId } from '../ids';
 
 /** The field may be left out. `null` is not the same as leaving it out. */
 export function Omittable(): PropertyDecorator {
@@ -26,6 +27,40 @@ function rule(name: string, test: (value: unknown) => boolean, message: string):
       validator: { validate: (value: unknown) => test(value) },
     });
   };
+}
+
+/**
+ * Text of so many characters. Counts code points, as PostgreSQL does: class-validator's `Length` leaves out variation
+ * selectors, and so lets text pass that is too long for its column.
+ */
+export function IsText(least: number, most: number): PropertyDecorator {
+  return rule(
+    'isText',
+    (value) => {
+      if (typeof value !== 'string') return false;
+      const { length } = Array.from(value);
+      return length >= least && length <= most;
+    },
+    `must be text of ${least} to ${most} characters`,
+  );
+}
+
+/** The id of a resource, told by its prefix; says nothing about whether it exists. */
+export function IsIdOf(prefix: IdPrefix): PropertyDecorator {
+  return rule(
+    'isId',
+    (value) => typeof value === 'string' && isId(prefix, value),
+    `must be an id that starts with ${prefix}_`,
+  );
+}
+
+/** An ISO 3166-1 alpha-2 code in upper case. */
+export function IsCountry(): PropertyDecorator {
+  return rule(
+    'isCountry',
+    (value) => typeof value === 'string' && /^[A-Z]{2}$/.test(value) && isISO31661Alpha2(value),
+    'must be an ISO 3166-1 alpha-2 country code in upper case',
+  );
 }
 
 /** A whole number of minor units, as a JSON number. */

@@ -13,6 +13,8 @@ import { type ProblemKind, ProblemError } from '../errors';
 import { KeptRefusal } from '../http/kept-refusal';
 import { problemResponse } from '../http/problem-response';
 import { requestIdOf } from '../http/request-id';
+import { SecretBox } from '../secrets';
+import { JSON_MEDIA_TYPE } from './answers';
 import { Idempotency, type Outcome } from './idempotency';
 import type { Answer } from './idempotency.types';
 import { idempotencyKeyOf, toKeyedRequest } from './keyed-request';
@@ -30,6 +32,11 @@ const IN_PHASES = 'idempotency:in-phases';
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
   SetMetadata(IN_PHASES, { bodyField } satisfies InPhases);
 
+const SECRET_ANSWER = 'idempotency:secret-answer';
+
+/** Marks a POST whose answer holds a secret: what is stored with its key is sealed. */
+export const SecretAnswer = (): MethodDecorator => SetMetadata(SECRET_ANSWER, true);
+
 /** The key the request was sent with, or null. */
 export const IdempotencyKey = createParamDecorator(
   (bodyField: string | null, context: ExecutionContext) =>
@@ -41,12 +48,21 @@ const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_b
 
 const KEPT_HEADERS = ['Content-Type', 'ETag'] as const;
 
+/** What becomes of an answer on its way to the store, and on its way from there to the caller. */
+interface AnswerForms {
+  readonly stored: (answer: Answer) => Answer;
+  readonly sent: (answer: Answer) => Answer;
+}
+
+const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
+
 /** Gives every POST with an `Idempotency-Key` one effect and one answer. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly idempotency: Idempotency,
     private readonly reflector: Reflector,
+    private readonly secrets: SecretBox,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -58,22 +74,41 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const key = idempotencyKeyOf(request, bodyField);
     if (key === null) return next.handle();
 
+    const isSecret = this.reflector.get<true | undefined>(SECRET_ANSWER, context.getHandler()) === true;
+    // Who completes a key in a phase of its own stores the answer itself, and would store it in clear.
+    if (isSecret && inPhases !== undefined) throw new Error('A secret is not answered in phases.');
+    const forms = isSecret ? this.sealedFor(key) : IN_CLEAR;
     const response = http.getResponse<Response>();
     const keyed = toKeyedRequest(request, key, bodyField);
     const work = {
-      act: async () => answerOf(response, await lastValueFrom(next.handle())),
-      answerTo: (error: unknown) => refusalOf(error, requestIdOf(request)),
+      act: async () => forms.stored(answerOf(response, await lastValueFrom(next.handle()))),
+      answerTo: (error: unknown) => {
+        const refusal = refusalOf(error, requestIdOf(request));
+        return refusal === null ? null : forms.stored(refusal);
+      },
     };
     const outcome =
       inPhases === undefined
         ? this.idempotency.atomically(keyed, work)
         : this.idempotency.inPhases(keyed, work);
-    return from(outcome.then((done) => send(response, done)));
+    return from(
+      outcome.then(({ answer, replayed }) =>
+        send(response, { answer: forms.sent(answer), replayed }),
+      ),
+    );
+  }
+
+  private sealedFor(key: string): AnswerForms {
+    const owner = `idempotency_key ${key}`;
+    return {
+      stored: (answer) => ({ ...answer, body: this.secrets.seal(answer.body, owner) }),
+      sent: (answer) => ({ ...answer, body: this.secrets.open(answer.body, owner) }),
+    };
   }
 }
 
 function answerOf(response: Response, body: unknown): Answer {
-  const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' };
+  const headers: Record<string, string> = { 'Content-Type': JSON_MEDIA_TYPE };
   for (const name of KEPT_HEADERS) {
     const value = response.getHeader(name);
     if (typeof value === 'string') headers[name] = value;

@@ -31,7 +31,7 @@ export interface KeyedWork {
 /** The same request with the same key has one effect and one answer, kept for 30 days. */
 @Injectable()
 export class Idempotency {
-  private readonly current = new AsyncLocalStorage<KeyedRequest | undefined>();
+  private readonly current = new AsyncLocalStorage<{ request: KeyedRequest; claimed: boolean }>();
 
   constructor(
     private readonly database: Database,
@@ -53,10 +53,15 @@ export class Idempotency {
 
   /**
    * For effects with a gateway call between two commits: the work claims with `claimFor` in its first transaction and
-   * stores the answer with `completeFor` in its last.
+   * stores the answer with `completeFor` in its last. Work that has nothing to claim for gets its answer stored after it.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<Outcome> {
-    return this.once(request, work, () => this.current.run(request, work.act));
+    return this.once(request, work, async () => {
+      const current = { request, claimed: false };
+      const answer = await this.current.run(current, work.act);
+      if (!current.claimed) await this.keep(request, answer);
+      return answer;
+    });
   }
 
   /**
@@ -65,8 +70,10 @@ export class Idempotency {
    */
   async claimFor(resourceId: string): Promise<void> {
     this.database.requireTransaction();
-    const request = this.current.getStore();
-    if (request !== undefined) await this.claim(request, resourceId);
+    const current = this.current.getStore();
+    if (current === undefined) return;
+    await this.claim(current.request, resourceId);
+    current.claimed = true;
   }
 
   /** Stores the answer about a resource for whoever claimed a key for it; nothing if nobody did. */
@@ -118,10 +125,7 @@ export class Idempotency {
     const answer = work.answerTo(error);
     if (answer === null) throw error;
     try {
-      await this.database.transaction(async () => {
-        await this.claim(request, null);
-        await this.repository.complete(request.key, answer);
-      });
+      await this.keep(request, answer);
       return { answer, replayed: false };
     } catch (failure) {
       if (!(failure instanceof KeyTaken)) throw failure;
@@ -129,6 +133,13 @@ export class Idempotency {
       if (stored === null) throw idempotencyKeyInUse();
       return { answer: stored, replayed: true };
     }
+  }
+
+  private keep(request: KeyedRequest, answer: Answer): Promise<void> {
+    return this.database.transaction(async () => {
+      await this.claim(request, null);
+      await this.repository.complete(request.key, answer);
+    });
   }
 
   private async storedAnswer(request: KeyedRequest): Promise<Answer | null> {

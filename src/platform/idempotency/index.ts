@@ -1,4 +1,5 @@
+export { createdAnswer } from './answers';
 export { Idempotency } from './idempotency';
-export { IdempotencyKey, IdempotentInPhases } from './idempotency.interceptor';
+export { IdempotencyKey, IdempotentInPhases, SecretAnswer } from './idempotency.interceptor';
 export { IdempotencyModule } from './idempotency.module';
 export type { Answer } from './idempotency.types';

@@ -31,8 +31,9 @@ export function toKeyedRequest(
   key: string,
   bodyField: string | null,
 ): KeyedRequest {
-  const body: Record<string, unknown> = { ...(request.body as object) };
-  if (bodyField !== null) delete body[bodyField];
+  const body = Object.fromEntries(
+    Object.entries({ ...(request.body as object) }).filter(([name]) => name !== bodyField),
+  );
   const fingerprint = createHash('sha256')
     .update(`${request.method} ${request.path}\n${canonicalJson(body)}`)
     .digest('hex');

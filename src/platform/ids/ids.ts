@@ -2,7 +2,19 @@ import { typeid } from 'typeid-js';
 
 /** The prefix of each resource's id: the reader of a log line knows what it names. */
 export type IdPrefix =
-  'addon' | 'admin' | 'aent' | 'coup' | 'cus' | 'ent' | 'evt' | 'pay' | 'price' | 'ref' | 'whe';
+  | 'addon'
+  | 'admin'
+  | 'aent'
+  | 'coup'
+  | 'cus'
+  | 'ent'
+  | 'evt'
+  | 'meter'
+  | 'pay'
+  | 'price'
+  | 'ref'
+  | 'whe'
+  | 'whs';
 
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 

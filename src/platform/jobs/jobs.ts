@@ -72,8 +72,13 @@ export class Jobs implements OnApplicationBootstrap, BeforeApplicationShutdown {
     while (this.running) {
       loop.pending = false;
       const more = await this.runOnce(loop.work);
-      if (!more && this.running && !loop.pending) await pause(loop);
+      if (!more && this.mayRest(loop)) await pause(loop);
     }
+  }
+
+  /** Asked after the work: either may have changed while it ran. */
+  private mayRest(loop: Loop): boolean {
+    return this.running && !loop.pending;
   }
 
   private async runOnce(work: DueWork): Promise<boolean> {

@@ -1,0 +1,24 @@
+/** A table of Markdown; what would end a cell is escaped. */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.map(escaped).join(' | ')} |`;
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)];
+}
+
+function escaped(cell: string): string {
+  return cell
+    .replaceAll('|', String.raw`\|`)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** A code that can be linked to: `docs/errors.md#coupon_not_found`. */
+export function anchored(code: string): string {
+  return `<a id="${code}"></a>\`${code}\``;
+}
+
+export function page(...lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}

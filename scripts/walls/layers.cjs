@@ -1,0 +1,15 @@
+/**
+ * The business modules by layer, high to low. A module imports modules of lower layers only, and those through their
+ * `index.ts`. The rules of `.dependency-cruiser.cjs` and their negative controls are made from this list; a module that
+ * is not in it does not pass.
+ */
+const LAYERS = [
+  ['studio', 'webhooks'],
+  ['refunds'],
+  ['payments'],
+  ['entitlements', 'invoicing'],
+  ['subscriptions', 'metering'],
+  ['ledger', 'catalog', 'customers', 'coupons'],
+];
+
+module.exports = { LAYERS };

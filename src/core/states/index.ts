@@ -1,0 +1,2 @@
+export { isTerminal, mayBecome, reachableFrom } from './transitions';
+export type { Transitions } from './transitions';

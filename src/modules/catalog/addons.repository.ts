@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { In, IsNull } from 'typeorm';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import { AddonEntity } from './addon.entity';
+import { addonCodeTaken } from './catalog.errors';
+import type { Addon } from './domain/addon';
+import { type Price, toPrice, termsOfPrice } from './domain/price';
+import { PriceEntity } from './price.entity';
+
+/**
+ * `reference` goes together with itself and with `change`; `change` holds up further changes; `removal` goes together
+ * with nothing.
+ */
+const LOCK_MODES = {
+  reference: 'for_key_share',
+  change: 'for_no_key_update',
+  removal: 'pessimistic_write',
+} as const;
+
+/** Archived add-ons are found by nothing here. */
+@Injectable()
+export class AddonsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {ProblemError} `addon_code_taken` */
+  async insert({ prices, ...addon }: Addon): Promise<void> {
+    this.database.requireTransaction();
+    try {
+      await this.database.insert(AddonEntity, addon);
+    } catch (error) {
+      if (violatedConstraint(error) === 'addon_code_unique') throw addonCodeTaken(addon.code);
+      throw error;
+    }
+    for (const price of prices) {
+      const { id: addonId, createdAt } = addon;
+      await this.database.insert(PriceEntity, {
+        ...termsOfPrice(price),
+        id: price.id,
+        addonId,
+        createdAt,
+      });
+    }
+  }
+
+  async find(id: string): Promise<Addon | null> {
+    return this.withPricesOrNull(await this.addons.findOneBy({ id, archivedAt: IsNull() }));
+  }
+
+  /** The add-on, locked until the transaction ends. */
+  async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Addon | null> {
+    this.database.requireTransaction();
+    const row = await this.addons.findOne({
+      where: { id, archivedAt: IsNull() },
+      lock: { mode: LOCK_MODES[purpose] },
+    });
+    return this.withPricesOrNull(row);
+  }
+
+  async page(request: PageRequest): Promise<Page<Addon>> {
+    const query = this.addons.createQueryBuilder('addon').where('addon.archivedAt IS NULL');
+    const { items, next } = await pageById(query, request);
+    return { items: await this.withPrices(items), next };
+  }
+
+  /** Writes what an update may change. */
+  async update(addon: Addon): Promise<void> {
+    const { name, metadata, archivedAt, version, updatedAt } = addon;
+    await this.database.update(AddonEntity, addon.id, {
+      name,
+      metadata,
+      archivedAt,
+      version,
+      updatedAt,
+    });
+  }
+
+  private async withPricesOrNull(row: AddonEntity | null): Promise<Addon | null> {
+    if (row === null) return null;
+    const [addon] = await this.withPrices([row]);
+    return addon ?? null;
+  }
+
+  private async withPrices(rows: readonly AddonEntity[]): Promise<readonly Addon[]> {
+    if (rows.length === 0) return [];
+    const prices = await this.database.repository(PriceEntity).find({
+      where: { addonId: In(rows.map(({ id }) => id)) },
+      order: { id: 'ASC' },
+    });
+    const byAddon = new Map<string, Price[]>(rows.map(({ id }) => [id, []]));
+    for (const price of prices) byAddon.get(price.addonId)?.push(toPrice(price.id, price));
+    return rows.map((row) => ({ ...row, prices: byAddon.get(row.id) ?? [] }));
+  }
+
+  private get addons() {
+    return this.database.repository(AddonEntity);
+  }
+}

@@ -1,0 +1,38 @@
+import { defineProblem } from '../../platform/errors';
+import type { PriceFault } from './domain/price-faults';
+
+export const addonNotFound = defineProblem(
+  {
+    code: 'addon_not_found',
+    kind: 'not_found',
+    title: 'There is no such add-on',
+    meaning: 'The id in the path is not the id of an add-on, or the add-on was archived.',
+  },
+  (id: string) => ({ detail: `There is no add-on ${JSON.stringify(id)}.` }),
+);
+
+export const addonCodeTaken = defineProblem(
+  {
+    code: 'addon_code_taken',
+    kind: 'conflict',
+    title: 'The code belongs to another add-on',
+    meaning: 'Codes are unique, also among archived add-ons. Choose another.',
+  },
+  (code: string) => ({
+    detail: `There already is an add-on with the code ${JSON.stringify(code)}.`,
+  }),
+);
+
+export const priceTermsContradict = defineProblem(
+  {
+    code: 'price_terms_contradict',
+    kind: 'rule_broken',
+    title: 'The terms of a price contradict each other',
+    meaning:
+      'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, rising, the last one open; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units` and a meter. A price with a meter is `in_arrears`; `minimum_amount` is not above `maximum_amount`.',
+  },
+  (faults: readonly PriceFault[]) => ({
+    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
+    errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
+  }),
+);

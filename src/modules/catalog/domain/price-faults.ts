@@ -1,0 +1,143 @@
+import type { PriceModel, PriceTerms, PriceTier } from './price';
+
+/** A place where the terms of a price contradict each other, and why. Places are JSON pointers into the request. */
+export interface PriceFault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+type ModelField =
+  | 'amount'
+  | 'unitAmount'
+  | 'tiers'
+  | 'packageSize'
+  | 'freeUnits'
+  | 'rate'
+  | 'fixedAmount'
+  | 'chargeFlatAtZero';
+
+const WIRE_NAMES: Readonly<Record<ModelField, string>> = {
+  amount: 'amount',
+  unitAmount: 'unit_amount',
+  tiers: 'tiers',
+  packageSize: 'package_size',
+  freeUnits: 'free_units',
+  rate: 'rate',
+  fixedAmount: 'fixed_amount',
+  chargeFlatAtZero: 'charge_flat_at_zero',
+};
+
+const MODEL_FIELDS = Object.keys(WIRE_NAMES) as readonly ModelField[];
+
+interface FieldsOfModel {
+  readonly needed: readonly ModelField[];
+  readonly allowed: readonly ModelField[];
+}
+
+const TIERED: FieldsOfModel = { needed: ['tiers'], allowed: ['chargeFlatAtZero'] };
+
+const FIELDS_OF: Readonly<Record<PriceModel, FieldsOfModel>> = {
+  flat: { needed: ['amount'], allowed: [] },
+  per_unit: { needed: ['unitAmount'], allowed: [] },
+  graduated: TIERED,
+  volume: TIERED,
+  package: { needed: ['unitAmount', 'packageSize'], allowed: ['freeUnits'] },
+  percentage: { needed: ['rate'], allowed: ['fixedAmount', 'freeUnits'] },
+};
+
+/**
+ * Every place where prices contradict themselves, in the order of the request.
+ * @param pointer JSON pointer to the list, such as `/prices`
+ */
+export function faultsOfPrices(
+  prices: readonly PriceTerms[],
+  pointer: string,
+): readonly PriceFault[] {
+  return prices.flatMap((terms, index) => faultsOfPrice(terms, `${pointer}/${index}`));
+}
+
+/**
+ * Every place where the terms of one price contradict each other: fields of another model, tiers that do not rise, a
+ * metered price in advance, limits the wrong way round. Decimal strings are well formed already.
+ * @param pointer JSON pointer to the price, such as `/prices/0`
+ */
+export function faultsOfPrice(terms: PriceTerms, pointer: string): readonly PriceFault[] {
+  return [
+    ...faultsOfFields(terms),
+    ...faultsOfNumbers(terms),
+    ...(terms.tiers === null ? [] : faultsOfTiers(terms.tiers)),
+    ...faultsOfMeter(terms),
+  ].map((fault) => ({ ...fault, pointer: `${pointer}${fault.pointer}` }));
+}
+
+function faultsOfFields(terms: PriceTerms): readonly PriceFault[] {
+  const { needed, allowed } = FIELDS_OF[terms.model];
+  return MODEL_FIELDS.flatMap((field) => {
+    const pointer = `/${WIRE_NAMES[field]}`;
+    if (terms[field] === null) {
+      const message = `is required for model ${terms.model}`;
+      return needed.includes(field) ? [{ pointer, message }] : [];
+    }
+    const message = `is not for model ${terms.model}`;
+    return needed.includes(field) || allowed.includes(field) ? [] : [{ pointer, message }];
+  });
+}
+
+function faultsOfNumbers(terms: PriceTerms): readonly PriceFault[] {
+  const { packageSize, rate, minimumAmount, maximumAmount } = terms;
+  const faults: PriceFault[] = [];
+  if (packageSize !== null && compareDecimals(packageSize, '0') === 0) {
+    faults.push({ pointer: '/package_size', message: 'must be above 0' });
+  }
+  if (rate !== null && compareDecimals(rate, '1') > 0) {
+    faults.push({ pointer: '/rate', message: 'is a fraction and must be at most 1' });
+  }
+  if (minimumAmount !== null && maximumAmount !== null && minimumAmount > maximumAmount) {
+    faults.push({ pointer: '/maximum_amount', message: 'must not be below minimum_amount' });
+  }
+  return faults;
+}
+
+/** Tiers begin above zero, rise, and leave no quantity without one. */
+function faultsOfTiers(tiers: readonly PriceTier[]): readonly PriceFault[] {
+  if (tiers.length === 0) return [{ pointer: '/tiers', message: 'must hold at least one tier' }];
+  return tiers.flatMap(({ upTo }, index) => {
+    const pointer = `/tiers/${index}/up_to`;
+    const isLast = index === tiers.length - 1;
+    if (isLast) return upTo === null ? [] : [{ pointer, message: 'must be null on the last tier' }];
+    if (upTo === null) return [{ pointer, message: 'may be null on the last tier alone' }];
+    const below = tiers[index - 1]?.upTo ?? '0';
+    return compareDecimals(upTo, below) > 0
+      ? []
+      : [{ pointer, message: `must be above ${below}, where the tier begins` }];
+  });
+}
+
+/** What a meter counts is known at the end of a period; and a percentage is one of amounts that only a meter knows. */
+function faultsOfMeter({ model, timing, meterId }: PriceTerms): readonly PriceFault[] {
+  if (meterId === null) {
+    return model === 'percentage'
+      ? [{ pointer: '/meter_id', message: 'is required for model percentage' }]
+      : [];
+  }
+  if (model === 'flat') return [{ pointer: '/meter_id', message: 'is not for model flat' }];
+  return timing === 'in_advance'
+    ? [{ pointer: '/timing', message: 'must be in_arrears for a price with a meter' }]
+    : [];
+}
+
+/** Negative, zero or positive, as `left` is below, equal to or above `right`. Both are decimal strings without a sign. */
+export function compareDecimals(left: string, right: string): number {
+  const decimals = Math.max(decimalsOf(left), decimalsOf(right));
+  const difference = scaled(left, decimals) - scaled(right, decimals);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+function decimalsOf(text: string): number {
+  const point = text.indexOf('.');
+  return point === -1 ? 0 : text.length - point - 1;
+}
+
+function scaled(text: string, decimals: number): bigint {
+  return BigInt(text.replace('.', '') + '0'.repeat(decimals - decimalsOf(text)));
+}

@@ -1,0 +1,48 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  IdProperty,
+  InstantProperty,
+  MetadataProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import type { Addon } from '../domain/addon';
+import { PriceDto, toPriceDto } from './price.dto';
+
+export class AddonDto {
+  @IdProperty('addon_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Your name for it; unique for ever.', example: 'extra-seats' })
+  readonly code!: string;
+
+  @ApiProperty({ description: 'For people.', example: 'Extra seats' })
+  readonly name!: string;
+
+  @ApiProperty({ description: 'ISO 4217; of all its prices.', example: 'EUR' })
+  readonly currency!: string;
+
+  @ApiProperty({ type: [PriceDto], description: 'What it costs, in the order sent.' })
+  readonly prices!: readonly PriceDto[];
+
+  @MetadataProperty()
+  readonly metadata!: object;
+
+  @InstantProperty('When it was created.')
+  readonly created_at!: string;
+
+  @InstantProperty('When it last changed.')
+  readonly updated_at!: string;
+}
+
+export function toAddonDto(addon: Addon): AddonDto {
+  return {
+    id: addon.id,
+    code: addon.code,
+    name: addon.name,
+    currency: addon.currency,
+    prices: addon.prices.map(toPriceDto),
+    metadata: addon.metadata,
+    created_at: toWireInstant(addon.createdAt),
+    updated_at: toWireInstant(addon.updatedAt),
+  };
+}

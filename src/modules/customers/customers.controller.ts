@@ -1,0 +1,119 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import {
+  customerCurrencyLocked,
+  customerExternalIdTaken,
+  customerNotFound,
+} from './customers.errors';
+import { CustomersService } from './customers.service';
+import { CreateCustomerDto, toCustomerDetails } from './dto/create-customer.dto';
+import { CustomerDto, toCustomerDto } from './dto/customer.dto';
+import { ListCustomersDto, toCustomerFilter } from './dto/list-customers.dto';
+import { toCustomerChange, UpdateCustomerDto } from './dto/update-customer.dto';
+
+const customerId = new IdPipe('cus', customerNotFound);
+
+@ApiTags('Customers')
+@Controller('v1/customers')
+export class CustomersController {
+  constructor(private readonly customers: CustomersService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create a customer',
+    status: 201,
+    answer: CustomerDto,
+    reads: 'post',
+    problems: [customerExternalIdTaken],
+  })
+  async createCustomer(
+    @Body() body: CreateCustomerDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CustomerDto> {
+    const customer = await this.customers.create(toCustomerDetails(body));
+    tag(response, customer);
+    return toCustomerDto(customer);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List customers',
+    description: 'Without those that were deleted.',
+    status: 200,
+    answer: pageOf(CustomerDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listCustomers(@Query() query: ListCustomersDto): Promise<PageDto<CustomerDto>> {
+    const page = await this.customers.list(toCustomerFilter(query), toPageRequest(query, 'cus'));
+    return toPageDto(page, toCustomerDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a customer',
+    status: 200,
+    answer: CustomerDto,
+    reads: 'path',
+    problems: [customerNotFound],
+  })
+  async getCustomer(
+    @Param('id', customerId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CustomerDto> {
+    const customer = await this.customers.get(id);
+    tag(response, customer);
+    return toCustomerDto(customer);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update a customer',
+    description:
+      'Changes the fields sent; `null` clears those that can be empty. The currency stays once an amount refers to the ' +
+      'customer. Nothing sent changes nothing.',
+    status: 200,
+    answer: CustomerDto,
+    reads: 'change',
+    problems: [customerNotFound, customerExternalIdTaken, customerCurrencyLocked, metadataTooLarge],
+  })
+  async updateCustomer(
+    @Param('id', customerId) id: string,
+    @Body() body: UpdateCustomerDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CustomerDto> {
+    const customer = await this.customers.update(id, toCustomerChange(body), expected);
+    tag(response, customer);
+    return toCustomerDto(customer);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete a customer',
+    description:
+      'It is found no more and its `external_id` is free again; what refers to it stays as it is.',
+    status: 204,
+    reads: 'removal',
+    problems: [customerNotFound],
+  })
+  async deleteCustomer(
+    @Param('id', customerId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.customers.delete(id, expected);
+  }
+}

@@ -1,0 +1,51 @@
+import { defineProblem } from '../../platform/errors';
+
+export const customerNotFound = defineProblem(
+  {
+    code: 'customer_not_found',
+    kind: 'not_found',
+    title: 'There is no such customer',
+    meaning: 'The id in the path is not the id of a customer, or the customer was deleted.',
+  },
+  (id: string) => ({ detail: `There is no customer ${JSON.stringify(id)}.` }),
+);
+
+export const customerExternalIdTaken = defineProblem(
+  {
+    code: 'customer_external_id_taken',
+    kind: 'conflict',
+    title: 'The external id belongs to another customer',
+    meaning:
+      '`external_id` is unique among the customers that are not deleted. Find the one that has it with `?external_id=`.',
+  },
+  (externalId: string) => ({
+    detail: `There already is a customer with the external id ${JSON.stringify(externalId)}.`,
+  }),
+);
+
+export const customerCurrencyLocked = defineProblem(
+  {
+    code: 'customer_currency_locked',
+    kind: 'conflict',
+    title: 'The currency of the customer can no longer change',
+    meaning:
+      'A payment or an invoice refers to the customer (`currency_locked`), which fixes its currency. Amounts in different currencies are never added.',
+  },
+  (id: string, currency: string | null) => ({
+    detail: `The currency of the customer ${id} is fixed as ${currency ?? 'none'}.`,
+  }),
+);
+
+export const customerCurrencyMismatch = defineProblem(
+  {
+    code: 'customer_currency_mismatch',
+    kind: 'rule_broken',
+    title: 'The customer is billed in another currency',
+    meaning:
+      'A customer is billed in one currency: the one it was given, or else the one of the first amount that referred to it. `customer_currency` is that currency.',
+  },
+  (customerCurrency: string | null, currency: string) => ({
+    detail: `The customer is billed in ${customerCurrency ?? 'no currency'}, not in ${currency}.`,
+    extensions: { customer_currency: customerCurrency },
+  }),
+);

@@ -1,0 +1,23 @@
+import { defineEvent } from '../../platform/outbox';
+import { CustomerDto, toCustomerDto } from './dto/customer.dto';
+
+export const customerCreated = defineEvent({
+  type: 'customer.created',
+  meaning: 'A customer was created.',
+  dto: CustomerDto,
+  toDto: toCustomerDto,
+});
+
+export const customerUpdated = defineEvent({
+  type: 'customer.updated',
+  meaning: 'A customer changed, or the first amount that refers to it fixed its currency.',
+  dto: CustomerDto,
+  toDto: toCustomerDto,
+});
+
+export const customerDeleted = defineEvent({
+  type: 'customer.deleted',
+  meaning: 'A customer was deleted; the event shows it as it was last.',
+  dto: CustomerDto,
+  toDto: toCustomerDto,
+});

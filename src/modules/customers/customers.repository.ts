@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull } from 'typeorm';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import { CustomerEntity } from './customer.entity';
+import { customerExternalIdTaken } from './customers.errors';
+import type { Customer, CustomerFilter } from './domain/customer';
+
+/**
+ * `change` goes together with `reference`, so that a payment under way does not hold up a change of the address;
+ * `removal` goes together with neither.
+ */
+const LOCK_MODES = {
+  reference: 'for_key_share',
+  change: 'for_no_key_update',
+  removal: 'pessimistic_write',
+} as const;
+
+/** Deleted customers are found by nothing here. */
+@Injectable()
+export class CustomersRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {ProblemError} `customer_external_id_taken` */
+  async insert(customer: Customer): Promise<void> {
+    await this.write(customer, () => this.database.insert(CustomerEntity, customer));
+  }
+
+  find(id: string): Promise<Customer | null> {
+    return this.customers.findOneBy({ id, deletedAt: IsNull() });
+  }
+
+  /** The customer, locked until the transaction ends. */
+  lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
+    this.database.requireTransaction();
+    return this.customers.findOne({
+      where: { id, deletedAt: IsNull() },
+      lock: { mode: LOCK_MODES[purpose] },
+    });
+  }
+
+  page(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
+    const query = this.customers.createQueryBuilder('customer').where('customer.deletedAt IS NULL');
+    if (filter.externalId !== null) {
+      query.andWhere('customer.externalId = :externalId', { externalId: filter.externalId });
+    }
+    if (filter.email !== null) {
+      query.andWhere('customer.email = :email', { email: filter.email });
+    }
+    return pageById(query, request);
+  }
+
+  /**
+   * Writes what an update, the first amount or a deletion may change.
+   * @throws {ProblemError} `customer_external_id_taken`
+   */
+  async update(customer: Customer): Promise<void> {
+    await this.write(customer, () =>
+      this.database.update(CustomerEntity, customer.id, {
+        name: customer.name,
+        email: customer.email,
+        externalId: customer.externalId,
+        currency: customer.currency,
+        currencyLocked: customer.currencyLocked,
+        timezone: customer.timezone,
+        address: customer.address,
+        taxExempt: customer.taxExempt,
+        metadata: customer.metadata,
+        deletedAt: customer.deletedAt,
+        version: customer.version,
+        updatedAt: customer.updatedAt,
+      }),
+    );
+  }
+
+  private async write(customer: Customer, statement: () => Promise<void>): Promise<void> {
+    try {
+      await statement();
+    } catch (error) {
+      if (violatedConstraint(error) === 'customer_external_id_unique') {
+        throw customerExternalIdTaken(customer.externalId ?? '');
+      }
+      throw error;
+    }
+  }
+
+  private get customers() {
+    return this.database.repository(CustomerEntity);
+  }
+}

@@ -1,0 +1,106 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsEmail, IsIn, IsObject, ValidateNested } from 'class-validator';
+import {
+  IsCurrency,
+  IsText,
+  IsTimeZone,
+  MetadataField,
+  Nullable,
+  Omittable,
+} from '../../../platform/http';
+import { type CustomerChange, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
+import { AddressInputDto, toAddress } from './address.dto';
+import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID, LONGEST_NAME } from './create-customer.dto';
+
+export class UpdateCustomerDto {
+  @Omittable()
+  @IsText(1, LONGEST_NAME)
+  @ApiPropertyOptional({
+    minLength: 1,
+    maxLength: LONGEST_NAME,
+    description: 'Who is billed.',
+    example: 'Analytical Engines Ltd',
+  })
+  readonly name?: string;
+
+  @Nullable()
+  @IsEmail({}, { message: 'must be an e-mail address' })
+  @IsText(1, LONGEST_EMAIL)
+  @ApiPropertyOptional({
+    type: String,
+    format: 'email',
+    maxLength: LONGEST_EMAIL,
+    nullable: true,
+    description: 'Where the customer is written to.',
+    example: 'ada@example.com',
+  })
+  readonly email?: string | null;
+
+  @Nullable()
+  @IsText(1, LONGEST_EXTERNAL_ID)
+  @ApiPropertyOptional({
+    type: String,
+    minLength: 1,
+    maxLength: LONGEST_EXTERNAL_ID,
+    nullable: true,
+    description: 'Your own id of this customer; unique among those not deleted.',
+    example: 'crm-1042',
+  })
+  readonly external_id?: string | null;
+
+  @Nullable()
+  @IsCurrency()
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description: 'ISO 4217; stays once `currency_locked`.',
+    example: 'EUR',
+  })
+  readonly currency?: string | null;
+
+  @Omittable()
+  @IsTimeZone()
+  @ApiPropertyOptional({
+    description: 'IANA time zone in which periods are counted.',
+    example: 'Europe/Paris',
+  })
+  readonly timezone?: string;
+
+  @Nullable()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => AddressInputDto)
+  @ApiPropertyOptional({
+    type: AddressInputDto,
+    nullable: true,
+    description: 'Postal address; replaces the whole address.',
+  })
+  readonly address?: AddressInputDto | null;
+
+  @Omittable()
+  @IsIn(TAX_EXEMPTIONS)
+  @ApiPropertyOptional({
+    enum: TAX_EXEMPTIONS,
+
+    description: 'Taxed (`none`), `exempt`, or taxed by the `reverse` charge: then tax is 0.',
+    example: 'none',
+  })
+  readonly tax_exempt?: TaxExemption;
+
+  @MetadataField()
+  readonly metadata?: Record<string, unknown>;
+}
+
+export function toCustomerChange(dto: UpdateCustomerDto): CustomerChange {
+  return {
+    name: dto.name,
+    email: dto.email,
+    externalId: dto.external_id,
+    currency: dto.currency,
+    timezone: dto.timezone,
+    address: dto.address ? toAddress(dto.address) : dto.address,
+    taxExempt: dto.tax_exempt,
+    metadata: dto.metadata,
+  };
+}

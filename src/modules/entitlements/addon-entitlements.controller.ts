@@ -1,0 +1,121 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { IdPipe, IfMatch, Operation, tag } from '../../platform/http';
+import { AddonEntitlementsService } from './addon-entitlements.service';
+import { AddonEntitlementDto, toAddonEntitlementDto } from './dto/addon-entitlement.dto';
+import {
+  CreateAddonEntitlementDto,
+  toAddonEntitlementTerms,
+} from './dto/create-addon-entitlement.dto';
+import { ListAddonEntitlementsDto } from './dto/list-addon-entitlements.dto';
+import {
+  toAddonEntitlementChange,
+  UpdateAddonEntitlementDto,
+} from './dto/update-addon-entitlement.dto';
+import {
+  addonEntitlementExists,
+  addonEntitlementNotFound,
+  addonEntitlementValueContradicts,
+  tooManyAddonEntitlements,
+} from './entitlements.errors';
+
+const linkId = new IdPipe('aent', addonEntitlementNotFound);
+
+@ApiTags('Add-on entitlements')
+@Controller('v1/addon-entitlements')
+export class AddonEntitlementsController {
+  constructor(private readonly links: AddonEntitlementsService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Link an add-on to an entitlement',
+    description: 'Who has the add-on has the entitlement.',
+    status: 201,
+    answer: AddonEntitlementDto,
+    reads: 'post',
+    problems: [
+      referenceNotFound,
+      addonEntitlementValueContradicts,
+      tooManyAddonEntitlements,
+      addonEntitlementExists,
+    ],
+  })
+  async createAddonEntitlement(
+    @Body() body: CreateAddonEntitlementDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AddonEntitlementDto> {
+    const link = await this.links.create(toAddonEntitlementTerms(body));
+    tag(response, link);
+    return toAddonEntitlementDto(link);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List the entitlements of an add-on',
+    description:
+      'All links of one add-on as a bare array, oldest first. An id that names no add-on has none.',
+    status: 200,
+    answer: AddonEntitlementDto,
+    isArray: true,
+    reads: 'query',
+  })
+  async listAddonEntitlements(
+    @Query() query: ListAddonEntitlementsDto,
+  ): Promise<readonly AddonEntitlementDto[]> {
+    return (await this.links.listByAddon(query.addon_id)).map(toAddonEntitlementDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read the link of an add-on to an entitlement',
+    status: 200,
+    answer: AddonEntitlementDto,
+    reads: 'path',
+    problems: [addonEntitlementNotFound],
+  })
+  async getAddonEntitlement(
+    @Param('id', linkId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AddonEntitlementDto> {
+    const link = await this.links.get(id);
+    tag(response, link);
+    return toAddonEntitlementDto(link);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update the link of an add-on to an entitlement',
+    description: 'Changes its mode or value, or merges its metadata. Nothing sent changes nothing.',
+    status: 200,
+    answer: AddonEntitlementDto,
+    reads: 'change',
+    problems: [addonEntitlementNotFound, addonEntitlementValueContradicts, metadataTooLarge],
+  })
+  async updateAddonEntitlement(
+    @Param('id', linkId) id: string,
+    @Body() body: UpdateAddonEntitlementDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<AddonEntitlementDto> {
+    const link = await this.links.update(id, toAddonEntitlementChange(body), expected);
+    tag(response, link);
+    return toAddonEntitlementDto(link);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete the link of an add-on to an entitlement',
+    status: 204,
+    reads: 'removal',
+    problems: [addonEntitlementNotFound],
+  })
+  async deleteAddonEntitlement(
+    @Param('id', linkId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.links.delete(id, expected);
+  }
+}

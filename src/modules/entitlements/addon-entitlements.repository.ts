@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Database, violatedConstraint } from '../../platform/database';
+import { AddonEntitlementEntity } from './addon-entitlement.entity';
+import type { AddonEntitlement } from './domain/addon-entitlement';
+import { addonEntitlementExists } from './entitlements.errors';
+
+@Injectable()
+export class AddonEntitlementsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {ProblemError} `addon_entitlement_exists` */
+  async insert(link: AddonEntitlement): Promise<void> {
+    try {
+      await this.database.insert(AddonEntitlementEntity, link);
+    } catch (error) {
+      if (violatedConstraint(error) === 'addon_entitlement_pair_unique') {
+        throw addonEntitlementExists(link.addonId, link.entitlementId);
+      }
+      throw error;
+    }
+  }
+
+  find(id: string): Promise<AddonEntitlement | null> {
+    return this.links.findOneBy({ id });
+  }
+
+  /** All links of an add-on, oldest first: ids sort by the time they were made. */
+  findByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
+    return this.links.find({ where: { addonId }, order: { id: 'ASC' } });
+  }
+
+  countByAddon(addonId: string): Promise<number> {
+    return this.links.countBy({ addonId });
+  }
+
+  /** The link, locked until the transaction ends. */
+  lock(id: string): Promise<AddonEntitlement | null> {
+    this.database.requireTransaction();
+    return this.links.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  /** Writes what an update may change. */
+  async update(link: AddonEntitlement): Promise<void> {
+    const { mode, value, metadata, version, updatedAt } = link;
+    await this.database.update(AddonEntitlementEntity, link.id, {
+      mode,
+      value,
+      metadata,
+      version,
+      updatedAt,
+    });
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.links.delete({ id });
+  }
+
+  private get links() {
+    return this.database.repository(AddonEntitlementEntity);
+  }
+}

@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { Clock } from '../../platform/clock';
+import { assertVersion, Database, type VersionCondition } from '../../platform/database';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { isId, newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { CatalogService } from '../catalog';
+import { AddonEntitlementsRepository } from './addon-entitlements.repository';
+import {
+  type AddonEntitlement,
+  type AddonEntitlementChange,
+  type AddonEntitlementTerms,
+  faultsOfLink,
+  MOST_LINKS_OF_AN_ADDON,
+  usualMode,
+} from './domain/addon-entitlement';
+import type { EntitlementType } from './domain/entitlement';
+import {
+  addonEntitlementNotFound,
+  addonEntitlementValueContradicts,
+  tooManyAddonEntitlements,
+} from './entitlements.errors';
+import {
+  addonEntitlementCreated,
+  addonEntitlementDeleted,
+  addonEntitlementUpdated,
+} from './entitlements.events';
+import { EntitlementsRepository } from './entitlements.repository';
+
+@Injectable()
+export class AddonEntitlementsService {
+  constructor(
+    private readonly database: Database,
+    private readonly links: AddonEntitlementsRepository,
+    private readonly entitlements: EntitlementsRepository,
+    private readonly catalog: CatalogService,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Links an add-on to an entitlement.
+   * @throws {ProblemError} `reference_not_found`, `addon_entitlement_value_contradicts`, `addon_entitlement_exists`,
+   * `too_many_addon_entitlements`
+   */
+  create(terms: AddonEntitlementTerms): Promise<AddonEntitlement> {
+    return this.database.transaction(async () => {
+      const { addonId, entitlementId } = terms;
+      await this.catalog.requireAddonForCounting(addonId, '/addon_id');
+      const entitlement = await this.entitlements.lock(entitlementId, 'reference');
+      if (entitlement === null) throw referenceNotFound('/entitlement_id', entitlementId);
+      const now = this.clock.now();
+      const link: AddonEntitlement = {
+        ...terms,
+        id: newId('aent'),
+        version: 1,
+        mode: terms.mode ?? usualMode(entitlement.type),
+        createdAt: now,
+        updatedAt: now,
+      };
+      assertFits(entitlement.type, link);
+      await this.links.insert(link);
+      if ((await this.links.countByAddon(addonId)) > MOST_LINKS_OF_AN_ADDON) {
+        throw tooManyAddonEntitlements(addonId);
+      }
+      await this.outbox.record(addonEntitlementCreated, { after: link, occurredAt: now });
+      return link;
+    });
+  }
+
+  /** @throws {ProblemError} `addon_entitlement_not_found` */
+  async get(id: string): Promise<AddonEntitlement> {
+    const link = await this.links.find(id);
+    if (link === null) throw addonEntitlementNotFound(id);
+    return link;
+  }
+
+  /** The links of an add-on, oldest first, at most 100; none for an id that names no add-on. */
+  async listByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
+    return isId('addon', addonId) ? this.links.findByAddon(addonId) : [];
+  }
+
+  /**
+   * Changes how the add-on's value counts and merges the metadata. What leaves the link as it was changes nothing and
+   * tells nobody.
+   * @throws {ProblemError} `addon_entitlement_not_found`, `precondition_failed`, `metadata_too_large`,
+   * `addon_entitlement_value_contradicts`
+   */
+  update(
+    id: string,
+    change: AddonEntitlementChange,
+    expected: VersionCondition,
+  ): Promise<AddonEntitlement> {
+    return this.database.transaction(async () => {
+      const before = await this.links.lock(id);
+      if (before === null) throw addonEntitlementNotFound(id);
+      assertVersion(expected, before);
+      const after = this.changed(before, change);
+      if (after === before) return before;
+      const entitlement = await this.entitlements.find(before.entitlementId);
+      invariant(entitlement !== null, `The link ${id} refers to an entitlement that exists.`);
+      assertFits(entitlement.type, after);
+      await this.links.update(after);
+      await this.outbox.record(addonEntitlementUpdated, {
+        after,
+        before,
+        occurredAt: after.updatedAt,
+      });
+      return after;
+    });
+  }
+
+  /** @throws {ProblemError} `addon_entitlement_not_found`, `precondition_failed` */
+  delete(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const link = await this.links.lock(id);
+      if (link === null) throw addonEntitlementNotFound(id);
+      assertVersion(expected, link);
+      await this.links.delete(id);
+      await this.outbox.record(addonEntitlementDeleted, {
+        after: link,
+        occurredAt: this.clock.now(),
+      });
+    });
+  }
+
+  private changed(before: AddonEntitlement, change: AddonEntitlementChange): AddonEntitlement {
+    const mode = change.mode ?? before.mode;
+    const value = change.value === undefined ? before.value : change.value;
+    const metadata = mergeMetadata(before.metadata, change.metadata);
+    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+    const same =
+      mode === before.mode &&
+      value === before.value &&
+      isDeepStrictEqual(metadata, before.metadata);
+    if (same) return before;
+    return {
+      ...before,
+      mode,
+      value,
+      metadata,
+      version: before.version + 1,
+      updatedAt: this.clock.now(),
+    };
+  }
+}
+
+function assertFits(type: EntitlementType, link: Pick<AddonEntitlement, 'mode' | 'value'>): void {
+  const faults = faultsOfLink(type, link);
+  if (faults.length > 0) throw addonEntitlementValueContradicts(faults);
+}

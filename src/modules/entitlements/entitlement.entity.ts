@@ -1,0 +1,27 @@
+import { Check, Column, Entity, Unique } from 'typeorm';
+import type { Metadata } from '../../core/metadata';
+import {
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
+import type { Entitlement, EntitlementType } from './domain/entitlement';
+
+@Entity('entitlement')
+@Unique('entitlement_key_unique', ['key'])
+@Check('entitlement_type_check', `"type" IN ('boolean', 'static', 'metered')`)
+@Check('entitlement_meter_check', `"type" = 'metered' OR "meter_id" IS NULL`)
+export class EntitlementEntity implements Entitlement {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @Column({ type: 'varchar', length: 64 }) readonly key!: string;
+  @Column({ type: 'varchar', length: 200 }) readonly name!: string;
+  @Column({ type: 'varchar', length: 10 }) readonly type!: EntitlementType;
+  @Column({ type: 'varchar', length: 40, nullable: true }) readonly unit!: string | null;
+  @ReferenceColumn({ nullable: true }) readonly meterId!: string | null;
+  @MetadataColumn() readonly metadata!: Metadata;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

@@ -1,0 +1,114 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { CreateEntitlementDto, toEntitlementTerms } from './dto/create-entitlement.dto';
+import { EntitlementDto, toEntitlementDto } from './dto/entitlement.dto';
+import { toEntitlementChange, UpdateEntitlementDto } from './dto/update-entitlement.dto';
+import {
+  entitlementInUse,
+  entitlementKeyTaken,
+  entitlementNotFound,
+  entitlementTermsContradict,
+} from './entitlements.errors';
+import { EntitlementsService } from './entitlements.service';
+
+const entitlementId = new IdPipe('ent', entitlementNotFound);
+
+@ApiTags('Entitlements')
+@Controller('v1/entitlements')
+export class EntitlementsController {
+  constructor(private readonly entitlements: EntitlementsService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create an entitlement',
+    status: 201,
+    answer: EntitlementDto,
+    reads: 'post',
+    problems: [entitlementTermsContradict, entitlementKeyTaken],
+  })
+  async createEntitlement(
+    @Body() body: CreateEntitlementDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<EntitlementDto> {
+    const entitlement = await this.entitlements.create(toEntitlementTerms(body));
+    tag(response, entitlement);
+    return toEntitlementDto(entitlement);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List entitlements',
+    status: 200,
+    answer: pageOf(EntitlementDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listEntitlements(@Query() query: ListQueryDto): Promise<PageDto<EntitlementDto>> {
+    return toPageDto(await this.entitlements.list(toPageRequest(query, 'ent')), toEntitlementDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read an entitlement',
+    status: 200,
+    answer: EntitlementDto,
+    reads: 'path',
+    problems: [entitlementNotFound],
+  })
+  async getEntitlement(
+    @Param('id', entitlementId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<EntitlementDto> {
+    const entitlement = await this.entitlements.get(id);
+    tag(response, entitlement);
+    return toEntitlementDto(entitlement);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update an entitlement',
+    description: 'Changes its name or unit, or merges its metadata. Nothing sent changes nothing.',
+    status: 200,
+    answer: EntitlementDto,
+    reads: 'change',
+    problems: [entitlementNotFound, metadataTooLarge],
+  })
+  async updateEntitlement(
+    @Param('id', entitlementId) id: string,
+    @Body() body: UpdateEntitlementDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<EntitlementDto> {
+    const entitlement = await this.entitlements.update(id, toEntitlementChange(body), expected);
+    tag(response, entitlement);
+    return toEntitlementDto(entitlement);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete an entitlement nothing is linked to',
+    status: 204,
+    reads: 'removal',
+    problems: [entitlementNotFound, entitlementInUse],
+  })
+  async deleteEntitlement(
+    @Param('id', entitlementId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.entitlements.delete(id, expected);
+  }
+}

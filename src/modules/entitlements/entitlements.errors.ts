@@ -1,0 +1,94 @@
+import { defineProblem } from '../../platform/errors';
+import { MOST_LINKS_OF_AN_ADDON } from './domain/addon-entitlement';
+import type { TermsFault } from './domain/entitlement';
+
+const describeFaults = (faults: readonly TermsFault[]) => ({
+  detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
+  errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
+});
+
+export const entitlementNotFound = defineProblem(
+  {
+    code: 'entitlement_not_found',
+    kind: 'not_found',
+    title: 'There is no such entitlement',
+    meaning: 'The id in the path is not the id of an entitlement.',
+  },
+  (id: string) => ({ detail: `There is no entitlement ${JSON.stringify(id)}.` }),
+);
+
+export const entitlementKeyTaken = defineProblem(
+  {
+    code: 'entitlement_key_taken',
+    kind: 'conflict',
+    title: 'The key belongs to another entitlement',
+    meaning: 'Keys are unique. Choose another.',
+  },
+  (key: string) => ({ detail: `There already is an entitlement with the key ${key}.` }),
+);
+
+export const entitlementTermsContradict = defineProblem(
+  {
+    code: 'entitlement_terms_contradict',
+    kind: 'rule_broken',
+    title: 'The terms of the entitlement contradict each other',
+    meaning: 'A `meter_id` goes with the type `metered` alone.',
+  },
+  describeFaults,
+);
+
+export const entitlementInUse = defineProblem(
+  {
+    code: 'entitlement_in_use',
+    kind: 'conflict',
+    title: 'The entitlement is linked',
+    meaning: 'An add-on still brings the entitlement. Delete its links first.',
+  },
+  (id: string) => ({ detail: `The entitlement ${id} is linked and cannot be deleted.` }),
+);
+
+export const addonEntitlementNotFound = defineProblem(
+  {
+    code: 'addon_entitlement_not_found',
+    kind: 'not_found',
+    title: 'There is no such link of an add-on and an entitlement',
+    meaning: 'The id in the path is not the id of an add-on entitlement.',
+  },
+  (id: string) => ({ detail: `There is no add-on entitlement ${JSON.stringify(id)}.` }),
+);
+
+export const addonEntitlementExists = defineProblem(
+  {
+    code: 'addon_entitlement_exists',
+    kind: 'conflict',
+    title: 'The add-on brings the entitlement already',
+    meaning: 'An add-on and an entitlement are linked at most once. Update the link there is.',
+  },
+  (addonId: string, entitlementId: string) => ({
+    detail: `The add-on ${addonId} is linked to the entitlement ${entitlementId} already.`,
+  }),
+);
+
+export const addonEntitlementValueContradicts = defineProblem(
+  {
+    code: 'addon_entitlement_value_contradicts',
+    kind: 'rule_broken',
+    title: 'The link contradicts the type of its entitlement',
+    meaning:
+      'A `static` or `metered` entitlement needs a `value`; a `boolean` one takes none, and no mode but `set`.',
+  },
+  describeFaults,
+);
+
+export const tooManyAddonEntitlements = defineProblem(
+  {
+    code: 'too_many_addon_entitlements',
+    kind: 'rule_broken',
+    title: 'The add-on brings too many entitlements',
+    meaning: `An add-on can be linked to ${MOST_LINKS_OF_AN_ADDON} entitlements.`,
+  },
+  (addonId: string) => ({
+    detail: `The add-on ${addonId} is linked to ${MOST_LINKS_OF_AN_ADDON} entitlements already.`,
+    extensions: { limit: MOST_LINKS_OF_AN_ADDON },
+  }),
+);

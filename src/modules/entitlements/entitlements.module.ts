@@ -1,0 +1,23 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogModule } from '../catalog';
+import { AddonEntitlementEntity } from './addon-entitlement.entity';
+import { AddonEntitlementsController } from './addon-entitlements.controller';
+import { AddonEntitlementsRepository } from './addon-entitlements.repository';
+import { AddonEntitlementsService } from './addon-entitlements.service';
+import { EntitlementEntity } from './entitlement.entity';
+import { EntitlementsController } from './entitlements.controller';
+import { EntitlementsRepository } from './entitlements.repository';
+import { EntitlementsService } from './entitlements.service';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([EntitlementEntity, AddonEntitlementEntity]), CatalogModule],
+  controllers: [EntitlementsController, AddonEntitlementsController],
+  providers: [
+    EntitlementsRepository,
+    EntitlementsService,
+    AddonEntitlementsRepository,
+    AddonEntitlementsService,
+  ],
+})
+export class EntitlementsModule {}

@@ -1,0 +1,1 @@
+export { EntitlementsModule } from './entitlements.module';

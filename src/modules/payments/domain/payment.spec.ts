@@ -1,0 +1,114 @@
+import { reachableFrom } from '../../../core/states';
+import {
+  decideRefund,
+  nextCheckAt,
+  type Payment,
+  PAYMENT_STATUSES,
+  PAYMENT_TRANSITIONS,
+  refundableOf,
+  withOutcome,
+} from './payment';
+
+const NOW = new Date('2026-03-01T00:00:00.000Z');
+
+const payment: Payment = {
+  id: 'pay_01h455vb4pex5vsknk084sn02q',
+  version: 1,
+  customerId: 'cus_01h455vb4pex5vsknk084sn02q',
+  amount: 10_000n,
+  currency: 'USD',
+  status: 'pending',
+  amountRefunded: 0n,
+  amountRefundPending: 0n,
+  provider: 'sandbox',
+  paymentMethodId: null,
+  providerReference: null,
+  failureCode: null,
+  metadata: {},
+  dueAt: NOW,
+  attempts: 0,
+  createdAt: NOW,
+  updatedAt: NOW,
+};
+const succeeded: Payment = { ...payment, status: 'succeeded', dueAt: null };
+
+describe('a payment', () => {
+  it('can reach every state from pending', () => {
+    expect([...reachableFrom(PAYMENT_TRANSITIONS, 'pending')].sort()).toEqual(
+      [...PAYMENT_STATUSES].sort(),
+    );
+  });
+
+  it('succeeds and fails for good', () => {
+    expect(withOutcome(payment, { kind: 'succeeded', reference: 'r' }, NOW)).toMatchObject({
+      status: 'succeeded',
+      providerReference: 'r',
+      dueAt: null,
+    });
+    expect(
+      withOutcome(payment, { kind: 'failed', failureCode: 'card_declined' }, NOW),
+    ).toMatchObject({
+      status: 'failed',
+      failureCode: 'card_declined',
+      dueAt: null,
+    });
+  });
+
+  it.each([{ kind: 'pending', reference: 'r' }, { kind: 'unknown' }] as const)(
+    'without a final answer (%j) is processing, and asked about again',
+    (outcome) => {
+      const processing = withOutcome(payment, outcome, NOW);
+      expect(processing).toMatchObject({ status: 'processing', attempts: 1 });
+      expect(processing.dueAt).toEqual(new Date('2026-03-01T00:00:05.000Z'));
+    },
+  );
+
+  it('that is final does not change with a late answer', () => {
+    expect(withOutcome(succeeded, { kind: 'failed', failureCode: 'late' }, NOW)).toBe(succeeded);
+    const failed: Payment = { ...payment, status: 'failed' };
+    expect(withOutcome(failed, { kind: 'succeeded', reference: 'r' }, NOW)).toBe(failed);
+  });
+
+  it.each([
+    [0, '2026-03-01T00:00:05.000Z'],
+    [3, '2026-03-01T00:00:40.000Z'],
+    [9, '2026-03-01T00:42:40.000Z'],
+    [10, '2026-03-01T01:00:00.000Z'],
+    [2_000, '2026-03-01T01:00:00.000Z'],
+  ])('after %i attempts is asked about again at %s', (attempts, at) => {
+    expect(nextCheckAt(attempts, NOW)).toEqual(new Date(at));
+  });
+});
+
+describe('a refund of a payment', () => {
+  const partly: Payment = { ...succeeded, amountRefunded: 3_000n, amountRefundPending: 2_000n };
+
+  it('may take what is neither refunded nor pending', () => {
+    expect(refundableOf(partly)).toBe(5_000n);
+    expect(refundableOf(payment)).toBe(0n);
+  });
+
+  it.each([
+    ['all of it', succeeded, null, { kind: 'reserve', amount: 10_000n }],
+    ['one minor unit', succeeded, 1n, { kind: 'reserve', amount: 1n }],
+    ['exactly what remains', partly, 5_000n, { kind: 'reserve', amount: 5_000n }],
+    ['what remains when no amount is given', partly, null, { kind: 'reserve', amount: 5_000n }],
+    ['one more than remains', partly, 5_001n, { kind: 'exceeds', refundable: 5_000n }],
+    ['nothing', succeeded, 0n, { kind: 'exceeds', refundable: 10_000n }],
+    [
+      'all when nothing remains',
+      { ...succeeded, amountRefunded: 10_000n },
+      null,
+      { kind: 'exceeds', refundable: 0n },
+    ],
+    ['anything of a payment that is pending', payment, 1n, { kind: 'not_succeeded' }],
+    [
+      'anything of one that failed',
+      { ...payment, status: 'failed' },
+      1n,
+      { kind: 'not_succeeded' },
+    ],
+  ] as const)('of %s', (_, of, requested, decision) => {
+    expect(decideRefund(of, requested)).toEqual(decision);
+  });
+});

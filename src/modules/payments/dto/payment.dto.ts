@@ -1,0 +1,87 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  IdProperty,
+  InstantProperty,
+  MetadataProperty,
+  toWireAmount,
+  toWireInstant,
+} from '../../../platform/http';
+import { type Payment, PAYMENT_STATUSES, type PaymentStatus } from '../domain/payment';
+import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
+
+export class PaymentDto {
+  @IdProperty('pay_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Who pays.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  readonly customer_id!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Minor units of `currency`.', example: 10_000 })
+  readonly amount!: number;
+
+  @ApiProperty({ description: 'ISO 4217.', example: 'USD' })
+  readonly currency!: string;
+
+  @ApiProperty({
+    enum: PAYMENT_STATUSES,
+    description: 'Where it stands. `succeeded`, `failed` and `canceled` are final.',
+    example: 'succeeded',
+  })
+  readonly status!: PaymentStatus;
+
+  @ApiProperty({ type: 'integer', description: 'Minor units given back.', example: 0 })
+  readonly amount_refunded!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Minor units that pending refunds reserve.',
+    example: 0,
+  })
+  readonly amount_refund_pending!: number;
+
+  @ApiProperty({ enum: PROVIDER_NAMES, description: 'Who moves the money.', example: 'sandbox' })
+  readonly provider!: ProviderName;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'What is charged, as the provider names it.',
+    example: 'pm_sandbox_ok',
+  })
+  readonly payment_method_id!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Why the provider refused, when `failed`.',
+    example: null,
+  })
+  readonly failure_code!: string | null;
+
+  @MetadataProperty()
+  readonly metadata!: object;
+
+  @InstantProperty('When it was created.')
+  readonly created_at!: string;
+
+  @InstantProperty('When it last changed.')
+  readonly updated_at!: string;
+}
+
+export function toPaymentDto(payment: Payment): PaymentDto {
+  return {
+    id: payment.id,
+    customer_id: payment.customerId,
+    amount: toWireAmount(payment.amount),
+    currency: payment.currency,
+    status: payment.status,
+    amount_refunded: toWireAmount(payment.amountRefunded),
+    amount_refund_pending: toWireAmount(payment.amountRefundPending),
+    provider: payment.provider,
+    payment_method_id: payment.paymentMethodId,
+    failure_code: payment.failureCode,
+    metadata: payment.metadata,
+    created_at: toWireInstant(payment.createdAt),
+    updated_at: toWireInstant(payment.updatedAt),
+  };
+}

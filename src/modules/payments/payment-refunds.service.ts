@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { Database } from '../../platform/database';
+import { toWireAmount } from '../../platform/http';
+import { decideRefund, type Payment } from './domain/payment';
+import type { ProviderOutcome } from './domain/payment-provider';
+import {
+  paymentNotFound,
+  paymentNotRefundable,
+  refundAmountExceedsRefundable,
+} from './payments.errors';
+import { PaymentsRepository } from './payments.repository';
+import { ProviderGateway, type RefundOrder } from './providers/provider-gateway';
+
+/** What a payment lets be done to give its money back. Refunds themselves belong to the module above. */
+@Injectable()
+export class PaymentRefundsService {
+  constructor(
+    private readonly database: Database,
+    private readonly payments: PaymentsRepository,
+    private readonly gateway: ProviderGateway,
+  ) {}
+
+  /**
+   * Reserves an amount of a payment for a refund, in the caller's transaction.
+   * @param requested minor units; null for all that remains
+   * @returns the payment as it was, and the amount reserved
+   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`
+   */
+  async reserve(
+    paymentId: string,
+    requested: bigint | null,
+  ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
+    this.database.requireTransaction();
+    const payment = await this.payments.lock(paymentId);
+    if (payment === null) throw paymentNotFound(paymentId);
+    const decision = decideRefund(payment, requested);
+    if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, payment.status);
+    if (decision.kind === 'exceeds') {
+      throw refundAmountExceedsRefundable(toWireAmount(decision.refundable));
+    }
+    const reserved = await this.payments.reserveRefund(paymentId, decision.amount);
+    invariant(reserved, `The payment ${paymentId} changed under its lock.`);
+    return { payment, amount: decision.amount };
+  }
+
+  /** The payment, locked: before its refunds, as everywhere. */
+  async lock(paymentId: string): Promise<Payment> {
+    const payment = await this.payments.lock(paymentId);
+    invariant(payment !== null, `The payment ${paymentId} is gone.`);
+    return payment;
+  }
+
+  /** Turns a reserved amount into a refunded one, in the caller's transaction. */
+  async refunded(paymentId: string, amount: bigint, now: Date): Promise<void> {
+    await this.payments.settleRefund(paymentId, amount, amount, now);
+  }
+
+  /** Frees a reserved amount, in the caller's transaction. */
+  async released(paymentId: string, amount: bigint, now: Date): Promise<void> {
+    await this.payments.settleRefund(paymentId, amount, 0n, now);
+  }
+
+  /** Asks the payment's provider to give money back. */
+  send(payment: Payment, order: RefundOrder): Promise<ProviderOutcome> {
+    return this.gateway.refund(payment, order);
+  }
+
+  /** Asks the provider what became of a refund, and makes it if it never arrived. */
+  async resume(paymentId: string, order: RefundOrder): Promise<ProviderOutcome> {
+    const payment = await this.payments.find(paymentId);
+    invariant(payment !== null, `The payment ${paymentId} is gone.`);
+    return this.gateway.resumeRefund(payment, order);
+  }
+
+  /** Decides a refund that the sandbox left pending; false when there is none. */
+  settleInSandbox(refundId: string, failureCode: string | null): Promise<boolean> {
+    return this.gateway.settleSandboxRefund(refundId, failureCode);
+  }
+}

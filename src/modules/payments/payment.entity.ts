@@ -1,0 +1,57 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import type { Metadata } from '../../core/metadata';
+import {
+  AmountColumn,
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
+import type { Payment, PaymentStatus } from './domain/payment';
+import type { ProviderName } from './domain/payment-provider';
+
+@Entity('payment')
+@Check(
+  'payment_status_check',
+  `"status" IN ('pending', 'processing', 'requires_action', 'succeeded', 'failed', 'canceled')`,
+)
+@Check('payment_amount_check', `"amount" >= 1 AND "amount" <= 9007199254740991`)
+@Check(
+  'payment_refunds_check',
+  `"amount_refunded" >= 0 AND "amount_refund_pending" >= 0 AND "amount_refunded" + "amount_refund_pending" <= "amount"`,
+)
+@Check(
+  'payment_refunded_status_check',
+  `"status" = 'succeeded' OR "amount_refunded" + "amount_refund_pending" = 0`,
+)
+@Check('payment_failure_check', `("status" = 'failed') = ("failure_code" IS NOT NULL)`)
+@Check(
+  'payment_due_check',
+  `("due_at" IS NULL) = ("status" IN ('succeeded', 'failed', 'canceled'))`,
+)
+@Index('payment_customer_index', ['customerId', 'id'])
+@Index('payment_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
+export class PaymentEntity implements Payment {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @ForeignKey('CustomerEntity', { name: 'payment_customer_id_fkey' })
+  @ReferenceColumn()
+  readonly customerId!: string;
+  @AmountColumn() readonly amount!: bigint;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly status!: PaymentStatus;
+  @AmountColumn({ default: 0 }) readonly amountRefunded!: bigint;
+  @AmountColumn({ default: 0 }) readonly amountRefundPending!: bigint;
+  @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
+  @Column({ type: 'varchar', length: 255, nullable: true }) readonly paymentMethodId!:
+    string | null;
+  @Column({ type: 'varchar', length: 255, nullable: true }) readonly providerReference!:
+    string | null;
+  @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
+  @MetadataColumn() readonly metadata!: Metadata;
+  @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @Column({ type: 'integer', default: 0 }) readonly attempts!: number;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

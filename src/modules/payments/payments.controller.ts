@@ -1,0 +1,76 @@
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { invalidCursor, referenceNotFound } from '../../platform/errors';
+import {
+  IdPipe,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { IdempotentInPhases } from '../../platform/idempotency';
+import { CreatePaymentDto, toPaymentOrder } from './dto/create-payment.dto';
+import { ListPaymentsDto } from './dto/list-payments.dto';
+import { PaymentDto, toPaymentDto } from './dto/payment.dto';
+import { paymentMethodNotAccepted, paymentNotFound } from './payments.errors';
+import { PaymentsService } from './payments.service';
+
+@ApiTags('Payments')
+@Controller('v1/payments')
+export class PaymentsController {
+  constructor(private readonly payments: PaymentsService) {}
+
+  @Post()
+  @IdempotentInPhases()
+  @Operation({
+    summary: 'Take a payment',
+    description:
+      'Charges the customer through the provider. A refusal is a payment with status `failed` and its ' +
+      '`failure_code`; an outcome that is not known yet is `processing`, and is followed up in the background.',
+    status: 201,
+    answer: PaymentDto,
+    reads: 'post',
+    problems: [paymentMethodNotAccepted, referenceNotFound],
+  })
+  async createPayment(
+    @Body() body: CreatePaymentDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PaymentDto> {
+    const payment = await this.payments.create(toPaymentOrder(body));
+    tag(response, payment);
+    return toPaymentDto(payment);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List payments',
+    status: 200,
+    answer: pageOf(PaymentDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listPayments(@Query() query: ListPaymentsDto): Promise<PageDto<PaymentDto>> {
+    const request = toPageRequest(query, 'pay');
+    return toPageDto(await this.payments.list(query.customer_id ?? null, request), toPaymentDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a payment',
+    status: 200,
+    answer: PaymentDto,
+    reads: 'path',
+    problems: [paymentNotFound],
+  })
+  async getPayment(
+    @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PaymentDto> {
+    const payment = await this.payments.get(id);
+    tag(response, payment);
+    return toPaymentDto(payment);
+  }
+}

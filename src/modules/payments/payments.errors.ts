@@ -1,0 +1,76 @@
+import { defineProblem } from '../../platform/errors';
+import type { ProviderName } from './domain/payment-provider';
+
+export const paymentNotFound = defineProblem(
+  {
+    code: 'payment_not_found',
+    kind: 'not_found',
+    title: 'There is no such payment',
+    meaning: 'The id in the path is not the id of a payment.',
+  },
+  (id: string) => ({ detail: `There is no payment ${JSON.stringify(id)}.` }),
+);
+
+export const paymentMethodNotAccepted = defineProblem(
+  {
+    code: 'payment_method_not_accepted',
+    kind: 'rule_broken',
+    title: 'The provider cannot charge this payment method',
+    meaning:
+      'The sandbox knows its `pm_sandbox_…` tokens alone; `manual` records money that moved elsewhere and takes no method.',
+  },
+  (provider: ProviderName) => ({
+    detail: `The provider ${provider} cannot charge this payment_method_id.`,
+    errors: [
+      {
+        pointer: '/payment_method_id',
+        code: 'not_accepted',
+        message: 'is not known to the provider',
+      },
+    ],
+  }),
+);
+
+export const paymentNotRefundable = defineProblem(
+  {
+    code: 'payment_not_refundable',
+    kind: 'conflict',
+    title: 'The payment has not succeeded',
+    meaning: 'Only a payment with status `succeeded` can be refunded.',
+  },
+  (id: string, status: string) => ({
+    detail: `The payment ${id} is ${status}; only a succeeded payment can be refunded.`,
+    extensions: { payment_status: status },
+  }),
+);
+
+export const refundAmountExceedsRefundable = defineProblem(
+  {
+    code: 'refund_amount_exceeds_refundable',
+    kind: 'rule_broken',
+    title: 'More than the payment has left',
+    meaning:
+      'The amount is more than what is neither refunded nor reserved by a pending refund. `refundable_amount` says how much that is.',
+  },
+  (refundableMinor: number) => ({
+    detail: `Only ${refundableMinor} minor units of the payment can still be refunded.`,
+    extensions: { refundable_amount: refundableMinor },
+    errors: [
+      {
+        pointer: '/amount',
+        code: 'exceeds_refundable',
+        message: `must be at most ${refundableMinor}`,
+      },
+    ],
+  }),
+);
+
+export const paymentNotInSandbox = defineProblem(
+  {
+    code: 'payment_not_in_sandbox',
+    kind: 'conflict',
+    title: 'The sandbox does not wait for this',
+    meaning: 'Only what the sandbox provider has taken and not yet settled can be settled.',
+  },
+  (id: string) => ({ detail: `The sandbox has nothing pending for ${id}.` }),
+);

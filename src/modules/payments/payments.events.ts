@@ -1,0 +1,46 @@
+import { type Answer, createdAnswer } from '../../platform/idempotency';
+import { defineEvent } from '../../platform/outbox';
+import type { Payment, PaymentStatus } from './domain/payment';
+import { PaymentDto, toPaymentDto } from './dto/payment.dto';
+
+const shown = { dto: PaymentDto, toDto: toPaymentDto };
+
+export const paymentCreated = defineEvent({
+  type: 'payment.created',
+  meaning: 'A payment was taken up; the provider has not been asked yet.',
+  ...shown,
+});
+
+/** The event of each state a payment can come into. */
+export const PAYMENT_EVENTS = {
+  processing: defineEvent({
+    type: 'payment.processing',
+    meaning: 'The provider has the payment, but its outcome is not known yet.',
+    ...shown,
+  }),
+  requires_action: defineEvent({
+    type: 'payment.requires_action',
+    meaning: 'The customer has to do something before the payment can go on.',
+    ...shown,
+  }),
+  succeeded: defineEvent({
+    type: 'payment.succeeded',
+    meaning: 'The money has moved.',
+    ...shown,
+  }),
+  failed: defineEvent({
+    type: 'payment.failed',
+    meaning: 'The provider refused the payment; `failure_code` says why.',
+    ...shown,
+  }),
+  canceled: defineEvent({
+    type: 'payment.canceled',
+    meaning: 'The payment was given up before any money moved.',
+    ...shown,
+  }),
+} as const satisfies Record<Exclude<PaymentStatus, 'pending'>, unknown>;
+
+/** What the request that made the payment is answered, now and whenever it is repeated. */
+export function answerAbout(payment: Payment): Answer {
+  return createdAnswer(toPaymentDto(payment), payment.version);
+}

@@ -1,0 +1,30 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CustomersModule } from '../customers';
+import { DuePayments } from './due-payments';
+import { PaymentEntity } from './payment.entity';
+import { PaymentRefundsService } from './payment-refunds.service';
+import { PaymentsController } from './payments.controller';
+import { PaymentsRepository } from './payments.repository';
+import { PaymentsService } from './payments.service';
+import { ManualProvider } from './providers/manual.provider';
+import { ProviderGateway } from './providers/provider-gateway';
+import { SandboxOperationEntity } from './providers/sandbox-operation.entity';
+import { SandboxProvider } from './providers/sandbox.provider';
+import { SandboxPaymentsController } from './sandbox-payments.controller';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([PaymentEntity, SandboxOperationEntity]), CustomersModule],
+  controllers: [PaymentsController, SandboxPaymentsController],
+  providers: [
+    DuePayments,
+    ManualProvider,
+    PaymentRefundsService,
+    PaymentsRepository,
+    PaymentsService,
+    ProviderGateway,
+    SandboxProvider,
+  ],
+  exports: [PaymentRefundsService],
+})
+export class PaymentsModule {}

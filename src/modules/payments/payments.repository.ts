@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import type { Payment } from './domain/payment';
+import { PaymentEntity } from './payment.entity';
+
+const CLAIM_DUE = `
+  UPDATE payment SET due_at = $2 WHERE id IN (
+    SELECT id FROM payment WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+  RETURNING id`;
+
+/** The condition and the check constraint hold the limit together, whatever the caller read before. */
+const RESERVE_REFUND = `
+  UPDATE payment SET amount_refund_pending = amount_refund_pending + $2
+  WHERE id = $1 AND status = 'succeeded'
+    AND amount_refunded + amount_refund_pending + $2 <= amount
+  RETURNING id`;
+
+const SETTLE_REFUND = `
+  UPDATE payment
+  SET amount_refund_pending = amount_refund_pending - $2, amount_refunded = amount_refunded + $3,
+      version = version + 1, updated_at = $4
+  WHERE id = $1`;
+
+@Injectable()
+export class PaymentsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(payment: Payment): Promise<void> {
+    await this.database.insert(PaymentEntity, payment);
+  }
+
+  find(id: string): Promise<Payment | null> {
+    return this.payments.findOneBy({ id });
+  }
+
+  /** The payment, locked until the transaction ends. */
+  lock(id: string): Promise<Payment | null> {
+    this.database.requireTransaction();
+    return this.payments.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  page(customerId: string | null, request: PageRequest): Promise<Page<Payment>> {
+    const query = this.payments.createQueryBuilder('payment');
+    if (customerId !== null) query.where('payment.customerId = :customerId', { customerId });
+    return pageById(query, request);
+  }
+
+  /** Writes what an outcome may change. */
+  async updateOutcome(payment: Payment): Promise<void> {
+    const { status, providerReference, failureCode, dueAt, attempts, version, updatedAt } = payment;
+    await this.database.update(PaymentEntity, payment.id, {
+      status,
+      providerReference,
+      failureCode,
+      dueAt,
+      attempts,
+      version,
+      updatedAt,
+    });
+  }
+
+  /** Sets aside an amount for a refund; false when it is more than is left. */
+  async reserveRefund(id: string, amount: bigint): Promise<boolean> {
+    const rows = await this.database.query(RESERVE_REFUND, [id, amount.toString()]);
+    return rows.length === 1;
+  }
+
+  /** Turns a reserved amount into a refunded one, or frees it. */
+  async settleRefund(id: string, reserved: bigint, refunded: bigint, now: Date): Promise<void> {
+    await this.database.query(SETTLE_REFUND, [id, reserved.toString(), refunded.toString(), now]);
+  }
+
+  /** Ids of payments whose provider is to be asked, leased to the caller. */
+  async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
+    return rows.map(({ id }) => id);
+  }
+
+  private get payments() {
+    return this.database.repository(PaymentEntity);
+  }
+}

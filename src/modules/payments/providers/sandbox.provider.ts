@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import type {
+  ChargeRequest,
+  PaymentProvider,
+  ProviderOutcome,
+  RefundRequest,
+} from '../domain/payment-provider';
+import {
+  DEFAULT_SANDBOX_TOKEN,
+  isSandboxToken,
+  SANDBOX_TOKENS,
+  type SandboxBehaviour,
+  type SandboxToken,
+} from './sandbox-behaviour';
+
+interface OperationRow {
+  readonly outcome: 'succeeded' | 'failed' | 'pending';
+  readonly failure_code: string | null;
+  readonly reference: string;
+}
+
+const COLUMNS = 'outcome, failure_code, reference';
+
+const INSERT = `
+  INSERT INTO sandbox_operation (key, outcome, failure_code, reference, created_at)
+  VALUES ($1, $2, $3, $4, $5) ON CONFLICT (key) DO NOTHING RETURNING ${COLUMNS}`;
+
+const FIND = `SELECT ${COLUMNS} FROM sandbox_operation WHERE key = $1`;
+
+const SETTLE = `
+  UPDATE sandbox_operation SET outcome = $2, failure_code = $3
+  WHERE key = $1 AND outcome = 'pending' RETURNING key`;
+
+/**
+ * A gateway for development and tests. It keeps its own books in its own table and its own commits, as a real one does on
+ * its side: it survives a crash of the engine between two of the engine's commits, and knows a key it has seen before.
+ */
+@Injectable()
+export class SandboxProvider implements PaymentProvider {
+  readonly name = 'sandbox';
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  accepts(paymentMethodId: string | null): boolean {
+    return paymentMethodId === null || isSandboxToken(paymentMethodId);
+  }
+
+  charge({ idempotencyKey, paymentMethodId }: ChargeRequest): Promise<ProviderOutcome> {
+    const token = paymentMethodId ?? DEFAULT_SANDBOX_TOKEN;
+    invariant(isSandboxToken(token), `The sandbox does not know the token ${token}.`);
+    return this.perform(idempotencyKey, token, SANDBOX_TOKENS[token].charge);
+  }
+
+  refund({ idempotencyKey, chargeReference }: RefundRequest): Promise<ProviderOutcome> {
+    const token = tokenOf(chargeReference);
+    return this.perform(idempotencyKey, token, SANDBOX_TOKENS[token].refund);
+  }
+
+  async retrieve(idempotencyKey: string): Promise<ProviderOutcome | null> {
+    const [row] = await this.database.query<OperationRow>(FIND, [idempotencyKey]);
+    return row === undefined ? null : outcomeOf(row);
+  }
+
+  /**
+   * Decides what the sandbox was asked and left pending.
+   * @returns whether anything with this key was pending
+   */
+  async settle(idempotencyKey: string, failureCode: string | null): Promise<boolean> {
+    const outcome = failureCode === null ? 'succeeded' : 'failed';
+    const rows = await this.database.query(SETTLE, [idempotencyKey, outcome, failureCode]);
+    return rows.length === 1;
+  }
+
+  private async perform(
+    key: string,
+    token: SandboxToken,
+    behaviour: SandboxBehaviour,
+  ): Promise<ProviderOutcome> {
+    const [inserted] = await this.database.query<OperationRow>(INSERT, [
+      key,
+      behaviour.outcome,
+      behaviour.failureCode,
+      referenceOf(token, key),
+      this.clock.now(),
+    ]);
+    if (inserted !== undefined && behaviour.timesOut) return { kind: 'unknown' };
+    const known = inserted === undefined ? await this.retrieve(key) : outcomeOf(inserted);
+    invariant(known !== null, `The sandbox lost the operation ${key}.`);
+    return known;
+  }
+}
+
+/** The sandbox's reference remembers the token, so that a refund behaves as the charge's token says. */
+function referenceOf(token: SandboxToken, key: string): string {
+  return `${token}/${key}`;
+}
+
+function tokenOf(reference: string): SandboxToken {
+  const token = reference.split('/', 1)[0] ?? '';
+  invariant(isSandboxToken(token), `${reference} is not a reference of the sandbox.`);
+  return token;
+}
+
+function outcomeOf({
+  outcome,
+  failure_code: failureCode,
+  reference,
+}: OperationRow): ProviderOutcome {
+  if (outcome === 'failed') return { kind: 'failed', failureCode: failureCode ?? 'unknown' };
+  return { kind: outcome, reference };
+}

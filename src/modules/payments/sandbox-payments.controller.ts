@@ -1,0 +1,31 @@
+import { Body, Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { IdPipe, Operation } from '../../platform/http';
+import { IdempotentInPhases } from '../../platform/idempotency';
+import { PaymentDto, toPaymentDto } from './dto/payment.dto';
+import { SettleInSandboxDto, toFailureCode } from './dto/settle-in-sandbox.dto';
+import { paymentNotFound, paymentNotInSandbox } from './payments.errors';
+import { PaymentsService } from './payments.service';
+
+@ApiTags('Sandbox')
+@Controller('v1/sandbox/payments')
+export class SandboxPaymentsController {
+  constructor(private readonly payments: PaymentsService) {}
+
+  @Post(':id/settle')
+  @IdempotentInPhases()
+  @Operation({
+    summary: 'Settle a pending sandbox payment',
+    description: 'Plays the gateway: decides a payment made with `pm_sandbox_pending`.',
+    status: 200,
+    answer: PaymentDto,
+    reads: 'post',
+    problems: [paymentNotFound, paymentNotInSandbox],
+  })
+  async settleSandboxPayment(
+    @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
+    @Body() body: SettleInSandboxDto,
+  ): Promise<PaymentDto> {
+    return toPaymentDto(await this.payments.settleInSandbox(id, toFailureCode(body)));
+  }
+}

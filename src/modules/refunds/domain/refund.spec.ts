@@ -1,0 +1,86 @@
+import { reachableFrom } from '../../../core/states';
+import {
+  isSameRequest,
+  type Refund,
+  REFUND_STATUSES,
+  REFUND_TRANSITIONS,
+  type RefundRequest,
+  withOutcome,
+} from './refund';
+
+const NOW = new Date('2026-03-01T00:00:00.000Z');
+const LATER = new Date('2026-03-01T00:01:00.000Z');
+
+const pending: Refund = {
+  id: 'ref_01h455vb4pex5vsknk084sn02q',
+  version: 1,
+  paymentId: 'pay_01h455vb4pex5vsknk084sn02q',
+  amount: 1_000n,
+  currency: 'USD',
+  status: 'pending',
+  reason: 'damaged',
+  idempotencyKey: 'k',
+  failureCode: null,
+  metadata: {},
+  dueAt: NOW,
+  attempts: 0,
+  createdAt: NOW,
+  updatedAt: NOW,
+};
+
+describe('a refund', () => {
+  it('can reach every state from pending', () => {
+    expect([...reachableFrom(REFUND_TRANSITIONS, 'pending')].sort()).toEqual(
+      [...REFUND_STATUSES].sort(),
+    );
+  });
+
+  it('succeeds, fails or stays open', () => {
+    expect(withOutcome(pending, { kind: 'succeeded' }, LATER)).toEqual({
+      ...pending,
+      version: 2,
+      status: 'succeeded',
+      dueAt: null,
+      updatedAt: LATER,
+    });
+    expect(withOutcome(pending, { kind: 'failed', failureCode: 'refund_declined' }, LATER)).toEqual(
+      {
+        ...pending,
+        version: 2,
+        status: 'failed',
+        failureCode: 'refund_declined',
+        dueAt: null,
+        updatedAt: LATER,
+      },
+    );
+    expect(withOutcome(pending, { kind: 'open', askAgainAt: LATER }, NOW)).toEqual({
+      ...pending,
+      dueAt: LATER,
+      attempts: 1,
+    });
+  });
+
+  it.each(['succeeded', 'failed', 'canceled'] as const)('that %s stays so', (status) => {
+    const final: Refund = { ...pending, status, dueAt: null };
+    expect(withOutcome(final, { kind: 'succeeded' }, LATER)).toBe(final);
+    expect(withOutcome(final, { kind: 'failed', failureCode: 'x' }, LATER)).toBe(final);
+  });
+
+  const request: RefundRequest = {
+    paymentId: pending.paymentId,
+    amount: 1_000n,
+    reason: 'damaged',
+    idempotencyKey: 'k',
+    metadata: {},
+  };
+
+  it.each([
+    ['the same', {}, true],
+    ['no amount, for all that remained', { amount: null }, true],
+    ['another amount', { amount: 999n }, false],
+    ['another reason', { reason: null }, false],
+    ['another payment', { paymentId: 'pay_01h455vb4pex5vsknk084sn02r' }, false],
+  ] as const)('is asked for again by a request with %s: %#', (_, change, same) => {
+    expect(isSameRequest(pending, { ...request, ...change })).toBe(same);
+  });
+});

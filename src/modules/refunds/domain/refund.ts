@@ -1,0 +1,86 @@
+import type { Metadata } from '../../../core/metadata';
+import { isTerminal, type Transitions } from '../../../core/states';
+
+export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
+export type RefundStatus = (typeof REFUND_STATUSES)[number];
+
+/** Money of a payment given back. */
+export interface Refund {
+  readonly id: string;
+  readonly version: number;
+  readonly paymentId: string;
+  /** Minor units of the payment's currency, at least 1. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly status: RefundStatus;
+  readonly reason: string | null;
+  /** The client's key; unique for ever, longer than stored answers are kept. */
+  readonly idempotencyKey: string | null;
+  readonly failureCode: string | null;
+  readonly metadata: Metadata;
+  /** When the provider is to be asked again; null once the outcome is final. Also the lease of whoever asks now. */
+  readonly dueAt: Date | null;
+  /** How often the provider was asked without a final answer. */
+  readonly attempts: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** What a client asks for. */
+export interface RefundRequest {
+  readonly paymentId: string;
+  /** Minor units; null for all that remains. */
+  readonly amount: bigint | null;
+  readonly reason: string | null;
+  readonly idempotencyKey: string | null;
+  readonly metadata: Metadata;
+}
+
+export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
+  pending: ['succeeded', 'failed', 'canceled'],
+  succeeded: [],
+  failed: [],
+  canceled: [],
+};
+
+/** What the provider said, as far as a refund is concerned. */
+export type RefundOutcome =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'failed'; readonly failureCode: string }
+  /** Taken but not done, or without an answer: to be asked about at this instant. */
+  | { readonly kind: 'open'; readonly askAgainAt: Date };
+
+/** What an outcome makes of a refund. Returns the same refund where its outcome is final already. */
+export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): Refund {
+  if (isTerminal(REFUND_TRANSITIONS, refund.status)) return refund;
+  switch (outcome.kind) {
+    case 'succeeded':
+      return {
+        ...refund,
+        version: refund.version + 1,
+        status: 'succeeded',
+        dueAt: null,
+        updatedAt: now,
+      };
+    case 'failed':
+      return {
+        ...refund,
+        version: refund.version + 1,
+        status: 'failed',
+        failureCode: outcome.failureCode,
+        dueAt: null,
+        updatedAt: now,
+      };
+    case 'open':
+      return { ...refund, dueAt: outcome.askAgainAt, attempts: refund.attempts + 1 };
+  }
+}
+
+/** Whether a request is the one this refund was made for, come again after its stored answer was forgotten. */
+export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
+  return (
+    refund.paymentId === request.paymentId &&
+    (request.amount === null || request.amount === refund.amount) &&
+    refund.reason === request.reason
+  );
+}

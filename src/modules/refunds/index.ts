@@ -1,0 +1,1 @@
+export { RefundsModule } from './refunds.module';

@@ -1,0 +1,39 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import type { Metadata } from '../../core/metadata';
+import {
+  AmountColumn,
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
+import type { Refund, RefundStatus } from './domain/refund';
+
+@Entity('refund')
+@Unique('refund_idempotency_key_unique', ['idempotencyKey'])
+@Check('refund_amount_check', `"amount" >= 1 AND "amount" <= 9007199254740991`)
+@Check('refund_status_check', `"status" IN ('pending', 'succeeded', 'failed', 'canceled')`)
+@Check('refund_failure_check', `("status" = 'failed') = ("failure_code" IS NOT NULL)`)
+@Check('refund_due_check', `("due_at" IS NOT NULL) = ("status" = 'pending')`)
+@Index('refund_payment_index', ['paymentId', 'id'])
+@Index('refund_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
+export class RefundEntity implements Refund {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @ForeignKey('PaymentEntity', { name: 'refund_payment_id_fkey' })
+  @ReferenceColumn()
+  readonly paymentId!: string;
+  @AmountColumn() readonly amount!: bigint;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly status!: RefundStatus;
+  @Column({ type: 'varchar', length: 500, nullable: true }) readonly reason!: string | null;
+  @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
+  readonly idempotencyKey!: string | null;
+  @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
+  @MetadataColumn() readonly metadata!: Metadata;
+  @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @Column({ type: 'integer', default: 0 }) readonly attempts!: number;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

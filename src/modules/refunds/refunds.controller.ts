@@ -1,0 +1,84 @@
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { idempotencyKeyMismatch, invalidCursor } from '../../platform/errors';
+import {
+  IdPipe,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { IdempotencyKey, IdempotentInPhases } from '../../platform/idempotency';
+import { paymentNotFound, paymentNotRefundable, refundAmountExceedsRefundable } from '../payments';
+import { CreateRefundDto, toRefundRequest } from './dto/create-refund.dto';
+import { ListRefundsDto } from './dto/list-refunds.dto';
+import { RefundDto, toRefundDto } from './dto/refund.dto';
+import { refundNotFound } from './refunds.errors';
+import { RefundsService } from './refunds.service';
+
+@ApiTags('Refunds')
+@Controller('v1/refunds')
+export class RefundsController {
+  constructor(private readonly refunds: RefundsService) {}
+
+  @Post('payment/:paymentId')
+  @IdempotentInPhases('idempotencyKey')
+  @Operation({
+    summary: 'Refund a payment',
+    description:
+      'Gives back a part or all that remains of a payment that succeeded. A refusal of the provider is a refund ' +
+      'with status `failed` and its `failure_code`; a slow one is `pending` and is followed up in the background.',
+    status: 201,
+    answer: RefundDto,
+    reads: 'post',
+    problems: [
+      paymentNotFound,
+      paymentNotRefundable,
+      refundAmountExceedsRefundable,
+      idempotencyKeyMismatch,
+    ],
+  })
+  async createRefund(
+    @Param('paymentId', new IdPipe('pay', paymentNotFound)) paymentId: string,
+    @Body() body: CreateRefundDto,
+    @IdempotencyKey('idempotencyKey') idempotencyKey: string | null,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RefundDto> {
+    const refund = await this.refunds.create(toRefundRequest(paymentId, body, idempotencyKey));
+    tag(response, refund);
+    return toRefundDto(refund);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List refunds',
+    status: 200,
+    answer: pageOf(RefundDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listRefunds(@Query() query: ListRefundsDto): Promise<PageDto<RefundDto>> {
+    const request = toPageRequest(query, 'ref');
+    return toPageDto(await this.refunds.list(query.payment_id ?? null, request), toRefundDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a refund',
+    status: 200,
+    answer: RefundDto,
+    reads: 'path',
+    problems: [refundNotFound],
+  })
+  async getRefund(
+    @Param('id', new IdPipe('ref', refundNotFound)) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<RefundDto> {
+    const refund = await this.refunds.get(id);
+    tag(response, refund);
+    return toRefundDto(refund);
+  }
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { PaymentsModule } from '../payments';
+import { DueRefunds } from './due-refunds';
+import { RefundEntity } from './refund.entity';
+import { RefundsController } from './refunds.controller';
+import { RefundsRepository } from './refunds.repository';
+import { RefundsService } from './refunds.service';
+import { SandboxRefundsController } from './sandbox-refunds.controller';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([RefundEntity]), PaymentsModule],
+  controllers: [RefundsController, SandboxRefundsController],
+  providers: [DueRefunds, RefundsRepository, RefundsService],
+})
+export class RefundsModule {}

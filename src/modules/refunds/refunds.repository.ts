@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import type { Refund } from './domain/refund';
+import { RefundEntity } from './refund.entity';
+
+const CLAIM_DUE = `
+  UPDATE refund SET due_at = $2 WHERE id IN (
+    SELECT id FROM refund WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+  RETURNING id`;
+
+/** The client's key made a refund before. */
+export class RefundKeyTaken extends Error {}
+
+@Injectable()
+export class RefundsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {RefundKeyTaken} when another refund has the client's key; the transaction is lost then */
+  async insert(refund: Refund): Promise<void> {
+    try {
+      await this.database.insert(RefundEntity, refund);
+    } catch (error) {
+      if (violatedConstraint(error) === 'refund_idempotency_key_unique') throw new RefundKeyTaken();
+      throw error;
+    }
+  }
+
+  find(id: string): Promise<Refund | null> {
+    return this.refunds.findOneBy({ id });
+  }
+
+  findByKey(idempotencyKey: string): Promise<Refund | null> {
+    return this.refunds.findOneBy({ idempotencyKey });
+  }
+
+  /** The refund, locked until the transaction ends. */
+  lock(id: string): Promise<Refund | null> {
+    this.database.requireTransaction();
+    return this.refunds.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  page(paymentId: string | null, request: PageRequest): Promise<Page<Refund>> {
+    const query = this.refunds.createQueryBuilder('refund');
+    if (paymentId !== null) query.where('refund.paymentId = :paymentId', { paymentId });
+    return pageById(query, request);
+  }
+
+  /** Writes what an outcome may change. */
+  async updateOutcome(refund: Refund): Promise<void> {
+    const { status, failureCode, dueAt, attempts, version, updatedAt } = refund;
+    await this.database.update(RefundEntity, refund.id, {
+      status,
+      failureCode,
+      dueAt,
+      attempts,
+      version,
+      updatedAt,
+    });
+  }
+
+  /** Ids of refunds whose provider is to be asked, leased to the caller. */
+  async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
+    return rows.map(({ id }) => id);
+  }
+
+  private get refunds() {
+    return this.database.repository(RefundEntity);
+  }
+}

@@ -1,0 +1,32 @@
+import { Body, Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { IdPipe, Operation } from '../../platform/http';
+import { IdempotentInPhases } from '../../platform/idempotency';
+import { SettleInSandboxDto, toFailureCode } from '../payments';
+import { RefundDto, toRefundDto } from './dto/refund.dto';
+import { refundNotFound, refundNotInSandbox } from './refunds.errors';
+import { RefundsService } from './refunds.service';
+
+@ApiTags('Sandbox')
+@Controller('v1/sandbox/refunds')
+export class SandboxRefundsController {
+  constructor(private readonly refunds: RefundsService) {}
+
+  @Post(':id/settle')
+  @IdempotentInPhases()
+  @Operation({
+    summary: 'Settle a pending sandbox refund',
+    description:
+      'Plays the gateway: decides a refund of a payment made with `pm_sandbox_refund_pending`.',
+    status: 200,
+    answer: RefundDto,
+    reads: 'post',
+    problems: [refundNotFound, refundNotInSandbox],
+  })
+  async settleSandboxRefund(
+    @Param('id', new IdPipe('ref', refundNotFound)) id: string,
+    @Body() body: SettleInSandboxDto,
+  ): Promise<RefundDto> {
+    return toRefundDto(await this.refunds.settleInSandbox(id, toFailureCode(body)));
+  }
+}

@@ -1,0 +1,113 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { CreateStudioAdminDto, toAdminDetails } from './dto/create-studio-admin.dto';
+import { StudioAdminDto, toStudioAdminDto } from './dto/studio-admin.dto';
+import { toAdminChange, UpdateStudioAdminDto } from './dto/update-studio-admin.dto';
+import { lastOwner, studioAdminEmailTaken, studioAdminNotFound } from './studio.errors';
+import { StudioService } from './studio.service';
+
+const adminId = new IdPipe('admin', studioAdminNotFound);
+
+@ApiTags('Studio')
+@Controller('v1/studio')
+export class StudioController {
+  constructor(private readonly studio: StudioService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create a studio admin',
+    description: 'The password arrives as a hash, is stored as sent, and is shown by nothing.',
+    status: 201,
+    answer: StudioAdminDto,
+    reads: 'post',
+    problems: [studioAdminEmailTaken],
+  })
+  async createStudioAdmin(
+    @Body() body: CreateStudioAdminDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StudioAdminDto> {
+    const admin = await this.studio.create(toAdminDetails(body));
+    tag(response, admin);
+    return toStudioAdminDto(admin);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List studio admins',
+    description: 'Those who are not active as well.',
+    status: 200,
+    answer: pageOf(StudioAdminDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listStudioAdmins(@Query() query: ListQueryDto): Promise<PageDto<StudioAdminDto>> {
+    return toPageDto(await this.studio.list(toPageRequest(query, 'admin')), toStudioAdminDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a studio admin',
+    status: 200,
+    answer: StudioAdminDto,
+    reads: 'path',
+    problems: [studioAdminNotFound],
+  })
+  async getStudioAdmin(
+    @Param('id', adminId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StudioAdminDto> {
+    const admin = await this.studio.get(id);
+    tag(response, admin);
+    return toStudioAdminDto(admin);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update a studio admin',
+    description:
+      'Changes the name, the password or both. A new password ends the sessions of the admin. Nothing sent changes nothing.',
+    status: 200,
+    answer: StudioAdminDto,
+    reads: 'change',
+    problems: [studioAdminNotFound],
+  })
+  async updateStudioAdmin(
+    @Param('id', adminId) id: string,
+    @Body() body: UpdateStudioAdminDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StudioAdminDto> {
+    const admin = await this.studio.update(id, toAdminChange(body), expected);
+    tag(response, admin);
+    return toStudioAdminDto(admin);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Deactivate a studio admin',
+    description: 'The admin can no longer sign in, and stays readable with `is_active: false`.',
+    status: 204,
+    reads: 'removal',
+    problems: [studioAdminNotFound, lastOwner],
+  })
+  async deleteStudioAdmin(
+    @Param('id', adminId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.studio.deactivate(id, expected);
+  }
+}

@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import {
+  type AdminChange,
+  type AdminDetails,
+  deactivated,
+  isLastOwner,
+  type StudioAdmin,
+  withChange,
+} from './domain/studio-admin';
+import { lastOwner, studioAdminNotFound } from './studio.errors';
+import { studioAdminCreated, studioAdminUpdated } from './studio.events';
+import { StudioRepository } from './studio.repository';
+
+@Injectable()
+export class StudioService {
+  constructor(
+    private readonly database: Database,
+    private readonly admins: StudioRepository,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws {ProblemError} `studio_admin_email_taken` */
+  async create(details: AdminDetails): Promise<StudioAdmin> {
+    const now = this.clock.now();
+    const admin: StudioAdmin = {
+      ...details,
+      id: newId('admin'),
+      version: 1,
+      isActive: true,
+      sessionsValidFrom: now,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.database.transaction(async () => {
+      await this.admins.insert(admin);
+      await this.outbox.record(studioAdminCreated, { after: admin, occurredAt: now });
+    });
+    return admin;
+  }
+
+  /** @throws {ProblemError} `studio_admin_not_found` */
+  async get(id: string): Promise<StudioAdmin> {
+    const admin = await this.admins.find(id);
+    if (admin === null) throw studioAdminNotFound(id);
+    return admin;
+  }
+
+  list(request: PageRequest): Promise<Page<StudioAdmin>> {
+    return this.admins.page(request);
+  }
+
+  /**
+   * Changes the name or the password of an admin; a new password ends the admin's sessions. What leaves the admin as it
+   * was changes nothing and tells nobody.
+   * @throws {ProblemError} `studio_admin_not_found`, `precondition_failed`
+   */
+  update(id: string, change: AdminChange, expected: VersionCondition): Promise<StudioAdmin> {
+    return this.database.transaction(async () => {
+      const before = await this.admins.lock(id);
+      if (before === null) throw studioAdminNotFound(id);
+      assertVersion(expected, before);
+      return this.write(before, withChange(before, change, this.clock.now()));
+    });
+  }
+
+  /**
+   * Keeps an admin from signing in, for good. One who was deactivated before stays as it is.
+   * @throws {ProblemError} `studio_admin_not_found`, `precondition_failed`, `last_owner`
+   */
+  deactivate(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const locked = await this.admins.lockWithActiveOwners(id);
+      const before = locked.find((admin) => admin.id === id);
+      if (before === undefined) throw studioAdminNotFound(id);
+      assertVersion(expected, before);
+      if (isLastOwner(before, locked)) throw lastOwner(id);
+      await this.write(before, deactivated(before, this.clock.now()));
+    });
+  }
+
+  private async write(before: StudioAdmin, after: StudioAdmin): Promise<StudioAdmin> {
+    if (after === before) return before;
+    await this.admins.update(after);
+    await this.outbox.record(studioAdminUpdated, { after, before, occurredAt: after.updatedAt });
+    return after;
+  }
+}

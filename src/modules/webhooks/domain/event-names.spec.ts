@@ -1,0 +1,57 @@
+import { covers, isEventName, unknownNames } from './event-names';
+
+describe('the name of an event', () => {
+  it.each(['*', 'invoice.*', 'invoice.paid', 'credit_note.issued', 'a.b', 'v2_x.y1'])(
+    'may be %s',
+    (name) => {
+      expect(isEventName(name)).toBe(true);
+    },
+  );
+
+  it.each([
+    '',
+    'invoice',
+    'invoice.',
+    '.paid',
+    '**',
+    '*.paid',
+    '*.*',
+    'invoice.paid.*',
+    'invoice.p*',
+    'Invoice.paid',
+    'invoice-paid',
+    'invoice paid',
+    ' invoice.paid',
+    'invoice.paid\n',
+    '1nvoice.paid',
+    `invoice.${'x'.repeat(73)}`,
+    null,
+    7,
+  ])('is not %j', (name) => {
+    expect(isEventName(name)).toBe(false);
+  });
+
+  it.each([
+    ['*', 'invoice.paid', true],
+    ['invoice.*', 'invoice.paid', true],
+    ['invoice.paid', 'invoice.paid', true],
+    ['invoice.paid', 'invoice.paid_late', false],
+    ['invoice.*', 'invoice_item.created', false],
+    ['in.*', 'invoice.paid', false],
+  ])('%s stands for %s: %s', (name, type, expected) => {
+    expect(covers(name, type)).toBe(expected);
+  });
+
+  it('is unknown when it stands for nothing in the catalogue', () => {
+    expect(
+      unknownNames(
+        ['invoice.paidd', '*', 'coupon.*', 'cupon.*', 'coupon.created'],
+        ['coupon.created'],
+      ),
+    ).toEqual(['invoice.paidd', 'cupon.*']);
+  });
+
+  it('* is known whatever there is', () => {
+    expect(unknownNames(['*'], [])).toEqual(['*']);
+  });
+});

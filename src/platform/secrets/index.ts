@@ -1,0 +1,2 @@
+export { SealedTextError, SecretBox } from './secret-box';
+export { SecretsModule } from './secrets.module';

@@ -1,0 +1,83 @@
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
+import type { EncryptionKey } from '../config';
+
+const CIPHER = 'aes-256-gcm';
+/** What GCM is made for; a random one never comes twice under one key in practice (to 2^32 seals). */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+const SEALED = /^v1:([A-Za-z0-9_-]{1,32}):([A-Za-z0-9_-]+)$/;
+
+/** A sealed text cannot be opened. Says why and which key it names, never what it holds. */
+export class SealedTextError extends Error {
+  override readonly name = 'SealedTextError';
+}
+
+/**
+ * Seals secrets for storage: AES-256-GCM as `v1:<id of the key>:<base64url of nonce, ciphertext and tag>`. Each text is
+ * bound to its owner, the id of its row, so that one copied to another row does not open there.
+ */
+export class SecretBox {
+  private readonly secrets: ReadonlyMap<string, KeyObject>;
+  private readonly sealingKey: EncryptionKey;
+
+  /** @param keys the first seals, all open */
+  constructor(keys: readonly EncryptionKey[]) {
+    const [sealingKey] = keys;
+    if (sealingKey === undefined) throw new Error('There is no encryption key.');
+    this.sealingKey = sealingKey;
+    this.secrets = new Map(keys.map(({ id, secret }) => [id, secret]));
+  }
+
+  /** @param owner what the text belongs to: the same is needed to open it */
+  seal(text: string, owner: string): string {
+    const { id, secret } = this.sealingKey;
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, secret, nonce, { authTagLength: TAG_BYTES });
+    cipher.setAAD(Buffer.from(owner));
+    const sealed = Buffer.concat([
+      nonce,
+      cipher.update(text, 'utf8'),
+      cipher.final(),
+      cipher.getAuthTag(),
+    ]);
+    return `v1:${id}:${sealed.toString('base64url')}`;
+  }
+
+  /** @throws {SealedTextError} when the text is not sealed, its key is missing, or it was changed or belongs elsewhere */
+  open(sealedText: string, owner: string): string {
+    const [, id, base64url] = SEALED.exec(sealedText) ?? [];
+    if (id === undefined || base64url === undefined) {
+      throw new SealedTextError('The text is not one that was sealed.');
+    }
+    const secret = this.secrets.get(id);
+    if (secret === undefined) {
+      throw new SealedTextError(
+        `The text was sealed with the key ${id}, which is not among the encryption keys.`,
+      );
+    }
+    const sealed = Buffer.from(base64url, 'base64url');
+    // The last character may hold bits that decode to nothing; a text that differs there was changed all the same.
+    if (sealed.length >= NONCE_BYTES + TAG_BYTES && sealed.toString('base64url') === base64url) {
+      const text = decrypt(sealed, secret, owner);
+      if (text !== null) return text;
+    }
+    throw new SealedTextError(
+      `The text sealed with the key ${id} was changed, or belongs to another owner than ${owner}, or that key is another one by now.`,
+    );
+  }
+}
+
+/** Null where the tag does not match. */
+function decrypt(sealed: Buffer, secret: KeyObject, owner: string): string | null {
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, secret, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(owner));
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const text = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+  try {
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,176 @@
+import { createOpenApiDocument } from '../../src/openapi';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/**
+ * No input gives a 5xx, on any route: every operation of the API is found in its own description and given what JSON,
+ * URLs and headers can be made to hold.
+ */
+describe('no input gives a 5xx', () => {
+  let engine: TestApp;
+  let operations: readonly { method: Verb; path: string; takesBody: boolean }[];
+
+  type Verb = 'get' | 'post' | 'patch' | 'delete';
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    const { paths } = createOpenApiDocument(engine.app);
+    operations = Object.entries(paths).flatMap(([path, methods]) =>
+      (['get', 'post', 'patch', 'delete'] as const)
+        .filter((method) => methods[method] !== undefined)
+        .map((method) => ({
+          method,
+          path,
+          takesBody: methods[method]?.requestBody !== undefined,
+        })),
+    );
+  });
+
+  afterAll(() => engine.close());
+
+  const fill = (path: string, id: string): string => path.replaceAll(/\{\w+\}/g, id);
+  const UNKNOWN_ID = 'pay_01h455vb4pex5vsknk084sn02q';
+
+  const deep = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+
+  /** Bodies that no operation accepts. */
+  const BODIES: readonly (readonly [name: string, body: string])[] = [
+    ['an unknown field', '{"no_such_field":1}'],
+    ['1e309', '{"amount":1e309,"metadata":{"a":1e309}}'],
+    ['negative zero', '{"amount":-0,"metadata":{"a":-0}}'],
+    [
+      'a number beyond 2^53',
+      '{"amount":99999999999999999999,"metadata":{"a":99999999999999999999}}',
+    ],
+    ['a NUL byte', '{"name":"a\\u0000b","metadata":{"a\\u0000":"b"}}'],
+    ['a lone surrogate', '{"name":"\\ud800","metadata":{"a":"\\udfff"}}'],
+    ['__proto__', '{"__proto__":{"is_active":true}}'],
+    ['__proto__ in a map', '{"metadata":{"__proto__":{"a":1}}}'],
+    ['constructor', '{"constructor":{"prototype":{"a":1}}}'],
+    ['deep JSON', `{"metadata":${deep(40)}}`],
+    ['very deep JSON', deep(20_000)],
+    ['very deep arrays', '['.repeat(200_000)],
+    ['an array', '[]'],
+    ['a text', '"x"'],
+    ['null', 'null'],
+    ['a number', '1'],
+    ['nothing that is JSON', '{"a":'],
+    [
+      'wrong types',
+      '{"name":{"a":1},"events":"x","amount":[],"metadata":5,"url":[1],"email":{},"code":1}',
+    ],
+    ['5 MB', JSON.stringify({ name: 'x'.repeat(5_000_000) })],
+  ];
+
+  it('finds every operation', () => {
+    expect(operations.length).toBeGreaterThan(40);
+  });
+
+  it.each(BODIES)('in the body: %s', async (_, body) => {
+    for (const { method, path, takesBody } of operations) {
+      if (!takesBody) continue;
+      const answer = await engine.http[method](fill(path, UNKNOWN_ID))
+        .set('Content-Type', 'application/json')
+        .send(body);
+      expect([method, path, answer.status]).toEqual([method, path, expect.any(Number)]);
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.status).toBeLessThan(500);
+      expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
+    }
+  });
+
+  it('in the body: an empty one, and one of another type', async () => {
+    for (const { method, path, takesBody } of operations) {
+      if (!takesBody) continue;
+      const at = fill(path, UNKNOWN_ID);
+      const answers = [
+        await engine.http[method](at).set('Content-Type', 'application/json').send(''),
+        await engine.http[method](at).set('Content-Type', 'text/plain').send('{"name":"x"}'),
+        await engine.http[method](at)
+          .set('Content-Type', 'application/json; charset=latin1')
+          .send('{"name":"x"}'),
+        await engine.http[method](at)
+          .set('Content-Type', 'application/json')
+          .set('Content-Encoding', 'nope')
+          .send('{"name":"x"}'),
+      ];
+      for (const answer of answers) {
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        expect(answer.status).toBeLessThan(500);
+      }
+      expect(answers.slice(1).map(({ status }) => status)).toEqual([415, 415, 415]);
+    }
+  });
+
+  it.each([
+    '%00',
+    '%E0%A4%A',
+    'a'.repeat(5_000),
+    '..%2f..%2fetc',
+    "'; DROP TABLE payment; --",
+    '%F0%9F%92%A9',
+  ])('in the path: %j', async (id) => {
+    for (const { method, path } of operations) {
+      if (!path.includes('{')) continue;
+      const answer = await engine.http[method](fill(path, id)).send(
+        method === 'get' ? undefined : {},
+      );
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.status).toBeLessThan(500);
+    }
+  });
+
+  it.each([
+    'limit=1&limit=2',
+    'limit=-0',
+    'limit=1e309',
+    'cursor=%00',
+    'a=1&a=2',
+    'cursor=%ED%A0%80',
+    'addon_id=%00',
+  ])('in the query: %s', async (query) => {
+    for (const { method, path } of operations) {
+      if (method !== 'get' || path.startsWith('/health') || path === '/metrics') continue;
+      const answer = await engine.http.get(`${fill(path, UNKNOWN_ID)}?${query}`);
+      expect([path, answer.status >= 400 && answer.status < 500]).toEqual([path, true]);
+    }
+  });
+
+  it.each(['', ' ', 'x'.repeat(256), 'é'])('in the Idempotency-Key: %j', async (key) => {
+    for (const { method, path } of operations) {
+      if (method !== 'post') continue;
+      const answer = await engine.http
+        .post(fill(path, UNKNOWN_ID))
+        .set('Idempotency-Key', Buffer.from(key, 'utf8').toString('latin1'))
+        .send({});
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.status).toBeLessThan(500);
+    }
+  });
+
+  it('in the method: 405 names those that are allowed, 404 says there is no route', async () => {
+    const wrong = await engine.http.put('/v1/coupons/x').send({});
+    expect(wrong.status).toBe(405);
+    expect(wrong.headers['allow']).toBe('DELETE, GET, HEAD, PATCH');
+    expect(wrong.body).toMatchObject({ code: 'method_not_allowed', status: 405 });
+    const unknown = await engine.http.get('/v1/nothing');
+    expect(unknown.status).toBe(404);
+    expect(unknown.body).toMatchObject({ code: 'route_not_found' });
+  });
+
+  it('and no failure shows a stack or SQL', async () => {
+    const answer = await engine.http
+      .post('/v1/coupons')
+      .set('Content-Type', 'application/json')
+      .send('{"type":"percent","percent_off":"1","duration":"once","code":"\'"}');
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toMatch(/select|insert| at /i);
+  });
+
+  it('a request id comes back when it is sane, and is made when it is not', async () => {
+    const kept = await engine.http.get('/v1/nothing').set('X-Request-Id', 'trace-1');
+    expect(kept.headers['x-request-id']).toBe('trace-1');
+    expect(kept.body).toMatchObject({ request_id: 'trace-1' });
+    const made = await engine.http.get('/v1/nothing').set('X-Request-Id', 'a b');
+    expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

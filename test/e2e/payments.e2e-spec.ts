@@ -1,0 +1,209 @@
+import { DuePayments } from '../../src/modules/payments/due-payments';
+import { createCustomer, createPayment } from '../support/billing';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+
+describe('payments', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const read = async (id: string) => (await engine.http.get(`/v1/payments/${id}`)).body as object;
+  const types = async (id: string) => (await eventsOf(engine, id)).map(({ type }) => type);
+
+  it('are taken through the sandbox, with every field the API shows', async () => {
+    const customer = await createCustomer(engine);
+    const answer = await engine.http.post('/v1/payments').send({
+      customer_id: customer,
+      amount: 10_000,
+      currency: 'USD',
+      payment_method_id: 'pm_sandbox_ok',
+      metadata: { order: 1042 },
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^pay_/) as string,
+      customer_id: customer,
+      amount: 10_000,
+      currency: 'USD',
+      status: 'succeeded',
+      amount_refunded: 0,
+      amount_refund_pending: 0,
+      provider: 'sandbox',
+      payment_method_id: 'pm_sandbox_ok',
+      failure_code: null,
+      metadata: { order: 1042 },
+      created_at: '2026-03-01T09:30:00.000Z',
+      updated_at: '2026-03-01T09:30:00.000Z',
+    });
+    const { id } = answer.body as { id: string };
+    expect(await read(id)).toEqual(answer.body);
+    const events = await eventsOf(engine, id);
+    expect(events.map(({ type, sequence }) => [type, sequence])).toEqual([
+      ['payment.created', 1],
+      ['payment.succeeded', 2],
+    ]);
+    expect(events[1]?.data).toEqual({ object: answer.body, previous: { status: 'pending' } });
+  });
+
+  it.each([
+    ['pm_sandbox_declined', 'card_declined'],
+    ['pm_sandbox_insufficient_funds', 'insufficient_funds'],
+  ])('with %s fail, which is an answer and not an error', async (token, code) => {
+    const id = await createPayment(engine, { payment_method_id: token });
+    expect(await read(id)).toMatchObject({ status: 'failed', failure_code: code });
+    expect(await types(id)).toEqual(['payment.created', 'payment.failed']);
+  });
+
+  it('recorded by hand succeed', async () => {
+    const id = await createPayment(engine, { provider: 'manual' });
+    expect(await read(id)).toMatchObject({ status: 'succeeded', provider: 'manual' });
+  });
+
+  describe('that are pending', () => {
+    it('settle when the sandbox says so, once', async () => {
+      const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
+      expect(await read(id)).toMatchObject({ status: 'processing' });
+      const settle = () =>
+        engine.http.post(`/v1/sandbox/payments/${id}/settle`).send({ outcome: 'succeeded' });
+      expect((await settle()).body).toMatchObject({ status: 'succeeded' });
+      const again = await settle();
+      expect(again.status).toBe(409);
+      expect(again.body).toMatchObject({ code: 'payment_not_in_sandbox' });
+      expect(await types(id)).toEqual([
+        'payment.created',
+        'payment.processing',
+        'payment.succeeded',
+      ]);
+    });
+
+    it('fail when the sandbox says so, and repeat the answer for the same key', async () => {
+      const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
+      const settle = () =>
+        engine.http
+          .post(`/v1/sandbox/payments/${id}/settle`)
+          .set('Idempotency-Key', `settle-${id}`)
+          .send({ outcome: 'failed', failure_code: 'expired_card' });
+      const first = await settle();
+      expect(first.body).toMatchObject({ status: 'failed', failure_code: 'expired_card' });
+      const second = await settle();
+      expect(second.text).toBe(first.text);
+      expect(second.headers['idempotent-replayed']).toBe('true');
+    });
+
+    it('are asked about again by the worker, ever more rarely, until they settle', async () => {
+      const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
+      const worker = engine.app.get(DuePayments);
+      engine.clock.advanceMs(5_000);
+      await worker.runDue();
+      expect(await read(id)).toMatchObject({ status: 'processing' });
+      const [row] = await engine.database.query<{ attempts: number; due_at: Date }>(
+        'SELECT attempts, due_at FROM payment WHERE id = $1',
+        [id],
+      );
+      expect(row).toEqual({ attempts: 2, due_at: new Date(engine.clock.now().getTime() + 10_000) });
+    });
+  });
+
+  it('whose provider gave no answer are found out by the worker: the money moved once', async () => {
+    const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_unknown' });
+    expect(await read(id)).toMatchObject({ status: 'processing' });
+    engine.clock.advanceMs(5_000);
+    await Promise.all([engine.app.get(DuePayments).runDue(), engine.app.get(DuePayments).runDue()]);
+    expect(await read(id)).toMatchObject({ status: 'succeeded' });
+    expect(await types(id)).toEqual(['payment.created', 'payment.processing', 'payment.succeeded']);
+    const operations = await engine.database.query(
+      'SELECT key FROM sandbox_operation WHERE key = $1',
+      [`charge:${id}`],
+    );
+    expect(operations).toHaveLength(1);
+  });
+
+  it('left pending by a crash before the provider was asked are made by the worker', async () => {
+    const id = await createPayment(engine);
+    await engine.database.query(
+      `UPDATE payment SET status = 'pending', provider_reference = NULL, due_at = $2 WHERE id = $1`,
+      [id, engine.clock.now()],
+    );
+    await engine.database.query('DELETE FROM sandbox_operation WHERE key = $1', [`charge:${id}`]);
+    await engine.app.get(DuePayments).runDue();
+    expect(await read(id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('with the same key are one payment, also fifty at once', async () => {
+    const customer = await createCustomer(engine);
+    const pay = () =>
+      engine.http
+        .post('/v1/payments')
+        .set('Idempotency-Key', 'order-1042')
+        .send({ customer_id: customer, amount: 500, currency: 'EUR' });
+    const answers = await Promise.all(Array.from({ length: 50 }, pay));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers.every(({ status }) => status === 201)).toBe(true);
+    expect(
+      answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined),
+    ).toHaveLength(1);
+    const listed = await engine.http.get('/v1/payments').query({ customer_id: customer });
+    expect((listed.body as { data: unknown[] }).data).toHaveLength(1);
+  });
+
+  it('are listed by customer, newest first, and none for a customer without any', async () => {
+    const customer = await createCustomer(engine);
+    const empty = await engine.http.get('/v1/payments').query({ customer_id: customer });
+    expect(empty.body).toEqual({ data: [], next_cursor: null });
+    const first = await createPayment(engine, { customer_id: customer });
+    const second = await createPayment(engine, { customer_id: customer });
+    const listed = await engine.http.get('/v1/payments').query({ customer_id: customer });
+    expect((listed.body as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual([
+      second,
+      first,
+    ]);
+  });
+
+  it.each([
+    [{ customer_id: 'cus_01h455vb4pex5vsknk084sn02q' }, 422, 'reference_not_found'],
+    [{ customer_id: 'nobody' }, 422, 'reference_not_found'],
+    [{ payment_method_id: 'pm_card_visa' }, 422, 'payment_method_not_accepted'],
+    [
+      { provider: 'manual', payment_method_id: 'pm_sandbox_ok' },
+      422,
+      'payment_method_not_accepted',
+    ],
+    [{ payment_method_id: 'constructor' }, 422, 'payment_method_not_accepted'],
+    [{ amount: 0 }, 400, 'validation_failed'],
+    [{ amount: 1.5 }, 400, 'validation_failed'],
+    [{ amount: '100' }, 400, 'validation_failed'],
+    [{ amount: 9_007_199_254_740_992 }, 400, 'validation_failed'],
+    [{ currency: 'usd' }, 400, 'validation_failed'],
+    [{ currency: 'XXX' }, 400, 'validation_failed'],
+    [{ provider: 'stripe' }, 400, 'validation_failed'],
+    [{ invoice: 'inv_1' }, 400, 'validation_failed'],
+  ])('with %j are refused: %i %s', async (fields, status, code) => {
+    const customer = await createCustomer(engine);
+    const answer = await engine.http
+      .post('/v1/payments')
+      .send({ customer_id: customer, amount: 100, currency: 'USD', ...fields });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ code });
+  });
+
+  it('take the largest amount that JSON carries', async () => {
+    const id = await createPayment(engine, { amount: 9_007_199_254_740_991 });
+    expect(await read(id)).toMatchObject({ amount: 9_007_199_254_740_991 });
+  });
+
+  it('unknown are a 404', async () => {
+    for (const path of ['/v1/payments/nope', '/v1/payments/pay_01h455vb4pex5vsknk084sn02q']) {
+      const answer = await engine.http.get(path);
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ code: 'payment_not_found' });
+    }
+    const settled = await engine.http
+      .post('/v1/sandbox/payments/pay_01h455vb4pex5vsknk084sn02q/settle')
+      .send({ outcome: 'succeeded' });
+    expect(settled.body).toMatchObject({ code: 'payment_not_found' });
+  });
+});

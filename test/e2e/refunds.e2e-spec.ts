@@ -1,0 +1,357 @@
+import { DueRefunds } from '../../src/modules/refunds/due-refunds';
+import { createPayment } from '../support/billing';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+
+describe('refunds', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const refund = (payment: string, body: object = {}) =>
+    engine.http.post(`/v1/refunds/payment/${payment}`).send(body);
+  const payment = async (id: string) =>
+    (await engine.http.get(`/v1/payments/${id}`)).body as object;
+  const read = async (id: string) => (await engine.http.get(`/v1/refunds/${id}`)).body as object;
+  const idOf = (answer: { body: unknown }) => (answer.body as { id: string }).id;
+
+  it('give back a part, with every field the API shows', async () => {
+    const of = await createPayment(engine);
+    const answer = await refund(of, {
+      amount: 2_500,
+      reason: 'Arrived broken',
+      idempotencyKey: `${of}-1`,
+      metadata: { ticket: 7 },
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^ref_/) as string,
+      payment_id: of,
+      amount: 2_500,
+      currency: 'USD',
+      status: 'succeeded',
+      reason: 'Arrived broken',
+      idempotencyKey: `${of}-1`,
+      failure_code: null,
+      metadata: { ticket: 7 },
+      created_at: '2026-03-01T09:30:00.000Z',
+      updated_at: '2026-03-01T09:30:00.000Z',
+    });
+    expect(await read(idOf(answer))).toEqual(answer.body);
+    expect(await payment(of)).toMatchObject({ amount_refunded: 2_500, amount_refund_pending: 0 });
+    const events = await eventsOf(engine, idOf(answer));
+    expect(events.map(({ type, sequence }) => [type, sequence])).toEqual([
+      ['refund.created', 1],
+      ['refund.succeeded', 2],
+    ]);
+    expect(events[1]?.data).toEqual({ object: answer.body, previous: { status: 'pending' } });
+  });
+
+  it('without an amount give back all that remains', async () => {
+    const of = await createPayment(engine);
+    await refund(of, { amount: 1 });
+    expect((await refund(of)).body).toMatchObject({
+      amount: 9_999,
+      reason: null,
+      idempotencyKey: null,
+    });
+    const nothingLeft = await refund(of);
+    expect(nothingLeft.status).toBe(422);
+    expect(nothingLeft.body).toMatchObject({
+      code: 'refund_amount_exceeds_refundable',
+      refundable_amount: 0,
+    });
+  });
+
+  it('of more than remains are refused, say how much does, and change nothing', async () => {
+    const of = await createPayment(engine);
+    await refund(of, { amount: 4_000 });
+    const answer = await refund(of, { amount: 6_001 });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({
+      code: 'refund_amount_exceeds_refundable',
+      refundable_amount: 6_000,
+    });
+    expect(await payment(of)).toMatchObject({ amount_refunded: 4_000, amount_refund_pending: 0 });
+    const listed = await engine.http.get('/v1/refunds').query({ payment_id: of });
+    expect((listed.body as { data: unknown[] }).data).toHaveLength(1);
+  });
+
+  it.each(['pm_sandbox_pending', 'pm_sandbox_declined'])(
+    'of a payment with %s, which has not succeeded, are refused',
+    async (token) => {
+      const of = await createPayment(engine, { payment_method_id: token });
+      const answer = await refund(of, { amount: 1 });
+      expect(answer.status).toBe(409);
+      expect(answer.body).toMatchObject({ code: 'payment_not_refundable' });
+    },
+  );
+
+  it('that the provider refuses fail, and free their amount', async () => {
+    const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_fails' });
+    const answer = await refund(of, { amount: 10_000 });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({ status: 'failed', failure_code: 'refund_declined' });
+    expect(await payment(of)).toMatchObject({ amount_refunded: 0, amount_refund_pending: 0 });
+    expect((await eventsOf(engine, idOf(answer))).map(({ type }) => type)).toEqual([
+      'refund.created',
+      'refund.failed',
+    ]);
+  });
+
+  describe('that are pending', () => {
+    it('reserve their amount until the sandbox settles them', async () => {
+      const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
+      const first = await refund(of, { amount: 7_000 });
+      expect(first.body).toMatchObject({ status: 'pending' });
+      expect(await payment(of)).toMatchObject({ amount_refunded: 0, amount_refund_pending: 7_000 });
+      expect((await refund(of, { amount: 3_001 })).body).toMatchObject({
+        refundable_amount: 3_000,
+      });
+
+      const settle = (id: string, body: object) =>
+        engine.http.post(`/v1/sandbox/refunds/${id}/settle`).send(body);
+      expect((await settle(idOf(first), { outcome: 'failed' })).body).toMatchObject({
+        status: 'failed',
+        failure_code: 'declined',
+      });
+      expect(await payment(of)).toMatchObject({ amount_refunded: 0, amount_refund_pending: 0 });
+
+      const second = await refund(of, { amount: 10_000 });
+      expect((await settle(idOf(second), { outcome: 'succeeded' })).body).toMatchObject({
+        status: 'succeeded',
+      });
+      const again = await settle(idOf(second), { outcome: 'failed' });
+      expect(again.status).toBe(409);
+      expect(again.body).toMatchObject({ code: 'refund_not_in_sandbox' });
+      expect(await payment(of)).toMatchObject({
+        amount_refunded: 10_000,
+        amount_refund_pending: 0,
+      });
+    });
+
+    it('after a call without an answer are finished by the worker, once', async () => {
+      const of = await createPayment(engine);
+      await engine.database.query(
+        `UPDATE payment SET provider_reference = replace(provider_reference, 'ok', 'unknown') WHERE id = $1`,
+        [of],
+      );
+      const answer = await refund(of, { amount: 2_000, idempotencyKey: `${of}-unknown` });
+      expect(answer.body).toMatchObject({ status: 'pending' });
+      engine.clock.advanceMs(5_000);
+      const worker = engine.app.get(DueRefunds);
+      await Promise.all([worker.runDue(), worker.runDue(), worker.runDue()]);
+      await worker.runDue();
+      expect(await read(idOf(answer))).toMatchObject({ status: 'succeeded' });
+      expect(await payment(of)).toMatchObject({ amount_refunded: 2_000, amount_refund_pending: 0 });
+      expect((await eventsOf(engine, idOf(answer))).map(({ type }) => type)).toEqual([
+        'refund.created',
+        'refund.succeeded',
+      ]);
+      const repeated = await refund(of, { amount: 2_000, idempotencyKey: `${of}-unknown` });
+      expect(repeated.text).toBe(answer.text);
+    });
+
+    it.each(['before the provider was asked', 'after the provider gave the money back'])(
+      'left by a crash %s are finished by the worker, once, and answer their key',
+      async (moment) => {
+        const of = await createPayment(engine);
+        const key = `${of}-crash`;
+        const answer = await refund(of, { amount: 1_500, idempotencyKey: key });
+        // What stood in the database between the two commits of the request.
+        await engine.database.query(
+          `UPDATE refund SET status = 'pending', version = 1, due_at = $2 WHERE id = $1`,
+          [idOf(answer), engine.clock.now()],
+        );
+        await engine.database.query(
+          'UPDATE payment SET amount_refunded = 0, amount_refund_pending = 1500 WHERE id = $1',
+          [of],
+        );
+        await engine.database.query(
+          `UPDATE idempotency_key SET answer_status = NULL, answer_headers = NULL, answer_body = NULL
+           WHERE resource_id = $1`,
+          [idOf(answer)],
+        );
+        await engine.database.query(
+          `DELETE FROM event WHERE object_id = $1 AND type = 'refund.succeeded'`,
+          [idOf(answer)],
+        );
+        if (moment.startsWith('before')) {
+          await engine.database.query('DELETE FROM sandbox_operation WHERE key = $1', [
+            `refund:${idOf(answer)}`,
+          ]);
+        }
+        await engine.app.get(DueRefunds).runDue();
+        expect(await payment(of)).toMatchObject({
+          amount_refunded: 1_500,
+          amount_refund_pending: 0,
+        });
+        const repeated = await refund(of, { amount: 1_500, idempotencyKey: key });
+        expect(repeated.status).toBe(201);
+        expect(repeated.headers['idempotent-replayed']).toBe('true');
+        expect(repeated.body).toEqual(await read(idOf(answer)));
+        expect((await eventsOf(engine, idOf(answer))).map(({ type }) => type)).toEqual([
+          'refund.created',
+          'refund.succeeded',
+        ]);
+      },
+    );
+  });
+
+  describe('many at once', () => {
+    async function refundFortyTimes(of: string, apps: readonly TestApp[]) {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          (apps[index % apps.length] ?? engine).http
+            .post(`/v1/refunds/payment/${of}`)
+            .send({ amount: 1_000 }),
+        ),
+      );
+      return {
+        succeeded: answers.filter(({ status }) => status === 201).length,
+        refused: answers.filter(({ status }) => status === 422).length,
+      };
+    }
+
+    it('never give back more than was paid', async () => {
+      const of = await createPayment(engine);
+      expect(await refundFortyTimes(of, [engine])).toEqual({ succeeded: 10, refused: 30 });
+      expect(await payment(of)).toMatchObject({
+        amount_refunded: 10_000,
+        amount_refund_pending: 0,
+      });
+    });
+
+    it('nor through two processes on one database', async () => {
+      const other = await startTestApp({ databaseUrl: engine.databaseUrl });
+      try {
+        const of = await createPayment(engine);
+        expect(await refundFortyTimes(of, [engine, other])).toEqual({ succeeded: 10, refused: 30 });
+        expect(await payment(of)).toMatchObject({ amount_refunded: 10_000 });
+      } finally {
+        await other.close();
+      }
+    });
+
+    it('with one idempotencyKey are one refund with one body', async () => {
+      const of = await createPayment(engine);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => refund(of, { amount: 1_000, idempotencyKey: `${of}-50` })),
+      );
+      expect(answers.every(({ status }) => status === 201)).toBe(true);
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(await payment(of)).toMatchObject({ amount_refunded: 1_000 });
+    });
+  });
+
+  describe('keys', () => {
+    it('in the header and in the body are the same key', async () => {
+      const of = await createPayment(engine);
+      const key = `${of}-both`;
+      const inBody = await refund(of, { amount: 10, idempotencyKey: key });
+      const inHeader = await refund(of, { amount: 10 }).set('Idempotency-Key', key);
+      const inBoth = await refund(of, { amount: 10, idempotencyKey: key }).set(
+        'Idempotency-Key',
+        key,
+      );
+      expect(inHeader.text).toBe(inBody.text);
+      expect(inBoth.text).toBe(inBody.text);
+    });
+
+    it('that differ in header and body are refused', async () => {
+      const of = await createPayment(engine);
+      const answer = await refund(of, { amount: 10, idempotencyKey: 'a' }).set(
+        'Idempotency-Key',
+        'b',
+      );
+      expect(answer.status).toBe(400);
+      expect(answer.body).toMatchObject({ code: 'idempotency_key_mismatch' });
+    });
+
+    it('name one request: another amount or payment is refused', async () => {
+      const of = await createPayment(engine);
+      const key = `${of}-reused`;
+      await refund(of, { amount: 10, idempotencyKey: key });
+      for (const [path, amount] of [
+        [of, 11],
+        [await createPayment(engine), 10],
+      ] as const) {
+        const answer = await refund(path, { amount, idempotencyKey: key });
+        expect(answer.status).toBe(409);
+        expect(answer.body).toMatchObject({ code: 'idempotency_key_reused' });
+      }
+    });
+
+    it('keep a refusal as its answer', async () => {
+      const of = await createPayment(engine);
+      const ask = () => refund(of, { amount: 20_000, idempotencyKey: `${of}-refused` });
+      const first = await ask();
+      expect(first.status).toBe(422);
+      const second = await ask();
+      expect(second.status).toBe(422);
+      expect(second.text).toBe(first.text);
+      expect(second.headers['content-type']).toMatch(/^application\/problem\+json/);
+      expect(second.headers['idempotent-replayed']).toBe('true');
+    });
+
+    it('stay unique for ever, longer than answers are kept', async () => {
+      const of = await createPayment(engine);
+      const key = `${of}-old`;
+      const first = await refund(of, { amount: 10, idempotencyKey: key });
+      engine.clock.advanceMs(31 * 86_400_000);
+      const again = await refund(of, { amount: 10, idempotencyKey: key });
+      expect(again.status).toBe(201);
+      expect(again.body).toEqual(first.body);
+      const other = await refund(of, { amount: 11, idempotencyKey: key });
+      expect(other.status).toBe(409);
+      expect(other.body).toMatchObject({ code: 'idempotency_key_reused' });
+      expect(await payment(of)).toMatchObject({ amount_refunded: 10 });
+    });
+  });
+
+  it.each([
+    [{ amount: 0 }, '/amount'],
+    [{ amount: -1 }, '/amount'],
+    [{ amount: 1.5 }, '/amount'],
+    [{ amount: '10' }, '/amount'],
+    [{ amount: null }, '/amount'],
+    [{ reason: 'x'.repeat(501) }, '/reason'],
+    [{ reason: 5 }, '/reason'],
+    [{ idempotencyKey: '' }, '/idempotencyKey'],
+    [{ idempotencyKey: 'é' }, '/idempotencyKey'],
+    [{ idempotencyKey: 'x'.repeat(256) }, '/idempotencyKey'],
+    [{ idempotency_key: 'x' }, '/idempotency_key'],
+  ])('with %j are refused', async (body, pointer) => {
+    const of = await createPayment(engine);
+    const answer = await refund(of, body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'validation_failed' });
+    const { errors } = answer.body as { errors: { pointer: string }[] };
+    expect(new Set(errors.map((error) => error.pointer))).toEqual(new Set([pointer]));
+    expect(await payment(of)).toMatchObject({ amount_refunded: 0, amount_refund_pending: 0 });
+  });
+
+  it('of a manual payment are recorded', async () => {
+    const of = await createPayment(engine, { provider: 'manual' });
+    expect((await refund(of, { amount: 3 })).body).toMatchObject({
+      status: 'succeeded',
+      amount: 3,
+    });
+  });
+
+  it('and payments that are unknown are a 404', async () => {
+    for (const id of ['pay_01h455vb4pex5vsknk084sn02q', 'nope']) {
+      const answer = await refund(id, { amount: 1 });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ code: 'payment_not_found' });
+    }
+    for (const id of ['ref_01h455vb4pex5vsknk084sn02q', 'nope']) {
+      expect((await engine.http.get(`/v1/refunds/${id}`)).body).toMatchObject({
+        code: 'refund_not_found',
+      });
+    }
+  });
+});

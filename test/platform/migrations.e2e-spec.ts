@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { DataSource } from 'typeorm';
+import { dataSourceOptions, migrate } from '../../src/platform/database';
+import { catalogueOf } from '../support/catalogue';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { startTestApp } from '../support/test-app';
+
+const ENTITIES = join(__dirname, '../../src/**/*.entity.ts');
+
+describe('migrations', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeEach(async () => {
+    database = await createTestDatabase('empty');
+    dataSource = await connect(database.url);
+  });
+
+  afterEach(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  function connect(url: string): Promise<DataSource> {
+    return new DataSource({ ...dataSourceOptions(url, 2), entities: [ENTITIES] }).initialize();
+  }
+
+  /** What the schema builder would change to make the database what the entities say. */
+  async function drift(): Promise<readonly string[]> {
+    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    return upQueries.map(({ query }) => query);
+  }
+
+  /** A database made from the entities alone. */
+  async function catalogueOfEntities(): Promise<readonly string[]> {
+    const made = await createTestDatabase('empty');
+    const source = await connect(made.url);
+    try {
+      await source.synchronize();
+      return await catalogueOf(made.url);
+    } finally {
+      await source.destroy();
+      await made.drop();
+    }
+  }
+
+  async function migrationsRun(): Promise<readonly string[]> {
+    const rows = await dataSource.query<{ name: string }[]>('SELECT name FROM migration');
+    return rows.map(({ name }) => name).sort();
+  }
+
+  function allMigrations(): readonly string[] {
+    return dataSource.migrations.map(({ name }) => name ?? '').sort();
+  }
+
+  it('leave nothing for the schema builder to do', async () => {
+    expect([...(await migrate(database.url))].sort()).toEqual(allMigrations());
+    expect(await drift()).toEqual([]);
+    expect(await migrate(database.url)).toEqual([]);
+  });
+
+  it('make what the entities say, to the letter: every column, constraint and index', async () => {
+    await migrate(database.url);
+    expect(await catalogueOf(database.url)).toEqual(await catalogueOfEntities());
+  });
+
+  it.each([
+    ['coupon.leftover', 'ALTER TABLE coupon ADD COLUMN leftover integer'],
+    ['coupon_type_check', 'ALTER TABLE coupon DROP CONSTRAINT coupon_type_check'],
+    ['event_undispatched_index', 'DROP INDEX event_undispatched_index'],
+  ])('the comparison sees that %s differs', async (name, change) => {
+    await migrate(database.url);
+    const before = await catalogueOf(database.url);
+    await dataSource.query(change);
+    const after = await catalogueOf(database.url);
+    const differences = [
+      ...before.filter((line) => !after.includes(line)),
+      ...after.filter((line) => !before.includes(line)),
+    ];
+    expect(differences).toEqual([expect.stringContaining(name)]);
+    expect((await drift()).join('\n')).toContain(name.split('.').at(-1));
+  });
+
+  it('can all be undone, and done again', async () => {
+    await migrate(database.url);
+    const migrated = await catalogueOf(database.url);
+    for (const _ of allMigrations()) await dataSource.undoLastMigration();
+    expect(await migrationsRun()).toEqual([]);
+    expect(await catalogueOf(database.url)).toEqual([]);
+    await migrate(database.url);
+    expect(await migrationsRun()).toEqual(allMigrations());
+    expect(await catalogueOf(database.url)).toEqual(migrated);
+  });
+
+  it('run once each when several processes start at once on an empty database', async () => {
+    const runs = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
+    expect(runs.flat().sort()).toEqual(allMigrations());
+    expect(await migrationsRun()).toEqual(allMigrations());
+  });
+
+  it('are compared with every entity the application knows, and with no other', async () => {
+    await migrate(database.url);
+    const engine = await startTestApp({ databaseUrl: database.url });
+    try {
+      const tablesOf = (source: DataSource): readonly string[] =>
+        source.entityMetadatas.map(({ tableName }) => tableName).sort();
+      expect(tablesOf(engine.app.get(DataSource))).toEqual(tablesOf(dataSource));
+    } finally {
+      await engine.close();
+    }
+  });
+});

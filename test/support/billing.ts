@@ -1,0 +1,22 @@
+import type { TestApp } from './test-app';
+
+/** Shortest ways to the things tests need; each goes through the API, as a user would. */
+
+async function post(engine: TestApp, path: string, body: object): Promise<{ id: string }> {
+  const answer = await engine.http.post(path).send(body);
+  if (answer.status !== 201) {
+    throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  }
+  return answer.body as { id: string };
+}
+
+export async function createCustomer(engine: TestApp, fields: object = {}): Promise<string> {
+  return (await post(engine, '/v1/customers', { name: 'Ada Lovelace', ...fields })).id;
+}
+
+/** A payment of 100.00 USD that succeeded, unless the fields say otherwise. */
+export async function createPayment(engine: TestApp, fields: object = {}): Promise<string> {
+  const customer = await createCustomer(engine);
+  const body = { customer_id: customer, amount: 10_000, currency: 'USD', ...fields };
+  return (await post(engine, '/v1/payments', body)).id;
+}
