@@ -13,6 +13,8 @@ import { CustomersModule } from './modules/customers';
 import { EntitlementsModule } from './modules/entitlements';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule } from './modules/refunds';
+import { StudioModule } from './modules/studio';
+import { WebhooksModule } from './modules/webhooks';
 
 /** The whole engine. `main.ts` and the tests start the same one. */
 @Module({})
@@ -36,6 +38,8 @@ export class AppModule {
         EntitlementsModule,
         PaymentsModule,
         RefundsModule,
+        StudioModule,
+        WebhooksModule,
       ],
     };
   }

@@ -12,16 +12,45 @@ import {
 } from './platform/embedded-postgres';
 import { createLogger, NestLogger } from './platform/logging';
 
+/** What runs in this process, as far as it has started. */
+interface Running {
+  embedded: EmbeddedServer | null;
+  app: NestExpressApplication | null;
+}
+
 async function main(): Promise<void> {
   const configuration = loadConfiguration();
   const logger = createLogger(configuration.logLevel);
-  const embedded = await startDatabaseIfNone(configuration, logger);
-  const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
+  const running: Running = { embedded: null, app: null };
+  stopOnSignal(running, configuration, logger);
   try {
-    await serve(configuration, logger, databaseUrl, embedded);
+    await start(running, configuration, logger);
   } catch (error) {
-    await embedded?.stop();
+    await running.embedded?.stop();
     throw error;
+  }
+}
+
+async function start(
+  running: Running,
+  configuration: Configuration,
+  logger: Logger,
+): Promise<void> {
+  running.embedded = await startDatabaseIfNone(configuration, logger);
+  const databaseUrl = running.embedded?.connectionString ?? configuration.databaseUrl ?? '';
+  for (const name of await migrate(databaseUrl)) logger.info({ migration: name }, 'migrated');
+  const app = await NestFactory.create<NestExpressApplication>(
+    AppModule.with(configuration, databaseUrl),
+    { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
+  );
+  running.app = app;
+  configureApp(app, logger);
+  if (configuration.answersHttp) {
+    await app.listen(configuration.port, configuration.host);
+    announce(await app.getUrl(), running.embedded);
+  } else {
+    await app.init();
+    logger.info('worker started');
   }
 }
 
@@ -39,28 +68,6 @@ async function startDatabaseIfNone(
   });
 }
 
-async function serve(
-  configuration: Configuration,
-  logger: Logger,
-  databaseUrl: string,
-  embedded: EmbeddedServer | null,
-): Promise<void> {
-  for (const name of await migrate(databaseUrl)) logger.info({ migration: name }, 'migrated');
-  const app = await NestFactory.create<NestExpressApplication>(
-    AppModule.with(configuration, databaseUrl),
-    { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
-  );
-  configureApp(app, logger);
-  stopOnSignal(app, configuration, logger, embedded);
-  if (configuration.answersHttp) {
-    await app.listen(configuration.port, configuration.host);
-    announce(await app.getUrl(), embedded);
-  } else {
-    await app.init();
-    logger.info('worker started');
-  }
-}
-
 /** For the person at the terminal; everything else goes through the log. */
 function announce(url: string, embedded: EmbeddedServer | null): void {
   const lines = [`Billing engine: ${url}`, `Swagger UI:     ${url}/docs`];
@@ -69,34 +76,32 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
 }
 
 /** Not ready, claim nothing more, finish what is in flight, close; then the embedded server. */
-function stopOnSignal(
-  app: NestExpressApplication,
-  configuration: Configuration,
-  logger: Logger,
-  embedded: EmbeddedServer | null,
-): void {
+function stopOnSignal(running: Running, configuration: Configuration, logger: Logger): void {
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, 'stopping');
-    setTimeout(() => {
-      logger.error('what was in flight did not finish in time');
-      process.exitCode = 1;
-      void stopEmbedded(embedded).finally(() => process.exit());
-    }, configuration.shutdownTimeoutMs).unref();
-    await app.close();
-    await stopEmbedded(embedded);
+    const inTime = await finishWithin(configuration.shutdownTimeoutMs, running.app?.close());
+    if (!inTime) logger.error('what was in flight did not finish in time');
+    await running.embedded?.stop();
     logger.info('stopped');
-    process.exit();
+    process.exit(inTime ? 0 : 1);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void stop(signal));
   }
 }
 
-async function stopEmbedded(embedded: EmbeddedServer | null): Promise<void> {
-  await embedded?.stop();
+async function finishWithin(timeoutMs: number, work: Promise<void> | undefined): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, false);
+  });
+  const finished = Promise.resolve(work).then(() => true);
+  return Promise.race([finished, tooLate]).finally(() => {
+    clearTimeout(timer);
+  });
 }
 
 function explain(error: unknown): string {

@@ -19,6 +19,7 @@ export {
 export { IdPipe } from './id.pipe';
 export { ListQueryDto, pageOf, toPageDto, toPageRequest } from './list';
 export type { PageDto } from './list';
+export { NoFieldsPipe } from './no-fields.pipe';
 export { Operation } from './operation';
 export { ProblemFilter } from './problem.filter';
 export { guardUrl } from './url-guard';

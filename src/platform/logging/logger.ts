@@ -34,12 +34,21 @@ function serializeError(error: unknown): object {
   return { type: error.name, message: error.message, code, constraint, stack: error.stack };
 }
 
+/** What Nest says of putting itself together: of use only to whoever debugs that. */
+const WIRING: ReadonlySet<string> = new Set([
+  'InstanceLoader',
+  'NestApplication',
+  'NestFactory',
+  'RouterExplorer',
+  'RoutesResolver',
+]);
+
 /** Nest's own messages, in the form of all others. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
   log(message: unknown, ...rest: unknown[]): void {
-    this.write('info', message, rest);
+    this.write(WIRING.has(String(rest.at(-1))) ? 'debug' : 'info', message, rest);
   }
 
   error(message: unknown, ...rest: unknown[]): void {

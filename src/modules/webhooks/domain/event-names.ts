@@ -15,10 +15,10 @@ export function covers(name: string, type: string): boolean {
   return name.endsWith('.*') && type.startsWith(name.slice(0, -1));
 }
 
-/** The names that stand for no event of the catalogue, in the order given. */
+/** The names that stand for no event of the catalogue, in the order given. `*` stands for whatever there will be. */
 export function unknownNames(
   names: readonly string[],
   catalogue: readonly string[],
 ): readonly string[] {
-  return names.filter((name) => !catalogue.some((type) => covers(name, type)));
+  return names.filter((name) => name !== '*' && !catalogue.some((type) => covers(name, type)));
 }

@@ -1,0 +1,60 @@
+import { applyDecorators } from '@nestjs/common';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, ValidateBy } from 'class-validator';
+import { faultOfUrl, LONGEST_URL } from '../domain/endpoint-url';
+import { isEventName } from '../domain/event-names';
+import { MOST_EVENT_NAMES } from '../domain/webhook-endpoint';
+
+/** A URL that events can be sent to. The message says what is wrong with it, and does not repeat it. */
+export function IsEndpointUrl(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isEndpointUrl',
+    validator: {
+      validate: (value: unknown) => typeof value === 'string' && faultOfUrl(value) === null,
+      defaultMessage: (context) => {
+        const value: unknown = context?.value;
+        const fault = typeof value === 'string' ? faultOfUrl(value) : null;
+        return fault?.message ?? 'must be a URL as text';
+      },
+    },
+  });
+}
+
+/** Names an endpoint can subscribe to, whether or not there are such events. */
+export function AreEventNames(): PropertyDecorator {
+  return applyDecorators(
+    IsArray(),
+    ArrayMinSize(1),
+    ArrayMaxSize(MOST_EVENT_NAMES),
+    ArrayUnique(),
+    ValidateBy(
+      {
+        name: 'isEventName',
+        validator: {
+          validate: isEventName,
+          defaultMessage: () => 'must hold names such as invoice.paid, invoice.* or * only',
+        },
+      },
+      { each: true },
+    ),
+  );
+}
+
+/** What OpenAPI says of the two. */
+export const URL_SCHEMA: ApiPropertyOptions = {
+  type: String,
+  format: 'uri',
+  maxLength: LONGEST_URL,
+  description: 'http or https, without user name, password and fragment.',
+  example: 'https://example.com/hooks',
+};
+
+export const EVENTS_SCHEMA: ApiPropertyOptions = {
+  type: [String],
+  minItems: 1,
+  maxItems: MOST_EVENT_NAMES,
+  uniqueItems: true,
+  description:
+    'Names of the events to send: `resource.happened`, `resource.*` or `*`. Names that stand for no event are kept, and come back as `unknown_events`.',
+  example: ['invoice.paid', 'refund.*'],
+};

@@ -1,0 +1,119 @@
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  IdProperty,
+  InstantProperty,
+  MetadataProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import {
+  DISABLED_REASONS,
+  type DisabledReason,
+  type WebhookEndpoint,
+} from '../domain/webhook-endpoint';
+
+export class WebhookEndpointDto {
+  @IdProperty('whe_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Where events are sent.', example: 'https://example.com/hooks' })
+  readonly url!: string;
+
+  @ApiProperty({
+    type: [String],
+    description: 'Names of the events it is sent: `resource.happened`, `resource.*` or `*`.',
+    example: ['invoice.paid', 'refund.*'],
+  })
+  readonly events!: readonly string[];
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'For people.',
+    example: 'Accounting, production',
+  })
+  readonly description!: string | null;
+
+  @ApiProperty({ description: 'Nothing is sent to one that is not active.', example: true })
+  readonly is_active!: boolean;
+
+  @ApiProperty({
+    description: 'Whether the events of one object arrive one after the other.',
+    example: false,
+  })
+  readonly ordered!: boolean;
+
+  @ApiProperty({
+    type: String,
+    enum: DISABLED_REASONS,
+    nullable: true,
+    description:
+      'Why the engine switched it off: `gone` (it answered 410) or `failing` (nothing but failures for too long). Null otherwise.',
+    example: null,
+  })
+  readonly disabled_reason!: DisabledReason | null;
+
+  @MetadataProperty()
+  readonly metadata!: object;
+
+  @InstantProperty('When it was created.')
+  readonly created_at!: string;
+
+  @InstantProperty('When it last changed.')
+  readonly updated_at!: string;
+}
+
+const UNKNOWN_EVENTS: ApiPropertyOptions = {
+  type: [String],
+  description:
+    'Names sent that stand for no event there is, so that a typo shows. They are kept: a later version may send them. Left out where there are none.',
+  example: ['invoice.payed'],
+};
+
+export class CreatedWebhookEndpointDto {
+  @IdProperty('whe_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ enum: [true], description: 'Always true.', example: true })
+  readonly success!: true;
+
+  @ApiPropertyOptional(UNKNOWN_EVENTS)
+  readonly unknown_events?: readonly string[];
+}
+
+export class UpdatedWebhookEndpointDto extends WebhookEndpointDto {
+  @ApiPropertyOptional(UNKNOWN_EVENTS)
+  readonly unknown_events?: readonly string[];
+}
+
+export function toWebhookEndpointDto(endpoint: WebhookEndpoint): WebhookEndpointDto {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    events: endpoint.events,
+    description: endpoint.description,
+    is_active: endpoint.isActive,
+    ordered: endpoint.ordered,
+    disabled_reason: endpoint.disabledReason,
+    metadata: endpoint.metadata,
+    created_at: toWireInstant(endpoint.createdAt),
+    updated_at: toWireInstant(endpoint.updatedAt),
+  };
+}
+
+export function toCreatedWebhookEndpointDto(
+  endpoint: WebhookEndpoint,
+  unknownEvents: readonly string[],
+): CreatedWebhookEndpointDto {
+  return { id: endpoint.id, success: true, ...shown(unknownEvents) };
+}
+
+export function toUpdatedWebhookEndpointDto(
+  endpoint: WebhookEndpoint,
+  unknownEvents: readonly string[],
+): UpdatedWebhookEndpointDto {
+  return { ...toWebhookEndpointDto(endpoint), ...shown(unknownEvents) };
+}
+
+function shown(unknownEvents: readonly string[]): { unknown_events?: readonly string[] } {
+  return unknownEvents.length === 0 ? {} : { unknown_events: unknownEvents };
+}

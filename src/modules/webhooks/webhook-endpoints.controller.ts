@@ -1,0 +1,178 @@
+import {
+  Body,
+  Controller,
+  Delete,
+  Get,
+  Header,
+  Param,
+  Patch,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  NoFieldsPipe,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { SecretAnswer } from '../../platform/idempotency';
+import { CreateWebhookEndpointDto, toEndpointTerms } from './dto/create-webhook-endpoint.dto';
+import { toEndpointChange, UpdateWebhookEndpointDto } from './dto/update-webhook-endpoint.dto';
+import {
+  CreatedWebhookEndpointDto,
+  toCreatedWebhookEndpointDto,
+  toUpdatedWebhookEndpointDto,
+  toWebhookEndpointDto,
+  UpdatedWebhookEndpointDto,
+  WebhookEndpointDto,
+} from './dto/webhook-endpoint.dto';
+import {
+  RotatedWebhookSecretDto,
+  toRotatedWebhookSecretDto,
+  toWebhookSecretDto,
+  WebhookSecretDto,
+} from './dto/webhook-secret.dto';
+import { WebhookEndpointsService } from './webhook-endpoints.service';
+import {
+  tooManyWebhookEndpoints,
+  tooManyWebhookSecrets,
+  webhookEndpointNotFound,
+} from './webhooks.errors';
+
+const endpointId = new IdPipe('whe', webhookEndpointNotFound);
+
+@ApiTags('Webhooks')
+@Controller('v1/webhooks/endpoints')
+export class WebhookEndpointsController {
+  constructor(private readonly endpoints: WebhookEndpointsService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Register a webhook endpoint',
+    description:
+      'From now on the URL is sent the events named. Names that stand for no event are kept, and come back as `unknown_events`.',
+    status: 201,
+    answer: CreatedWebhookEndpointDto,
+    reads: 'post',
+    problems: [tooManyWebhookEndpoints],
+  })
+  async createWebhookEndpoint(
+    @Body() body: CreateWebhookEndpointDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CreatedWebhookEndpointDto> {
+    const endpoint = await this.endpoints.create(toEndpointTerms(body));
+    tag(response, endpoint);
+    return toCreatedWebhookEndpointDto(endpoint, this.endpoints.unknownEvents(body.events));
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List webhook endpoints',
+    status: 200,
+    answer: pageOf(WebhookEndpointDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listWebhookEndpoints(@Query() query: ListQueryDto): Promise<PageDto<WebhookEndpointDto>> {
+    return toPageDto(await this.endpoints.list(toPageRequest(query, 'whe')), toWebhookEndpointDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a webhook endpoint',
+    status: 200,
+    answer: WebhookEndpointDto,
+    reads: 'path',
+    problems: [webhookEndpointNotFound],
+  })
+  async getWebhookEndpoint(
+    @Param('id', endpointId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<WebhookEndpointDto> {
+    const endpoint = await this.endpoints.get(id);
+    tag(response, endpoint);
+    return toWebhookEndpointDto(endpoint);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update a webhook endpoint',
+    description:
+      'Changes what is sent and merges its metadata. Nothing sent changes nothing. Names of events sent that stand for ' +
+      'none are kept, and come back as `unknown_events`.',
+    status: 200,
+    answer: UpdatedWebhookEndpointDto,
+    reads: 'change',
+    problems: [webhookEndpointNotFound, metadataTooLarge],
+  })
+  async updateWebhookEndpoint(
+    @Param('id', endpointId) id: string,
+    @Body() body: UpdateWebhookEndpointDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<UpdatedWebhookEndpointDto> {
+    const endpoint = await this.endpoints.update(id, toEndpointChange(body), expected);
+    tag(response, endpoint);
+    return toUpdatedWebhookEndpointDto(endpoint, this.endpoints.unknownEvents(body.events ?? []));
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete a webhook endpoint',
+    description: 'Nothing more is sent to it, and its secrets are forgotten.',
+    status: 204,
+    reads: 'removal',
+    problems: [webhookEndpointNotFound],
+  })
+  async deleteWebhookEndpoint(
+    @Param('id', endpointId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.endpoints.delete(id, expected);
+  }
+
+  @Get(':id/secret')
+  @Header('Cache-Control', 'no-store')
+  @Operation({
+    summary: 'Read the secret of a webhook endpoint',
+    description: 'The current one, which receivers check signatures with.',
+    status: 200,
+    answer: WebhookSecretDto,
+    reads: 'path',
+    problems: [webhookEndpointNotFound],
+  })
+  async getWebhookEndpointSecret(@Param('id', endpointId) id: string): Promise<WebhookSecretDto> {
+    return toWebhookSecretDto(await this.endpoints.secretOf(id));
+  }
+
+  @Post(':id/rotate-secret')
+  @SecretAnswer()
+  @Header('Cache-Control', 'no-store')
+  @Operation({
+    summary: 'Rotate the secret of a webhook endpoint',
+    description:
+      'Makes a new secret. Deliveries are signed with every secret that was replaced within 24 hours as well, so that ' +
+      'receivers can change over one by one.',
+    status: 200,
+    answer: RotatedWebhookSecretDto,
+    reads: 'post',
+    problems: [webhookEndpointNotFound, tooManyWebhookSecrets],
+  })
+  async rotateWebhookEndpointSecret(
+    @Param('id', endpointId) id: string,
+    @Body(new NoFieldsPipe()) _nothing: unknown,
+  ): Promise<RotatedWebhookSecretDto> {
+    return toRotatedWebhookSecretDto(await this.endpoints.rotateSecret(id));
+  }
+}

@@ -1,0 +1,168 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { Clock } from '../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { metadataTooLarge } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { allEvents, Outbox } from '../../platform/outbox';
+import { unknownNames } from './domain/event-names';
+import {
+  type EndpointChange,
+  type EndpointTerms,
+  MOST_ENDPOINTS,
+  type WebhookEndpoint,
+} from './domain/webhook-endpoint';
+import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
+import { type RotatedSecret, WebhookSecretsService } from './webhook-secrets.service';
+import { tooManyWebhookEndpoints, webhookEndpointNotFound } from './webhooks.errors';
+import {
+  webhookEndpointCreated,
+  webhookEndpointDeleted,
+  webhookEndpointUpdated,
+} from './webhooks.events';
+
+@Injectable()
+export class WebhookEndpointsService {
+  constructor(
+    private readonly database: Database,
+    private readonly endpoints: WebhookEndpointsRepository,
+    private readonly secrets: WebhookSecretsService,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws {ProblemError} `too_many_webhook_endpoints` */
+  async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
+    const now = this.clock.now();
+    const endpoint: WebhookEndpoint = {
+      ...terms,
+      id: newId('whe'),
+      version: 1,
+      isActive: true,
+      ordered: false,
+      disabledReason: null,
+      deletedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.database.transaction(async () => {
+      if ((await this.endpoints.countForInsert()) >= MOST_ENDPOINTS) throw tooManyWebhookEndpoints();
+      await this.endpoints.insert(endpoint);
+      await this.secrets.issue(endpoint.id, now);
+      await this.outbox.record(webhookEndpointCreated, { after: endpoint, occurredAt: now });
+    });
+    return endpoint;
+  }
+
+  /** Those of the names that stand for no event in the catalogue. */
+  unknownEvents(names: readonly string[]): readonly string[] {
+    return unknownNames(
+      names,
+      allEvents().map(({ type }) => type),
+    );
+  }
+
+  /** @throws {ProblemError} `webhook_endpoint_not_found` */
+  async get(id: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.endpoints.find(id);
+    if (endpoint === null) throw webhookEndpointNotFound(id);
+    return endpoint;
+  }
+
+  list(request: PageRequest): Promise<Page<WebhookEndpoint>> {
+    return this.endpoints.page(request);
+  }
+
+  /**
+   * Changes an endpoint and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * @throws {ProblemError} `webhook_endpoint_not_found`, `precondition_failed`, `metadata_too_large`
+   */
+  update(id: string, change: EndpointChange, expected: VersionCondition): Promise<WebhookEndpoint> {
+    return this.database.transaction(async () => {
+      const before = await this.lock(id);
+      assertVersion(expected, before);
+      const after = this.changed(before, change);
+      if (after === before) return before;
+      await this.endpoints.update(after);
+      await this.outbox.record(webhookEndpointUpdated, {
+        after,
+        before,
+        occurredAt: after.updatedAt,
+      });
+      return after;
+    });
+  }
+
+  /**
+   * Deletes an endpoint and its secrets. The row stays for the deliveries that refer to it.
+   * @throws {ProblemError} `webhook_endpoint_not_found`, `precondition_failed`
+   */
+  delete(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.lock(id);
+      assertVersion(expected, before);
+      const now = this.clock.now();
+      const version = before.version + 1;
+      await this.endpoints.update({ ...before, version, deletedAt: now, updatedAt: now });
+      await this.secrets.forget(id);
+      await this.outbox.record(webhookEndpointDeleted, { after: before, occurredAt: now });
+    });
+  }
+
+  /**
+   * The secret that deliveries are signed with.
+   * @throws {ProblemError} `webhook_endpoint_not_found`
+   */
+  async secretOf(id: string): Promise<string> {
+    const [current] = await this.secrets.goodSecrets(id, this.clock.now());
+    if (current === undefined) throw webhookEndpointNotFound(id);
+    return current;
+  }
+
+  /**
+   * Gives an endpoint a new secret; the one before goes on signing for 24 hours.
+   * @throws {ProblemError} `webhook_endpoint_not_found`, `too_many_webhook_secrets`
+   */
+  rotateSecret(id: string): Promise<RotatedSecret> {
+    return this.database.transaction(async () => {
+      const before = await this.lock(id);
+      const now = this.clock.now();
+      const rotated = await this.secrets.rotate(id, now);
+      const after = { ...before, version: before.version + 1, updatedAt: now };
+      await this.endpoints.update(after);
+      await this.outbox.record(webhookEndpointUpdated, { after, before, occurredAt: now });
+      return rotated;
+    });
+  }
+
+  private async lock(id: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.endpoints.lock(id);
+    if (endpoint === null) throw webhookEndpointNotFound(id);
+    return endpoint;
+  }
+
+  private changed(before: WebhookEndpoint, change: EndpointChange): WebhookEndpoint {
+    const metadata = mergeMetadata(before.metadata, change.metadata);
+    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+    const isActive = change.isActive ?? before.isActive;
+    const after: WebhookEndpoint = {
+      ...before,
+      url: change.url ?? before.url,
+      events: change.events ?? before.events,
+      description: change.description === undefined ? before.description : change.description,
+      isActive,
+      ordered: change.ordered ?? before.ordered,
+      disabledReason: isActive ? null : before.disabledReason,
+      metadata,
+    };
+    if (isDeepStrictEqual(after, { ...before })) return before;
+    return { ...after, version: before.version + 1, updatedAt: this.clock.now() };
+  }
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
+import { Database } from '../../platform/database';
+import type { WebhookSecret } from './domain/webhook-secret';
+import { WebhookSecretEntity } from './webhook-secret.entity';
+
+@Injectable()
+export class WebhookSecretsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(secret: WebhookSecret): Promise<void> {
+    await this.database.insert(WebhookSecretEntity, secret);
+  }
+
+  /** The current secret, and after it the replaced ones that are still good, the newest first. */
+  findGood(endpointId: string, now: Date): Promise<readonly WebhookSecret[]> {
+    return this.secrets.find({
+      where: [
+        { endpointId, expiresAt: IsNull() },
+        { endpointId, expiresAt: MoreThan(now) },
+      ],
+      order: { expiresAt: { direction: 'DESC', nulls: 'FIRST' }, id: 'DESC' },
+    });
+  }
+
+  async update(secret: WebhookSecret): Promise<void> {
+    const { expiresAt } = secret;
+    await this.database.update(WebhookSecretEntity, secret.id, { expiresAt });
+  }
+
+  async deleteExpired(endpointId: string, now: Date): Promise<void> {
+    await this.secrets.delete({ endpointId, expiresAt: LessThanOrEqual(now) });
+  }
+
+  async deleteAll(endpointId: string): Promise<void> {
+    await this.secrets.delete({ endpointId });
+  }
+
+  private get secrets() {
+    return this.database.repository(WebhookSecretEntity);
+  }
+}
