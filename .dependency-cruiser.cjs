@@ -102,7 +102,7 @@ const rules = [
   {
     name: 'services-know-no-http',
     comment: 'HTTP ends at the controller: a service is called by jobs and other modules as well.',
-    from: { path: '^src/modules/.+\\.(service|repository|errors)\\.ts$' },
+    from: { path: '^src/modules/.+\\.(service|repository)\\.ts$' },
     to: { path: ['^src/platform/http/', 'node_modules/(@types/)?express/'] },
   },
   {

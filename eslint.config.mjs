@@ -30,12 +30,19 @@ export default defineConfig(
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
+      // `_` says that a parameter is there for its place alone; the compiler knows it as well.
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
       // A module of Nest is a class that holds nothing but its decorator.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
       // Numbers in a message are written as they are; anything else still has to be turned into text on purpose.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       // The class of a DTO or of options describes a shape; the mappers write that shape as a literal.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      // Entities and DTOs are plain data with a class for their decorators; they have no prototype worth keeping.
+      '@typescript-eslint/no-misused-spread': 'off',
       // `() => done()` is how a callback is written; its result goes nowhere either way.
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // `process.env['NAME']` and index signatures: the compiler already demands the brackets.

@@ -188,7 +188,7 @@ export const HOUSE_RULES = {
 };
 
 /** The rules as an ESLint plugin, so that each can be switched per file and named in a report. */
-export const housePlugin = {
+const housePlugin = {
   meta: { name: 'house' },
   rules: Object.fromEntries(
     Object.entries(HOUSE_RULES).map(([name, { selectors, message }]) => [

@@ -13,7 +13,6 @@ describe('customers', () => {
 
   interface CustomerBody {
     readonly id: string;
-    readonly version: number;
   }
 
   async function createCustomer(fields: object = {}): Promise<CustomerBody> {

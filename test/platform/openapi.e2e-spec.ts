@@ -2,6 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTestApp, type TestApp } from '../support/test-app';
 
+interface Description {
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+/** Each part under its name, so that a difference is told in a line and not in thousands. */
+function partsOf({ paths, components, ...rest }: Description): Readonly<Record<string, string>> {
+  const parts = { ...paths, ...components.schemas, rest };
+  return Object.fromEntries(
+    Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)]),
+  );
+}
+
+function differingParts(one: Description, other: Description): readonly string[] {
+  const [parts, others] = [partsOf(one), partsOf(other)];
+  const names = new Set([...Object.keys(parts), ...Object.keys(others)]);
+  return [...names].filter((name) => parts[name] !== others[name]);
+}
+
 describe('the description of the API', () => {
   let engine: TestApp;
 
@@ -15,7 +34,7 @@ describe('the description of the API', () => {
     const committed = await readFile(join(__dirname, '../../openapi/openapi.json'), 'utf8');
     const { status, body } = await engine.http.get('/openapi.json');
     expect(status).toBe(200);
-    expect(body).toEqual(JSON.parse(committed));
+    expect(differingParts(body as Description, JSON.parse(committed) as Description)).toEqual([]);
   });
 
   it('is shown to people at /docs', async () => {

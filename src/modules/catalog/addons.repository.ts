@@ -23,6 +23,8 @@ const LOCK_MODES = {
   removal: 'pessimistic_write',
 } as const;
 
+type AddonRow = Omit<Addon, 'prices'>;
+
 /** Archived add-ons are found by nothing here. */
 @Injectable()
 export class AddonsRepository {
@@ -80,13 +82,13 @@ export class AddonsRepository {
     });
   }
 
-  private async withPricesOrNull(row: AddonEntity | null): Promise<Addon | null> {
+  private async withPricesOrNull(row: AddonRow | null): Promise<Addon | null> {
     if (row === null) return null;
     const [addon] = await this.withPrices([row]);
     return addon ?? null;
   }
 
-  private async withPrices(rows: readonly AddonEntity[]): Promise<readonly Addon[]> {
+  private async withPrices(rows: readonly AddonRow[]): Promise<readonly Addon[]> {
     if (rows.length === 0) return [];
     const prices = await this.database.repository(PriceEntity).find({
       where: { addonId: In(rows.map(({ id }) => id)) },

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
-import { toWireAmount } from '../../platform/http';
 import { decideRefund, type Payment } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import {
@@ -37,7 +36,7 @@ export class PaymentRefundsService {
     const decision = decideRefund(payment, requested);
     if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, payment.status);
     if (decision.kind === 'exceeds') {
-      throw refundAmountExceedsRefundable(toWireAmount(decision.refundable));
+      throw refundAmountExceedsRefundable(decision.refundable);
     }
     const reserved = await this.payments.reserveRefund(paymentId, decision.amount);
     invariant(reserved, `The payment ${paymentId} changed under its lock.`);

@@ -12,6 +12,7 @@ import {
   toPageRequest,
 } from '../../platform/http';
 import { IdempotentInPhases } from '../../platform/idempotency';
+import { customerCurrencyMismatch } from '../customers';
 import { CreatePaymentDto, toPaymentOrder } from './dto/create-payment.dto';
 import { ListPaymentsDto } from './dto/list-payments.dto';
 import { PaymentDto, toPaymentDto } from './dto/payment.dto';
@@ -33,7 +34,7 @@ export class PaymentsController {
     status: 201,
     answer: PaymentDto,
     reads: 'post',
-    problems: [paymentMethodNotAccepted, referenceNotFound],
+    problems: [paymentMethodNotAccepted, referenceNotFound, customerCurrencyMismatch],
   })
   async createPayment(
     @Body() body: CreatePaymentDto,

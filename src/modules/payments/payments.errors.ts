@@ -52,15 +52,12 @@ export const refundAmountExceedsRefundable = defineProblem(
     meaning:
       'The amount is more than what is neither refunded nor reserved by a pending refund. `refundable_amount` says how much that is.',
   },
-  (refundableMinor: number) => ({
-    detail: `Only ${refundableMinor} minor units of the payment can still be refunded.`,
-    extensions: { refundable_amount: refundableMinor },
+  (refundable: bigint) => ({
+    detail: `Only ${refundable} minor units of the payment can still be refunded.`,
+    // No more than the payment, which JSON carried.
+    extensions: { refundable_amount: Number(refundable) },
     errors: [
-      {
-        pointer: '/amount',
-        code: 'exceeds_refundable',
-        message: `must be at most ${refundableMinor}`,
-      },
+      { pointer: '/amount', code: 'exceeds_refundable', message: `must be at most ${refundable}` },
     ],
   }),
 );

@@ -5,7 +5,7 @@ import { Database, type Page, type PageRequest } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { CustomersService } from '../customers';
+import { customerCurrencyMismatch, CustomersService } from '../customers';
 import { ASKING_LEASE_MS, type Payment, type PaymentOrder, withOutcome } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import { paymentMethodNotAccepted, paymentNotFound, paymentNotInSandbox } from './payments.errors';
@@ -29,7 +29,8 @@ export class PaymentsService {
   /**
    * Charges the customer. A refusal of the provider is a payment that failed, not an error; an outcome that is not known
    * yet is a payment that is processing.
-   * @throws {ProblemError} `payment_method_not_accepted`, `reference_not_found`
+   * @throws {ProblemError} `payment_method_not_accepted`, `reference_not_found`,
+   *   `customer_currency_mismatch`
    */
   async create(order: PaymentOrder): Promise<Payment> {
     if (!this.gateway.accepts(order.provider, order.paymentMethodId)) {
@@ -85,7 +86,10 @@ export class PaymentsService {
     };
     return this.database.transaction(async () => {
       await this.idempotency.claimFor(payment.id);
-      await this.customers.requireForReference(order.customerId, '/customer_id');
+      const customer = await this.customers.requireForReference(order.customerId, '/customer_id');
+      if (customer.currency !== null && customer.currency !== order.currency) {
+        throw customerCurrencyMismatch(customer.currency, order.currency);
+      }
       await this.payments.insert(payment);
       await this.outbox.record(paymentCreated, { after: payment, occurredAt: now });
       return payment;

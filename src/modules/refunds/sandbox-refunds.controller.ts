@@ -2,8 +2,8 @@ import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../platform/http';
 import { IdempotentInPhases } from '../../platform/idempotency';
-import { SettleInSandboxDto, toFailureCode } from '../payments';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
+import { SettleRefundInSandboxDto, toFailureCode } from './dto/settle-refund-in-sandbox.dto';
 import { refundNotFound, refundNotInSandbox } from './refunds.errors';
 import { RefundsService } from './refunds.service';
 
@@ -25,7 +25,7 @@ export class SandboxRefundsController {
   })
   async settleSandboxRefund(
     @Param('id', new IdPipe('ref', refundNotFound)) id: string,
-    @Body() body: SettleInSandboxDto,
+    @Body() body: SettleRefundInSandboxDto,
   ): Promise<RefundDto> {
     return toRefundDto(await this.refunds.settleInSandbox(id, toFailureCode(body)));
   }

@@ -17,7 +17,10 @@ export class StudioRepository {
   /** @throws {ProblemError} `studio_admin_email_taken` */
   async insert(admin: StudioAdmin): Promise<void> {
     try {
-      await this.database.insert(StudioAdminEntity, { ...admin, emailKey: emailKeyOf(admin.email) });
+      await this.database.insert(StudioAdminEntity, {
+        ...admin,
+        emailKey: emailKeyOf(admin.email),
+      });
     } catch (error) {
       if (violatedConstraint(error) === 'studio_admin_email_unique') {
         throw studioAdminEmailTaken(admin.email);

@@ -1,11 +1,6 @@
 import { Check, Column, Entity, Index } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
-import {
-  IdColumn,
-  InstantColumn,
-  MetadataColumn,
-  RowVersionColumn,
-} from '../../platform/database';
+import { IdColumn, InstantColumn, MetadataColumn, RowVersionColumn } from '../../platform/database';
 import type { DisabledReason, WebhookEndpoint } from './domain/webhook-endpoint';
 
 @Entity('webhook_endpoint')

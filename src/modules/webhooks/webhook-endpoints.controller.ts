@@ -18,7 +18,7 @@ import {
   IdPipe,
   IfMatch,
   ListQueryDto,
-  NoFieldsPipe,
+  NoFields,
   Operation,
   type PageDto,
   pageOf,
@@ -157,6 +157,7 @@ export class WebhookEndpointsController {
   }
 
   @Post(':id/rotate-secret')
+  @NoFields()
   @SecretAnswer()
   @Header('Cache-Control', 'no-store')
   @Operation({
@@ -171,7 +172,6 @@ export class WebhookEndpointsController {
   })
   async rotateWebhookEndpointSecret(
     @Param('id', endpointId) id: string,
-    @Body(new NoFieldsPipe()) _nothing: unknown,
   ): Promise<RotatedWebhookSecretDto> {
     return toRotatedWebhookSecretDto(await this.endpoints.rotateSecret(id));
   }

@@ -45,8 +45,20 @@ export class WebhookEndpointsRepository {
 
   /** Writes what an update, a rotation or a deletion may change. */
   async update(endpoint: WebhookEndpoint): Promise<void> {
-    const { id, createdAt, ...columns } = endpoint;
-    await this.database.update(WebhookEndpointEntity, id, columns);
+    const { url, events, description, isActive, ordered, disabledReason, metadata } = endpoint;
+    const { version, deletedAt, updatedAt } = endpoint;
+    await this.database.update(WebhookEndpointEntity, endpoint.id, {
+      url,
+      events,
+      description,
+      isActive,
+      ordered,
+      disabledReason,
+      metadata,
+      version,
+      deletedAt,
+      updatedAt,
+    });
   }
 
   private get endpoints() {

@@ -14,17 +14,21 @@ import { newId } from '../../platform/ids';
 import { allEvents, Outbox } from '../../platform/outbox';
 import { unknownNames } from './domain/event-names';
 import {
+  type DisabledReason,
   type EndpointChange,
   type EndpointTerms,
   MOST_ENDPOINTS,
   type WebhookEndpoint,
 } from './domain/webhook-endpoint';
+import { DeliveriesRepository } from './delivery/deliveries.repository';
+import { ReceiversRepository } from './delivery/receivers.repository';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
 import { type RotatedSecret, WebhookSecretsService } from './webhook-secrets.service';
 import { tooManyWebhookEndpoints, webhookEndpointNotFound } from './webhooks.errors';
 import {
   webhookEndpointCreated,
   webhookEndpointDeleted,
+  webhookEndpointDisabled,
   webhookEndpointUpdated,
 } from './webhooks.events';
 
@@ -34,6 +38,8 @@ export class WebhookEndpointsService {
     private readonly database: Database,
     private readonly endpoints: WebhookEndpointsRepository,
     private readonly secrets: WebhookSecretsService,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly receivers: ReceiversRepository,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -53,7 +59,8 @@ export class WebhookEndpointsService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
-      if ((await this.endpoints.countForInsert()) >= MOST_ENDPOINTS) throw tooManyWebhookEndpoints();
+      if ((await this.endpoints.countForInsert()) >= MOST_ENDPOINTS)
+        throw tooManyWebhookEndpoints();
       await this.endpoints.insert(endpoint);
       await this.secrets.issue(endpoint.id, now);
       await this.outbox.record(webhookEndpointCreated, { after: endpoint, occurredAt: now });
@@ -91,6 +98,7 @@ export class WebhookEndpointsService {
       const after = this.changed(before, change);
       if (after === before) return before;
       await this.endpoints.update(after);
+      if (after.isActive && !before.isActive) await this.receivers.noteWorking([id]);
       await this.outbox.record(webhookEndpointUpdated, {
         after,
         before,
@@ -112,6 +120,7 @@ export class WebhookEndpointsService {
       const version = before.version + 1;
       await this.endpoints.update({ ...before, version, deletedAt: now, updatedAt: now });
       await this.secrets.forget(id);
+      await this.deliveries.discardPending(id, now);
       await this.outbox.record(webhookEndpointDeleted, { after: before, occurredAt: now });
     });
   }
@@ -142,7 +151,33 @@ export class WebhookEndpointsService {
     });
   }
 
-  private async lock(id: string): Promise<WebhookEndpoint> {
+  /**
+   * Switches an endpoint off because of how it answers. One that is gone gets nothing more of what is on its way.
+   * Nothing happens to one that is switched off or deleted already.
+   */
+  disable(id: string, reason: DisabledReason): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.endpoints.lock(id);
+      if (before?.isActive !== true) return;
+      const now = this.clock.now();
+      const after: WebhookEndpoint = {
+        ...before,
+        version: before.version + 1,
+        isActive: false,
+        disabledReason: reason,
+        updatedAt: now,
+      };
+      await this.endpoints.update(after);
+      if (reason === 'gone') await this.deliveries.discardPending(id, now);
+      await this.outbox.record(webhookEndpointDisabled, { after, before, occurredAt: now });
+    });
+  }
+
+  /**
+   * The endpoint, locked until the caller's transaction ends.
+   * @throws {ProblemError} `webhook_endpoint_not_found`
+   */
+  async lock(id: string): Promise<WebhookEndpoint> {
     const endpoint = await this.endpoints.lock(id);
     if (endpoint === null) throw webhookEndpointNotFound(id);
     return endpoint;

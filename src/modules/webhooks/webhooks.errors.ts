@@ -22,6 +22,58 @@ export const tooManyWebhookEndpoints = defineProblem(
   () => ({ detail: `There are ${MOST_ENDPOINTS} webhook endpoints already.` }),
 );
 
+export const webhookEndpointInactive = defineProblem(
+  {
+    code: 'webhook_endpoint_inactive',
+    kind: 'conflict',
+    title: 'The webhook endpoint is switched off',
+    meaning:
+      'Nothing is sent to an endpoint that is not active. Switch it on (`is_active: true`) first.',
+  },
+  (id: string) => ({ detail: `The webhook endpoint ${id} is switched off.` }),
+);
+
+export const webhookDeliveryNotFound = defineProblem(
+  {
+    code: 'webhook_delivery_not_found',
+    kind: 'not_found',
+    title: 'There is no such webhook delivery',
+    meaning: 'The id in the path is not the id of a delivery.',
+  },
+  (id: string) => ({ detail: `There is no webhook delivery ${JSON.stringify(id)}.` }),
+);
+
+export const webhookDeliveryPending = defineProblem(
+  {
+    code: 'webhook_delivery_pending',
+    kind: 'conflict',
+    title: 'The delivery has not ended',
+    meaning: 'Only a delivery that succeeded, failed or was discarded can be sent once more.',
+  },
+  (id: string) => ({ detail: `The delivery ${id} is still pending and will be attempted again.` }),
+);
+
+export const replayTooLarge = defineProblem(
+  {
+    code: 'replay_too_large',
+    kind: 'rule_broken',
+    title: 'Too many events for one replay',
+    meaning:
+      'One replay sends at most 100,000 events. Ask for a shorter time, or for fewer events.',
+  },
+  () => ({ detail: 'The time holds more than 100,000 of these events.' }),
+);
+
+export const eventNotFound = defineProblem(
+  {
+    code: 'event_not_found',
+    kind: 'not_found',
+    title: 'There is no such event',
+    meaning: 'The id in the path is not the id of an event.',
+  },
+  (id: string) => ({ detail: `There is no event ${JSON.stringify(id)}.` }),
+);
+
 export const tooManyWebhookSecrets = defineProblem(
   {
     code: 'too_many_webhook_secrets',

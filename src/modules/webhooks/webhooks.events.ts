@@ -22,3 +22,19 @@ export const webhookEndpointDeleted = defineEvent({
   dto: WebhookEndpointDto,
   toDto: toWebhookEndpointDto,
 });
+
+export const webhookEndpointDisabled = defineEvent({
+  type: 'webhook_endpoint.disabled',
+  meaning:
+    'The engine switched a webhook endpoint off: it answered 410 (`gone`), or nothing but failures for 120 hours (`failing`).',
+  dto: WebhookEndpointDto,
+  toDto: toWebhookEndpointDto,
+});
+
+export const webhookEndpointTested = defineEvent({
+  type: 'webhook_endpoint.tested',
+  meaning:
+    'Somebody asked for a sample; it is sent to that endpoint alone, whatever it subscribed to.',
+  dto: WebhookEndpointDto,
+  toDto: toWebhookEndpointDto,
+});

@@ -1,5 +1,18 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DeliveriesController } from './delivery/deliveries.controller';
+import { DeliveriesRepository } from './delivery/deliveries.repository';
+import { DeliveriesService } from './delivery/deliveries.service';
+import { DeliveryWorker } from './delivery/delivery-worker';
+import { EndpointDeliveriesController } from './delivery/endpoint-deliveries.controller';
+import { EventDispatcher } from './delivery/event-dispatcher';
+import { ReceiversRepository } from './delivery/receivers.repository';
+import { ResultWriter } from './delivery/result-writer';
+import { WebhookAttemptEntity } from './delivery/webhook-attempt.entity';
+import { WebhookDeliveryEntity } from './delivery/webhook-delivery.entity';
+import { WebhookFailureEntity } from './delivery/webhook-failure.entity';
+import { EventTypesController } from './events/event-types.controller';
+import { EventsController } from './events/events.controller';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 import { WebhookEndpointsController } from './webhook-endpoints.controller';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
@@ -9,9 +22,29 @@ import { WebhookSecretsRepository } from './webhook-secrets.repository';
 import { WebhookSecretsService } from './webhook-secrets.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity])],
-  controllers: [WebhookEndpointsController],
+  imports: [
+    TypeOrmModule.forFeature([
+      WebhookAttemptEntity,
+      WebhookDeliveryEntity,
+      WebhookEndpointEntity,
+      WebhookFailureEntity,
+      WebhookSecretEntity,
+    ]),
+  ],
+  controllers: [
+    WebhookEndpointsController,
+    EndpointDeliveriesController,
+    DeliveriesController,
+    EventTypesController,
+    EventsController,
+  ],
   providers: [
+    DeliveriesRepository,
+    DeliveriesService,
+    DeliveryWorker,
+    EventDispatcher,
+    ReceiversRepository,
+    ResultWriter,
     WebhookEndpointsRepository,
     WebhookEndpointsService,
     WebhookSecretsRepository,

@@ -58,6 +58,7 @@ export const SETTINGS = {
     fallback: null,
     accepts: 'postgres://…',
     meaning: 'PostgreSQL 15 to 18 to use. Without it the embedded server is started.',
+    isSecret: true,
     parse: postgresUrl,
   }),
   DATABASE_POOL_SIZE: setting({

@@ -124,6 +124,13 @@ export class Database {
     else transaction.afterCommit.push(callback);
   }
 
+  /** Where the database is, for those who need a connection of their own. Holds the password. */
+  get url(): string {
+    const { options } = this.dataSource;
+    if (options.type !== 'postgres' || options.url === undefined) throw new Error('No URL is set.');
+    return options.url;
+  }
+
   private get manager(): EntityManager {
     return this.open.getStore()?.runner.manager ?? this.dataSource.manager;
   }

@@ -16,10 +16,11 @@ export {
   Nullable,
   Omittable,
 } from './fields';
+export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
 export { ListQueryDto, pageOf, toPageDto, toPageRequest } from './list';
 export type { PageDto } from './list';
-export { NoFieldsPipe } from './no-fields.pipe';
+export { NoFields } from './no-fields.guard';
 export { Operation } from './operation';
 export { ProblemFilter } from './problem.filter';
 export { guardUrl } from './url-guard';

@@ -11,7 +11,7 @@ const LARGEST_PAGE = 100;
 const DEFAULT_PAGE = 20;
 
 /** Digits become a number; everything else stays as it is and fails its validation. */
-export function toInteger({ value }: { value: unknown }): unknown {
+function toInteger({ value }: { value: unknown }): unknown {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
 

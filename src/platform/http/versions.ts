@@ -9,7 +9,7 @@ export function tag(response: Response, resource: { readonly version: number }):
 }
 
 /** Reads `If-Match` (RFC 9110, 13.1.1). A weak or unknown tag never matches. */
-export function parseIfMatch(header: string | undefined): VersionCondition {
+function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';
   const tags = header.split(',').map((text) => text.trim());
   if (!tags.every((text) => /^(W\/)?"[\x21\x23-\x7e]*"$/.test(text))) {

@@ -74,7 +74,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const key = idempotencyKeyOf(request, bodyField);
     if (key === null) return next.handle();
 
-    const isSecret = this.reflector.get<true | undefined>(SECRET_ANSWER, context.getHandler()) === true;
+    const isSecret =
+      this.reflector.get<true | undefined>(SECRET_ANSWER, context.getHandler()) === true;
     // Who completes a key in a phase of its own stores the answer itself, and would store it in clear.
     if (isSecret && inPhases !== undefined) throw new Error('A secret is not answered in phases.');
     const forms = isSecret ? this.sealedFor(key) : IN_CLEAR;

@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'pay'
   | 'price'
   | 'ref'
+  | 'whd'
   | 'whe'
   | 'whs';
 

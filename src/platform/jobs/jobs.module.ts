@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { Jobs } from './jobs';
+import { Signals } from './signals';
 
 @Global()
-@Module({ providers: [Jobs], exports: [Jobs] })
+@Module({ providers: [Jobs, Signals], exports: [Jobs, Signals] })
 export class JobsModule {}

@@ -79,7 +79,9 @@ export class NestLogger implements LoggerService {
   ): void {
     const context = rest.at(-1);
     const texts = rest.slice(0, -1).filter((part) => typeof part === 'string');
-    if (typeof message === 'object' && message !== null) {
+    if (message instanceof Error) {
+      this.logger[level]({ context, err: message }, texts.join(' '));
+    } else if (typeof message === 'object' && message !== null) {
       this.logger[level]({ context, ...message }, texts.join(' '));
     } else {
       this.logger[level]({ context }, [String(message), ...texts].join(' '));

@@ -32,3 +32,18 @@ export function defineEvent<Resource, Dto extends { readonly id: string }>(
 export function allEvents(): readonly EventDefinition[] {
   return [...definitions.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
 }
+
+/** What a notification of this kind looks like, for the documentation. */
+export function exampleEvent(
+  { type }: Pick<EventDefinition, 'type'>,
+  object: Readonly<Record<string, unknown>>,
+): object {
+  return {
+    id: 'evt_01h455vb4pex5vsknk084sn02q',
+    type,
+    timestamp: '2026-03-01T09:30:00.000Z',
+    sequence: 1,
+    previous_sequence: null,
+    data: { object, previous: {} },
+  };
+}

@@ -4,6 +4,7 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 /** A fact, written in the commit that made it true. */
 @Entity('event')
 @Unique('event_object_sequence_unique', ['objectId', 'sequence'])
+@Index('event_type_index', ['type', 'id'])
 @Index('event_undispatched_index', ['id'], { where: '"dispatched_at" IS NULL' })
 export class EventEntity {
   @IdColumn() readonly id!: string;

@@ -1,4 +1,6 @@
-export { allEvents, defineEvent } from './define-event';
+export { allEvents, defineEvent, exampleEvent } from './define-event';
 export type { DomainEvent, EventDefinition } from './define-event';
-export { Outbox } from './outbox';
+export { EventLog } from './event-log';
+export type { EventFilter, EventHead, RecordedEvent } from './event-log';
+export { DISPATCH_WORK, Outbox } from './outbox';
 export { OutboxModule } from './outbox.module';

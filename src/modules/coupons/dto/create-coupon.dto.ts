@@ -6,7 +6,6 @@ import {
   IsIn,
   IsInt,
   IsString,
-  Length,
   Matches,
   Max,
   Min,
@@ -15,6 +14,7 @@ import {
   IsCurrency,
   IsInstant,
   IsMinorUnits,
+  IsText,
   MetadataField,
   Nullable,
   Omittable,
@@ -41,8 +41,7 @@ export class CreateCouponDto {
   readonly code?: string;
 
   @Nullable()
-  @IsString()
-  @Length(1, 200)
+  @IsText(1, 200)
   @ApiPropertyOptional({
     type: String,
     nullable: true,
@@ -140,8 +139,7 @@ export class CreateCouponDto {
   @IsArray()
   @ArrayMaxSize(MOST_PLANS)
   @ArrayUnique()
-  @IsString({ each: true })
-  @Length(1, 40, { each: true })
+  @Matches(/^plan_[0-9a-z]{26}$/, { each: true, message: 'must be ids that start with plan_' })
   @ApiPropertyOptional({
     type: [String],
     maxItems: MOST_PLANS,

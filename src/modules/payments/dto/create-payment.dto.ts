@@ -1,8 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsString, Length } from 'class-validator';
+import { IsIn } from 'class-validator';
 import {
   IsCurrency,
   IsMinorUnits,
+  IsText,
   MetadataField,
   Nullable,
   Omittable,
@@ -11,8 +12,7 @@ import type { PaymentOrder } from '../domain/payment';
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
 export class CreatePaymentDto {
-  @IsString()
-  @Length(1, 40)
+  @IsText(1, 40)
   @ApiProperty({ description: 'Who pays.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
 
@@ -40,8 +40,7 @@ export class CreatePaymentDto {
   readonly provider?: ProviderName;
 
   @Nullable()
-  @IsString()
-  @Length(1, 255)
+  @IsText(1, 255)
   @ApiPropertyOptional({
     type: String,
     nullable: true,

@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsString, Length, Matches } from 'class-validator';
-import { IsMinorUnits, MetadataField, Omittable } from '../../../platform/http';
+import { IsString, Matches } from 'class-validator';
+import { IsMinorUnits, IsText, MetadataField, Omittable } from '../../../platform/http';
 import type { RefundRequest } from '../domain/refund';
 
 export class CreateRefundDto {
@@ -15,8 +15,7 @@ export class CreateRefundDto {
   readonly amount?: number;
 
   @Omittable()
-  @IsString()
-  @Length(0, 500)
+  @IsText(0, 500)
   @ApiPropertyOptional({ maxLength: 500, description: 'Free text.', example: 'Arrived broken' })
   readonly reason?: string;
 

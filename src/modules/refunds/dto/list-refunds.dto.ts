@@ -1,11 +1,9 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsString, Length } from 'class-validator';
-import { ListQueryDto, Omittable } from '../../../platform/http';
+import { IsText, ListQueryDto, Omittable } from '../../../platform/http';
 
 export class ListRefundsDto extends ListQueryDto {
   @Omittable()
-  @IsString()
-  @Length(1, 40)
+  @IsText(1, 40)
   @ApiPropertyOptional({ description: 'Only the refunds of this payment.' })
   readonly payment_id?: string;
 }

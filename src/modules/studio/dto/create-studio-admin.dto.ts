@@ -17,7 +17,12 @@ export class CreateStudioAdminDto {
   readonly email!: string;
 
   @IsText(1, 200)
-  @ApiProperty({ minLength: 1, maxLength: 200, description: 'For people.', example: 'Ada Lovelace' })
+  @ApiProperty({
+    minLength: 1,
+    maxLength: 200,
+    description: 'For people.',
+    example: 'Ada Lovelace',
+  })
   readonly name!: string;
 
   @IsText(1, 512)

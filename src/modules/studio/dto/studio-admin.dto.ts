@@ -7,7 +7,10 @@ export class StudioAdminDto {
   @IdProperty('admin_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'As it was sent; unique, whatever its case.', example: 'ada@example.com' })
+  @ApiProperty({
+    description: 'As it was sent; unique, whatever its case.',
+    example: 'ada@example.com',
+  })
   readonly email!: string;
 
   @ApiProperty({ description: 'For people.', example: 'Ada Lovelace' })

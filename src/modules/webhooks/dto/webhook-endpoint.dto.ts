@@ -111,7 +111,7 @@ export function toUpdatedWebhookEndpointDto(
   endpoint: WebhookEndpoint,
   unknownEvents: readonly string[],
 ): UpdatedWebhookEndpointDto {
-  return { ...toWebhookEndpointDto(endpoint), ...shown(unknownEvents) };
+  return Object.assign(toWebhookEndpointDto(endpoint), shown(unknownEvents));
 }
 
 function shown(unknownEvents: readonly string[]): { unknown_events?: readonly string[] } {

@@ -1,0 +1,60 @@
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { IdPipe, NoFields, Operation } from '../../../platform/http';
+import {
+  webhookDeliveryNotFound,
+  webhookDeliveryPending,
+  webhookEndpointInactive,
+  webhookEndpointNotFound,
+} from '../webhooks.errors';
+import { DeliveriesService } from './deliveries.service';
+import {
+  toWebhookDeliveryDto,
+  toWebhookDeliveryWithAttemptsDto,
+  WebhookDeliveryDto,
+  WebhookDeliveryWithAttemptsDto,
+} from './dto/webhook-delivery.dto';
+
+const deliveryId = new IdPipe('whd', webhookDeliveryNotFound);
+
+@ApiTags('Webhooks')
+@Controller('v1/webhooks/deliveries')
+export class DeliveriesController {
+  constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a webhook delivery',
+    description: 'With every attempt that ended: when, how long, and what came back.',
+    status: 200,
+    answer: WebhookDeliveryWithAttemptsDto,
+    reads: 'path',
+    problems: [webhookDeliveryNotFound],
+  })
+  async getWebhookDelivery(
+    @Param('id', deliveryId) id: string,
+  ): Promise<WebhookDeliveryWithAttemptsDto> {
+    const { delivery, attempts } = await this.deliveries.get(id);
+    return toWebhookDeliveryWithAttemptsDto(delivery, attempts);
+  }
+
+  @Post(':id/retry')
+  @NoFields()
+  @Operation({
+    summary: 'Send the event of a delivery once more',
+    description:
+      'Makes a new delivery of the same event to the same endpoint, with the same `webhook-id`.',
+    status: 201,
+    answer: WebhookDeliveryDto,
+    reads: 'post',
+    problems: [
+      webhookDeliveryNotFound,
+      webhookDeliveryPending,
+      webhookEndpointInactive,
+      webhookEndpointNotFound,
+    ],
+  })
+  async retryWebhookDelivery(@Param('id', deliveryId) id: string): Promise<WebhookDeliveryDto> {
+    return toWebhookDeliveryDto(await this.deliveries.retry(id));
+  }
+}

@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { Clock } from '../../../platform/clock';
+import { Database, type Page, type PageRequest } from '../../../platform/database';
+import { Signals } from '../../../platform/jobs';
+import { type EventHead, EventLog, Outbox } from '../../../platform/outbox';
+import { covers } from '../domain/event-names';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint';
+import { WebhookEndpointsService } from '../webhook-endpoints.service';
+import {
+  replayTooLarge,
+  webhookDeliveryNotFound,
+  webhookDeliveryPending,
+  webhookEndpointInactive,
+} from '../webhooks.errors';
+import { webhookEndpointTested } from '../webhooks.events';
+import { DeliveriesRepository, type NumberedAttempt } from './deliveries.repository';
+import { DELIVERY_WORK } from './delivery-worker';
+import type { Delivery, DeliveryStatus } from './domain/delivery';
+import { newDelivery } from './event-dispatcher';
+
+/** The most events one replay sends again. */
+export const MOST_REPLAYED = 100_000;
+const PAGE = 1_000;
+
+export interface ReplayRequest {
+  /** `[from, to)` */
+  readonly from: Date;
+  readonly to: Date;
+  /** Names of events; null for those the endpoint subscribed to. */
+  readonly events: readonly string[] | null;
+}
+
+/** Deliveries as their owners see them: what became of them, and again, please. */
+@Injectable()
+export class DeliveriesService {
+  constructor(
+    private readonly database: Database,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly events: EventLog,
+    private readonly outbox: Outbox,
+    private readonly signals: Signals,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws {ProblemError} `webhook_delivery_not_found` */
+  async get(id: string): Promise<{ delivery: Delivery; attempts: readonly NumberedAttempt[] }> {
+    const delivery = await this.deliveries.find(id);
+    if (delivery === null) throw webhookDeliveryNotFound(id);
+    return { delivery, attempts: await this.deliveries.attemptsOf(id) };
+  }
+
+  /** @throws {ProblemError} `webhook_endpoint_not_found` */
+  async list(
+    endpointId: string,
+    status: DeliveryStatus | null,
+    request: PageRequest,
+  ): Promise<Page<Delivery>> {
+    await this.endpoints.get(endpointId);
+    return this.deliveries.page(endpointId, status, request);
+  }
+
+  /**
+   * Sends a sample to an endpoint, whatever events it subscribed to.
+   * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`
+   */
+  test(endpointId: string): Promise<Delivery> {
+    return this.database.transaction(async () => {
+      const endpoint = await this.activeEndpoint(endpointId);
+      const now = this.clock.now();
+      const event = await this.outbox.record(webhookEndpointTested, {
+        after: endpoint,
+        occurredAt: now,
+      });
+      await this.events.markDispatched([event.id], now);
+      return this.make(event, endpointId, 'test', now);
+    });
+  }
+
+  /**
+   * Sends the event of a delivery that has ended once more, with the same id.
+   * @throws {ProblemError} `webhook_delivery_not_found`, `webhook_delivery_pending`, `webhook_endpoint_inactive`
+   */
+  retry(id: string): Promise<Delivery> {
+    return this.database.transaction(async () => {
+      const { delivery } = await this.get(id);
+      if (delivery.status === 'pending') throw webhookDeliveryPending(id);
+      await this.activeEndpoint(delivery.endpointId);
+      const event = (await this.events.find([delivery.eventId])).get(delivery.eventId);
+      invariant(event !== undefined, `The event ${delivery.eventId} is gone.`);
+      return this.make(event, delivery.endpointId, 'retry', this.clock.now());
+    });
+  }
+
+  /**
+   * Sends the events of a time once more, with the same ids, the oldest first.
+   * @returns how many
+   * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`, `replay_too_large`
+   */
+  replay(endpointId: string, { from, to, events }: ReplayRequest): Promise<number> {
+    return this.database.transaction(async () => {
+      const endpoint = await this.activeEndpoint(endpointId);
+      const names = events ?? endpoint.events;
+      const now = this.clock.now();
+      let replayed = 0;
+      for (let after = ''; ;) {
+        const page = await this.events.headsAfter(from, to, after, PAGE);
+        const wanted = page.filter(({ type }) => names.some((name) => covers(name, type)));
+        replayed += wanted.length;
+        if (replayed > MOST_REPLAYED) throw replayTooLarge();
+        const made = wanted.map((event) => newDelivery(event, endpointId, 'replay', now));
+        await this.deliveries.insert(made);
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) break;
+        after = last.id;
+      }
+      this.announce();
+      return replayed;
+    });
+  }
+
+  private async make(
+    event: EventHead,
+    endpointId: string,
+    kind: 'test' | 'retry',
+    now: Date,
+  ): Promise<Delivery> {
+    const delivery = newDelivery(event, endpointId, kind, now);
+    await this.deliveries.insert([delivery]);
+    this.announce();
+    return delivery;
+  }
+
+  private announce(): void {
+    this.database.afterCommit(() => {
+      this.signals.announce(DELIVERY_WORK);
+    });
+  }
+
+  private async activeEndpoint(id: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.endpoints.lock(id);
+    if (!endpoint.isActive) throw webhookEndpointInactive(id);
+    return endpoint;
+  }
+}

@@ -1,0 +1,208 @@
+import { randomInt } from 'node:crypto';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Jobs } from '../../../platform/jobs';
+import { OutboundError, OutboundHttp } from '../../../platform/outbound';
+import { EventLog, type RecordedEvent } from '../../../platform/outbox';
+import { WebhookEndpointsService } from '../webhook-endpoints.service';
+import { WebhookSecretsService } from '../webhook-secrets.service';
+import { type ClaimedDelivery, DeliveriesRepository } from './deliveries.repository';
+import type { Attempt } from './domain/delivery';
+import { notificationBody } from './domain/notification';
+import { FAILING_LIMIT_MS } from './domain/retry-schedule';
+import { signatureHeader } from './domain/signature';
+import { judge, type Reply, type Verdict } from './domain/verdict';
+import { type Receiver, ReceiversRepository } from './receivers.repository';
+import { ResultWriter } from './result-writer';
+
+export const DELIVERY_WORK = 'webhook-deliveries';
+
+const LEASE_MS = 60_000;
+/** For everything an attempt takes: names, connection, request and answer. */
+const DEADLINE_MS = 15_000;
+/** Of each answer's body. */
+const KEPT_BYTES = 20_000;
+/** Attempts under way to one endpoint, in this process: a slow one never takes the room of the others. */
+const MOST_FOR_ONE = 32;
+const MOST_FOR_ALL = 256;
+const EVERY_MS = 500;
+
+interface Ended {
+  readonly attempt: Attempt;
+  readonly reply: Reply;
+}
+
+/** Sends what is due, and writes down what came of it. No transaction is open while a receiver is asked. */
+@Injectable()
+export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
+  private readonly logger = new Logger('webhook-deliveries');
+  private readonly underWay = new Map<string, number>();
+  private readonly attempts = new Set<Promise<void>>();
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+    private readonly events: EventLog,
+    private readonly receivers: ReceiversRepository,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly secrets: WebhookSecretsService,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly results: ResultWriter,
+    private readonly http: OutboundHttp,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: DELIVERY_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.idle();
+  }
+
+  /** Claims what there is room for and starts sending it. Ended attempts wake the work again. */
+  async runDue(): Promise<boolean> {
+    const now = this.clock.now();
+    const receivers = await this.receivers.active();
+    const capacities = this.roomFor(receivers);
+    if (capacities.length === 0) return false;
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    const claimed = await this.deliveries.claim(now, leaseEndsAt, capacities);
+    if (claimed.length === 0) return false;
+    const byId = new Map(receivers.map((receiver) => [receiver.id, receiver]));
+    const events = await this.events.find([...new Set(claimed.map(({ eventId }) => eventId))]);
+    const secrets = await this.secretsOf(claimed, now);
+    for (const delivery of claimed) {
+      const receiver = byId.get(delivery.endpointId);
+      const event = events.get(delivery.eventId);
+      const keys = secrets.get(delivery.endpointId);
+      if (receiver !== undefined && event !== undefined && keys !== undefined) {
+        this.start(delivery, receiver, event, keys);
+      }
+    }
+    return false;
+  }
+
+  /** Resolves once no attempt is under way. */
+  async idle(): Promise<void> {
+    while (this.attempts.size > 0) await Promise.all(this.attempts);
+  }
+
+  private roomFor(receivers: readonly Receiver[]) {
+    let room = MOST_FOR_ALL - this.attempts.size;
+    return receivers.flatMap(({ id, ordered }) => {
+      const free = Math.min(MOST_FOR_ONE - (this.underWay.get(id) ?? 0), room);
+      if (free <= 0) return [];
+      room -= free;
+      return [{ endpointId: id, free, ordered }];
+    });
+  }
+
+  private async secretsOf(
+    claimed: readonly ClaimedDelivery[],
+    now: Date,
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const secrets = new Map<string, readonly string[]>();
+    for (const id of new Set(claimed.map(({ endpointId }) => endpointId))) {
+      secrets.set(id, await this.secrets.goodSecrets(id, now));
+    }
+    return secrets;
+  }
+
+  private start(
+    delivery: ClaimedDelivery,
+    receiver: Receiver,
+    event: RecordedEvent,
+    secrets: readonly string[],
+  ): void {
+    this.underWay.set(receiver.id, (this.underWay.get(receiver.id) ?? 0) + 1);
+    const attempt = this.deliver(delivery, receiver, event, secrets)
+      .catch((error: unknown) => {
+        // The lease ends, and the delivery is claimed again.
+        this.logger.error({ err: error, delivery_id: delivery.id }, 'an attempt was not recorded');
+      })
+      .finally(() => {
+        this.attempts.delete(attempt);
+        this.underWay.set(receiver.id, (this.underWay.get(receiver.id) ?? 1) - 1);
+        this.jobs.wake(DELIVERY_WORK);
+      });
+    this.attempts.add(attempt);
+  }
+
+  private async deliver(
+    delivery: ClaimedDelivery,
+    receiver: Receiver,
+    event: RecordedEvent,
+    secrets: readonly string[],
+  ): Promise<void> {
+    const { attempt, reply } = await this.send(receiver.url, event, secrets);
+    const chance = randomInt(1_000_001) / 1_000_000;
+    const verdict = judge(reply, delivery.attempts + 1, this.clock.now(), chance);
+    const counted = await this.results.write({
+      delivery,
+      attempt,
+      status: verdict.status,
+      dueAt: verdict.status === 'pending' ? verdict.dueAt : null,
+    });
+    if (counted) await this.noteHealth(receiver, verdict);
+  }
+
+  private async send(
+    url: string,
+    event: RecordedEvent,
+    secrets: readonly string[],
+  ): Promise<Ended> {
+    const startedAt = this.clock.now();
+    const timestamp = Math.trunc(startedAt.getTime() / 1_000);
+    const body = notificationBody(event);
+    const headers = {
+      'webhook-id': event.id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatureHeader({ id: event.id, timestamp, body }, secrets),
+    };
+    try {
+      const answer = await this.http.post({
+        url,
+        headers,
+        body,
+        deadlineMs: DEADLINE_MS,
+        keepBytes: KEPT_BYTES,
+      });
+      const { status: statusCode, retryAfter, durationMs, bodyStart: responseStart } = answer;
+      return {
+        attempt: { startedAt, durationMs, statusCode, error: null, responseStart },
+        reply: { statusCode, retryAfter },
+      };
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      const { durationMs, reason, message } = error;
+      const why = `${reason}: ${message}`.slice(0, 300);
+      return {
+        attempt: { startedAt, durationMs, statusCode: null, error: why, responseStart: null },
+        reply: { statusCode: null },
+      };
+    }
+  }
+
+  /** Switches an endpoint off that is gone, or has given nothing but failures for too long. */
+  private async noteHealth(receiver: Receiver, verdict: Verdict): Promise<void> {
+    if (verdict.status === 'succeeded') {
+      if (receiver.failingSince !== null) await this.receivers.noteWorking([receiver.id]);
+      return;
+    }
+    if (verdict.status === 'discarded') {
+      await this.endpoints.disable(receiver.id, 'gone');
+      return;
+    }
+    const now = this.clock.now();
+    const { failingSince } = receiver;
+    if (failingSince === null) await this.receivers.noteFailed([receiver.id], now);
+    else if (now.getTime() - failingSince.getTime() >= FAILING_LIMIT_MS) {
+      await this.endpoints.disable(receiver.id, 'failing');
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import type { RecordedEvent } from '../../../../platform/outbox';
+
+/**
+ * The body of a notification, byte for byte the same in every attempt. `data` is JSON text already and goes in as it was
+ * recorded.
+ */
+export function notificationBody(event: RecordedEvent): string {
+  const head = JSON.stringify({
+    id: event.id,
+    type: event.type,
+    timestamp: event.occurredAt.toISOString(),
+    sequence: event.sequence,
+    previous_sequence: event.sequence === 1 ? null : event.sequence - 1,
+  });
+  return `${head.slice(0, -1)},"data":${event.data}}`;
+}

@@ -1,0 +1,52 @@
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The pause before each attempt, the first one included: ten attempts over three days. */
+export const PAUSES_MS: readonly number[] = [
+  0,
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** How far a pause may be shortened or lengthened, so that what failed together does not come back together. */
+export const JITTER = 0.2;
+
+/** An endpoint that answered with nothing but failures for this long is switched off. */
+export const FAILING_LIMIT_MS = 120 * HOUR_MS;
+
+/**
+ * When to try again.
+ * @param attempts how many have failed, at least 1
+ * @param chance 0 to 1, chosen at random: where in the jitter the pause falls
+ * @param retryAfterMs what the receiver asked for: honoured between one and two times the pause
+ * @returns null when all attempts are used up
+ */
+export function nextAttemptAt(
+  attempts: number,
+  now: Date,
+  chance: number,
+  retryAfterMs: number | null,
+): Date | null {
+  const pauseMs = PAUSES_MS[attempts];
+  if (pauseMs === undefined) return null;
+  const jittered = Math.trunc(pauseMs * (1 - JITTER + 2 * JITTER * chance));
+  const asked = Math.min(Math.max(retryAfterMs ?? 0, jittered), 2 * pauseMs);
+  return new Date(now.getTime() + Math.max(asked, jittered));
+}
+
+/** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date. Null when it is neither, or says no time to come. */
+export function parseRetryAfter(header: string | null, now: Date): number | null {
+  if (header === null) return null;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS;
+  const at = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) || at <= now.getTime() ? null : at - now.getTime();
+}

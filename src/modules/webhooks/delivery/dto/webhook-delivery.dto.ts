@@ -1,0 +1,181 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn } from 'class-validator';
+import {
+  IdProperty,
+  InstantProperty,
+  IsInstant,
+  ListQueryDto,
+  Omittable,
+  toWireInstant,
+} from '../../../../platform/http';
+import { AreEventNames } from '../../dto/endpoint-fields';
+import type { NumberedAttempt } from '../deliveries.repository';
+import type { ReplayRequest } from '../deliveries.service';
+import {
+  type Delivery,
+  DELIVERY_KINDS,
+  DELIVERY_STATUSES,
+  type DeliveryKind,
+  type DeliveryStatus,
+} from '../domain/delivery';
+
+export class WebhookDeliveryDto {
+  @IdProperty('whd_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Where it goes.', example: 'whe_01h455vb4pex5vsknk084sn02q' })
+  readonly endpoint_id!: string;
+
+  @ApiProperty({
+    description: 'The event; also the `webhook-id` of every attempt.',
+    example: 'evt_01h455vb4pex5vsknk084sn02q',
+  })
+  readonly event_id!: string;
+
+  @ApiProperty({ description: 'The type of the event.', example: 'refund.succeeded' })
+  readonly event_type!: string;
+
+  @ApiProperty({
+    enum: DELIVERY_KINDS,
+    description: 'Why it was made: the event itself, a retry, a replay or a test.',
+    example: 'event',
+  })
+  readonly kind!: DeliveryKind;
+
+  @ApiProperty({
+    enum: DELIVERY_STATUSES,
+    description: 'Where it stands. `failed`: attempts used up; `discarded`: the endpoint is gone.',
+    example: 'succeeded',
+  })
+  readonly status!: DeliveryStatus;
+
+  @ApiProperty({ type: 'integer', description: 'How many attempts have ended.', example: 1 })
+  readonly attempt_count!: number;
+
+  @InstantProperty('When the next attempt is due, while it is pending.', { nullable: true })
+  readonly next_attempt_at!: string | null;
+
+  @InstantProperty('When it was created.')
+  readonly created_at!: string;
+
+  @InstantProperty('When it last changed.')
+  readonly updated_at!: string;
+}
+
+export function toWebhookDeliveryDto(delivery: Delivery): WebhookDeliveryDto {
+  return {
+    id: delivery.id,
+    endpoint_id: delivery.endpointId,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    kind: delivery.kind,
+    status: delivery.status,
+    attempt_count: delivery.attempts,
+    next_attempt_at: toWireInstant(delivery.dueAt),
+    created_at: toWireInstant(delivery.createdAt),
+    updated_at: toWireInstant(delivery.updatedAt),
+  };
+}
+
+export class WebhookAttemptDto {
+  @ApiProperty({ type: 'integer', description: '1 for the first.', example: 1 })
+  readonly number!: number;
+
+  @InstantProperty('When it began.')
+  readonly started_at!: string;
+
+  @ApiProperty({ type: 'integer', description: 'How long it took.', example: 84 })
+  readonly duration_ms!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'HTTP status of the answer; null when none came.',
+    example: 200,
+  })
+  readonly status_code!: number | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Why no answer came; null when one did.',
+    example: null,
+  })
+  readonly error!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The first 20 kB of the answer.',
+    example: 'ok',
+  })
+  readonly response_start!: string | null;
+}
+
+export class WebhookDeliveryWithAttemptsDto extends WebhookDeliveryDto {
+  @ApiProperty({ type: [WebhookAttemptDto], description: 'Every attempt that ended, in order.' })
+  readonly attempts!: readonly WebhookAttemptDto[];
+}
+
+export function toWebhookDeliveryWithAttemptsDto(
+  delivery: Delivery,
+  attempts: readonly NumberedAttempt[],
+): WebhookDeliveryWithAttemptsDto {
+  return {
+    ...toWebhookDeliveryDto(delivery),
+    attempts: attempts.map((attempt) => ({
+      number: attempt.number,
+      started_at: toWireInstant(attempt.startedAt),
+      duration_ms: attempt.durationMs,
+      status_code: attempt.statusCode,
+      error: attempt.error,
+      response_start: attempt.responseStart,
+    })),
+  };
+}
+
+export class ListDeliveriesDto extends ListQueryDto {
+  @Omittable()
+  @IsIn(DELIVERY_STATUSES)
+  @ApiPropertyOptional({
+    enum: DELIVERY_STATUSES,
+    description: 'Only deliveries that stand there.',
+  })
+  readonly status?: DeliveryStatus;
+}
+
+export class ReplayDto {
+  @IsInstant()
+  @ApiProperty({
+    format: 'date-time',
+    description: 'First instant, inclusive.',
+    example: '2026-03-01T00:00:00.000Z',
+  })
+  readonly from!: string;
+
+  @IsInstant()
+  @ApiProperty({
+    format: 'date-time',
+    description: 'Last instant, exclusive.',
+    example: '2026-03-02T00:00:00.000Z',
+  })
+  readonly to!: string;
+
+  @Omittable()
+  @AreEventNames()
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'Names of events; left out: those the endpoint subscribed to.',
+    example: ['refund.*'],
+  })
+  readonly events?: readonly string[];
+}
+
+export function toReplayRequest(dto: ReplayDto): ReplayRequest {
+  return { from: new Date(dto.from), to: new Date(dto.to), events: dto.events ?? null };
+}
+
+export class ReplayedDto {
+  @ApiProperty({ type: 'integer', description: 'How many events are sent once more.', example: 12 })
+  readonly replayed!: number;
+}

@@ -1,0 +1,86 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import { newId } from '../../../platform/ids';
+import { Jobs, Signals } from '../../../platform/jobs';
+import { DISPATCH_WORK, type EventHead, EventLog } from '../../../platform/outbox';
+import { covers } from '../domain/event-names';
+import { DeliveriesRepository } from './deliveries.repository';
+import { DELIVERY_WORK } from './delivery-worker';
+import type { Delivery, DeliveryKind } from './domain/delivery';
+import { type Receiver, ReceiversRepository } from './receivers.repository';
+
+const AT_ONCE = 500;
+const EVERY_MS = 500;
+
+/** Turns recorded events into deliveries, one for each endpoint that asked for them: exactly once, in one commit. */
+@Injectable()
+export class EventDispatcher implements OnModuleInit {
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly signals: Signals,
+    private readonly clock: Clock,
+    private readonly database: Database,
+    private readonly events: EventLog,
+    private readonly receivers: ReceiversRepository,
+    private readonly deliveries: DeliveriesRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: DISPATCH_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+  }
+
+  /** Dispatches some of the oldest events; returns whether there may be more. */
+  async runDue(): Promise<boolean> {
+    const { dispatched, made } = await this.database.transaction(async () => {
+      const events = await this.events.claimUndispatched(AT_ONCE);
+      if (events.length === 0) return { dispatched: 0, made: 0 };
+      const now = this.clock.now();
+      const receivers = await this.receivers.active();
+      const deliveries = events.flatMap((event) =>
+        receivers
+          .filter((receiver) => isMeantFor(event, receiver))
+          .map(({ id }) => newDelivery(event, id, 'event', now)),
+      );
+      await this.deliveries.insert(deliveries);
+      await this.events.markDispatched(
+        events.map(({ id }) => id),
+        now,
+      );
+      return { dispatched: events.length, made: deliveries.length };
+    });
+    if (made > 0) this.signals.announce(DELIVERY_WORK);
+    return dispatched === AT_ONCE;
+  }
+}
+
+/** An endpoint is told of what happens from its registration on. */
+function isMeantFor(event: EventHead, receiver: Receiver): boolean {
+  return (
+    receiver.createdAt <= event.occurredAt &&
+    receiver.events.some((name) => covers(name, event.type))
+  );
+}
+
+export function newDelivery(
+  event: EventHead,
+  endpointId: string,
+  kind: DeliveryKind,
+  now: Date,
+): Delivery {
+  return {
+    id: newId('whd'),
+    endpointId,
+    eventId: event.id,
+    eventType: event.type,
+    objectId: event.objectId,
+    sequence: event.sequence,
+    kind,
+    status: 'pending',
+    attempts: 0,
+    dueAt: now,
+    fence: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
+}

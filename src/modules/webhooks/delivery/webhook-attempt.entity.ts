@@ -1,0 +1,17 @@
+import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { InstantColumn } from '../../../platform/database';
+import type { Attempt } from './domain/delivery';
+
+@Entity('webhook_attempt')
+export class WebhookAttemptEntity implements Attempt {
+  @ForeignKey('WebhookDeliveryEntity')
+  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
+  readonly deliveryId!: string;
+  /** 1 for the first attempt of a delivery. */
+  @PrimaryColumn({ type: 'smallint' }) readonly number!: number;
+  @InstantColumn() readonly startedAt!: Date;
+  @Column({ type: 'integer' }) readonly durationMs!: number;
+  @Column({ type: 'smallint', nullable: true }) readonly statusCode!: number | null;
+  @Column({ type: 'varchar', length: 300, nullable: true }) readonly error!: string | null;
+  @Column({ type: 'text', nullable: true }) readonly responseStart!: string | null;
+}

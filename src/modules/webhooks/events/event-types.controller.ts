@@ -1,0 +1,50 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import { exampleOf, Operation } from '../../../platform/http';
+import { allEvents, exampleEvent } from '../../../platform/outbox';
+
+class EventTypeDto {
+  @ApiProperty({
+    description: 'Its name, which endpoints subscribe to.',
+    example: 'refund.succeeded',
+  })
+  readonly type!: string;
+
+  @ApiProperty({ description: 'When it is sent.', example: 'The money was given back.' })
+  readonly description!: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The body of a notification.',
+    example: { id: 'evt_01h455vb4pex5vsknk084sn02q', type: 'refund.succeeded' },
+  })
+  readonly example!: object;
+}
+
+class EventTypesDto {
+  @ApiProperty({ type: [EventTypeDto], description: 'Every type, in the order of the alphabet.' })
+  readonly data!: readonly EventTypeDto[];
+}
+
+@ApiTags('Webhooks')
+@Controller('v1/webhooks/event-types')
+export class EventTypesController {
+  @Get()
+  @Operation({
+    summary: 'List the types of events',
+    description: 'The whole catalogue, with an example of each.',
+    status: 200,
+    answer: EventTypesDto,
+    reads: 'path',
+  })
+  listEventTypes(): EventTypesDto {
+    return {
+      data: allEvents().map((event) => ({
+        type: event.type,
+        description: event.meaning,
+        example: exampleEvent(event, exampleOf(event.dto)),
+      })),
+    };
+  }
+}

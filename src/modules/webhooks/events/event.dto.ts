@@ -1,0 +1,104 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Matches } from 'class-validator';
+import {
+  IdProperty,
+  InstantProperty,
+  IsInstant,
+  IsText,
+  ListQueryDto,
+  Omittable,
+  toWireInstant,
+} from '../../../platform/http';
+import type { EventFilter, RecordedEvent } from '../../../platform/outbox';
+
+class EventDataDto {
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The resource as the API showed it right after the change.',
+    example: { id: 'coup_01h455vb4pex5vsknk084sn02q', is_active: false },
+  })
+  readonly object!: object;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The former values of what changed; empty for what is new.',
+    example: { is_active: true },
+  })
+  readonly previous!: object;
+}
+
+/** An event, and the body of its notifications. */
+export class EventDto {
+  @IdProperty('evt_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'What happened.', example: 'coupon.updated' })
+  readonly type!: string;
+
+  @InstantProperty('When it happened.')
+  readonly timestamp!: string;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Counts the events of one object from 1, so that a gap shows.',
+    example: 3,
+  })
+  readonly sequence!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The sequence of the event before it of the same object; null for the first.',
+    example: 2,
+  })
+  readonly previous_sequence!: number | null;
+
+  @ApiProperty({ type: EventDataDto, description: 'The resource, after and before.' })
+  readonly data!: EventDataDto;
+}
+
+export function toEventDto(event: RecordedEvent): EventDto {
+  return {
+    id: event.id,
+    type: event.type,
+    timestamp: toWireInstant(event.occurredAt),
+    sequence: event.sequence,
+    previous_sequence: event.sequence === 1 ? null : event.sequence - 1,
+    data: JSON.parse(event.data) as EventDataDto,
+  };
+}
+
+export class ListEventsDto extends ListQueryDto {
+  @Omittable()
+  @Matches(/^[a-z][a-z0-9_]{0,39}\.(\*|[a-z][a-z0-9_]{0,39})$/, {
+    message: 'must be a type such as refund.succeeded, or refund.*',
+  })
+  @ApiPropertyOptional({ description: 'A type of event, or all of a resource: `refund.*`.' })
+  readonly type?: string;
+
+  @Omittable()
+  @IsText(1, 40)
+  @ApiPropertyOptional({ description: 'Only the events of this resource.' })
+  readonly object_id?: string;
+
+  @Omittable()
+  @IsInstant()
+  @ApiPropertyOptional({ format: 'date-time', description: 'First instant, inclusive.' })
+  readonly from?: string;
+
+  @Omittable()
+  @IsInstant()
+  @ApiPropertyOptional({ format: 'date-time', description: 'Last instant, exclusive.' })
+  readonly to?: string;
+}
+
+export function toEventFilter(dto: ListEventsDto): EventFilter {
+  return {
+    type: dto.type ?? null,
+    objectId: dto.object_id ?? null,
+    from: dto.from === undefined ? null : new Date(dto.from),
+    to: dto.to === undefined ? null : new Date(dto.to),
+  };
+}

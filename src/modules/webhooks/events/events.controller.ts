@@ -1,0 +1,49 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { invalidCursor } from '../../../platform/errors';
+import {
+  IdPipe,
+  Operation,
+  type PageDto,
+  pageOf,
+  toPageDto,
+  toPageRequest,
+} from '../../../platform/http';
+import { EventLog } from '../../../platform/outbox';
+import { eventNotFound } from '../webhooks.errors';
+import { EventDto, ListEventsDto, toEventDto, toEventFilter } from './event.dto';
+
+@ApiTags('Events')
+@Controller('v1/events')
+export class EventsController {
+  constructor(private readonly events: EventLog) {}
+
+  @Get()
+  @Operation({
+    summary: 'List events',
+    description:
+      'What happened, newest first. Every event was written in the commit that made it true.',
+    status: 200,
+    answer: pageOf(EventDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listEvents(@Query() query: ListEventsDto): Promise<PageDto<EventDto>> {
+    const page = await this.events.page(toEventFilter(query), toPageRequest(query, 'evt'));
+    return toPageDto(page, toEventDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read an event',
+    status: 200,
+    answer: EventDto,
+    reads: 'path',
+    problems: [eventNotFound],
+  })
+  async getEvent(@Param('id', new IdPipe('evt', eventNotFound)) id: string): Promise<EventDto> {
+    const event = (await this.events.find([id])).get(id);
+    if (event === undefined) throw eventNotFound(id);
+    return toEventDto(event);
+  }
+}

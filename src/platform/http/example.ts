@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import type { Type } from '@nestjs/common';
+
+/** Where @nestjs/swagger keeps what @ApiProperty was given. */
+const PROPERTY_NAMES = 'swagger/apiModelPropertiesArray';
+const PROPERTY = 'swagger/apiModelProperties';
+
+interface PropertyMetadata {
+  readonly example?: unknown;
+  readonly type?: unknown;
+  readonly isArray?: boolean;
+}
+
+/** An example of a DTO, put together from the examples of its properties. */
+export function exampleOf(dto: Type<unknown>): Readonly<Record<string, unknown>> {
+  const prototype = dto.prototype as object;
+  const names = (Reflect.getMetadata(PROPERTY_NAMES, prototype) ?? []) as readonly string[];
+  return Object.fromEntries(
+    names.map((tagged) => {
+      const name = tagged.replace(/^:/, '');
+      const metadata = Reflect.getMetadata(PROPERTY, prototype, name) as PropertyMetadata;
+      return [name, exampleOfProperty(metadata)];
+    }),
+  );
+}
+
+function exampleOfProperty({ example, type, isArray }: PropertyMetadata): unknown {
+  if (example !== undefined) return example;
+  if (typeof type !== 'function' || type === String || type === Number || type === Object) {
+    return null;
+  }
+  const nested = exampleOf(type as Type<unknown>);
+  return isArray === true ? [nested] : nested;
+}

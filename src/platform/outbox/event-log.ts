@@ -1,0 +1,121 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, type PageRequest } from '../database';
+
+/** An event as it was recorded. */
+export interface RecordedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly objectId: string;
+  /** 1 for the first event of the object. */
+  readonly sequence: number;
+  /** `{ "object": …, "previous": … }`, as JSON text. */
+  readonly data: string;
+  readonly occurredAt: Date;
+}
+
+/** What of an event decides who is told of it. */
+export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
+
+export interface EventFilter {
+  /** A type, or `resource.*`; null for all. */
+  readonly type: string | null;
+  readonly objectId: string | null;
+  /** First instant, inclusive. */
+  readonly from: Date | null;
+  /** Last instant, exclusive. */
+  readonly to: Date | null;
+}
+
+interface HeadRow {
+  readonly id: string;
+  readonly type: string;
+  readonly object_id: string;
+  readonly sequence: number;
+  readonly occurred_at: Date;
+}
+
+interface EventRow extends HeadRow {
+  readonly data: string;
+}
+
+const HEAD = 'id, type, object_id, sequence, occurred_at';
+
+const CLAIM = `
+  SELECT ${HEAD} FROM event WHERE dispatched_at IS NULL
+  ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+const MARK = 'UPDATE event SET dispatched_at = $2 WHERE id = ANY ($1)';
+
+const FIND = `SELECT ${HEAD}, data::text AS data FROM event WHERE id = ANY ($1)`;
+
+const MATCHES = `
+  ($1::varchar IS NULL OR type = $1 OR (right($1, 2) = '.*' AND starts_with(type, left($1, -1))))
+  AND ($2::varchar IS NULL OR object_id = $2)
+  AND ($3::timestamptz IS NULL OR occurred_at >= $3)
+  AND ($4::timestamptz IS NULL OR occurred_at < $4)`;
+
+const PAGE = `
+  SELECT ${HEAD}, data::text AS data FROM event
+  WHERE ${MATCHES} AND ($5::varchar IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`;
+
+const HEADS_AFTER = `
+  SELECT ${HEAD} FROM event
+  WHERE occurred_at >= $1 AND occurred_at < $2 AND id > $3 ORDER BY id LIMIT $4`;
+
+/** Reads what the outbox wrote. */
+@Injectable()
+export class EventLog {
+  constructor(private readonly database: Database) {}
+
+  /** The oldest events nobody was told of yet, locked until the transaction ends. */
+  async claimUndispatched(most: number): Promise<readonly EventHead[]> {
+    this.database.requireTransaction();
+    return (await this.database.query<HeadRow>(CLAIM, [most])).map(toHead);
+  }
+
+  /** Says that deliveries were made for these events, in the transaction that made them. */
+  async markDispatched(ids: readonly string[], now: Date): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(MARK, [ids, now]);
+  }
+
+  /** The events with these ids, by id. */
+  async find(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedEvent>> {
+    const rows = await this.database.query<EventRow>(FIND, [ids]);
+    return new Map(rows.map((row) => [row.id, toEvent(row)]));
+  }
+
+  /** One page of the events that match, newest first. */
+  async page(filter: EventFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
+    const { type, objectId, from, to } = filter;
+    const rows = await this.database.query<EventRow>(PAGE, [
+      type,
+      objectId,
+      from,
+      to,
+      after,
+      limit + 1,
+    ]);
+    const items = rows.slice(0, limit).map(toEvent);
+    return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  /** Events of a time, `[from, to)`, that come after the one with this id, oldest first. */
+  async headsAfter(from: Date, to: Date, id: string, most: number): Promise<readonly EventHead[]> {
+    return (await this.database.query<HeadRow>(HEADS_AFTER, [from, to, id, most])).map(toHead);
+  }
+}
+
+function toHead(row: HeadRow): EventHead {
+  return {
+    id: row.id,
+    type: row.type,
+    objectId: row.object_id,
+    sequence: row.sequence,
+    occurredAt: row.occurred_at,
+  };
+}
+
+function toEvent(row: EventRow): RecordedEvent {
+  return { ...toHead(row), data: row.data };
+}
