@@ -8,6 +8,8 @@ const { LAYERS } = require('./scripts/walls/layers.cjs');
 
 const ANY_MODULE = '^src/modules/([^/]+)/';
 const SAME_MODULE = '^src/modules/$1/';
+/** A large module has folders for its parts, each of the same shape as a small module. */
+const atAnyDepth = (path) => `(?:${path}|.+/${path})`;
 const TESTS = '\\.(e2e-)?spec\\.ts$';
 
 /** The only packages a pure rule may use: a list of currencies, and calendar arithmetic. */
@@ -38,8 +40,8 @@ const rules = [
     name: 'domain-is-pure',
     comment:
       'domain/ depends on core and itself: no Nest, no TypeORM, no DTO, no entity, no other module.',
-    from: { path: `${ANY_MODULE}domain/`, pathNot: TESTS },
-    to: { pathNot: ['^src/core/', '^src/modules/$1/domain/', PURE_PACKAGES] },
+    from: { path: `${ANY_MODULE}${atAnyDepth('domain/')}`, pathNot: TESTS },
+    to: { pathNot: ['^src/core/', `${SAME_MODULE}${atAnyDepth('domain/')}`, PURE_PACKAGES] },
   },
   {
     name: 'platform-knows-no-module',
@@ -78,9 +80,9 @@ const rules = [
     comment:
       'The wire stays at the edge: dto/ is used by the controllers, dto/ and the events of its own module.',
     from: {
-      pathNot: [`${ANY_MODULE}(dto/|[^/]+\\.controller\\.ts$|[^/]+\\.events\\.ts$)`, '^test/'],
+      pathNot: [`${ANY_MODULE}${atAnyDepth('dto/')}`, '\\.(controller|events)\\.ts$', '^test/'],
     },
-    to: { path: '^src/modules/[^/]+/dto/' },
+    to: { path: `${ANY_MODULE}${atAnyDepth('dto/')}` },
   },
   {
     name: 'entities-with-their-repository',

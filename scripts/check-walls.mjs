@@ -4,6 +4,7 @@
  */
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -67,14 +68,11 @@ async function faultsOfControls() {
 }
 
 const faults = await faultsOfControls();
-const found = await violations(root, [
-  'src',
-  'migrations',
-  'test',
-  'bench',
-  'scripts',
-  'ormconfig.ts',
-]);
+const PLACES = ['src', 'migrations', 'test', 'bench', 'scripts', 'ormconfig.ts'];
+const found = await violations(
+  root,
+  PLACES.filter((place) => existsSync(join(root, place))),
+);
 for (const fault of faults) console.error(`control: ${fault}`);
 for (const { rule, from, to } of found) {
   const comment = forbidden.find(({ name }) => name === rule)?.comment ?? '';

@@ -5,6 +5,7 @@ import { DatabaseModule } from './platform/database';
 import { IdempotencyModule } from './platform/idempotency';
 import { JobsModule } from './platform/jobs';
 import { ObservabilityModule } from './platform/observability';
+import { OutboundModule } from './platform/outbound';
 import { OutboxModule } from './platform/outbox';
 import { SecretsModule } from './platform/secrets';
 import { CatalogModule } from './modules/catalog';
@@ -29,6 +30,7 @@ export class AppModule {
         DatabaseModule.connect(databaseUrl),
         SecretsModule,
         JobsModule,
+        OutboundModule,
         OutboxModule,
         IdempotencyModule,
         ObservabilityModule,

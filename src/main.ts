@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module';
 import { configureApp } from './configure-app';
 import { type Configuration, ConfigurationError, loadConfiguration } from './platform/config';
-import { migrate } from './platform/database';
+import { isDatabaseUnavailable, migrate } from './platform/database';
 import {
   EmbeddedPostgresError,
   type EmbeddedServer,
@@ -21,11 +21,15 @@ interface Running {
 async function main(): Promise<void> {
   const configuration = loadConfiguration();
   const logger = createLogger(configuration.logLevel);
+  // Whoever read what is announced may have gone; that is no reason to stop.
+  process.stdout.on('error', () => undefined);
   const running: Running = { embedded: null, app: null };
   stopOnSignal(running, configuration, logger);
   try {
     await start(running, configuration, logger);
   } catch (error) {
+    // Its background work has begun when it finds that it cannot listen.
+    await running.app?.close().catch(() => undefined);
     await running.embedded?.stop();
     throw error;
   }
@@ -104,6 +108,9 @@ async function finishWithin(timeoutMs: number, work: Promise<void> | undefined):
   });
 }
 
+/** No such role or a wrong password, no such database, no right to make tables. */
+const DATABASE_REFUSES = /^(28...|3D000|42501)$/;
+
 function explain(error: unknown): string {
   if (error instanceof ConfigurationError || error instanceof EmbeddedPostgresError) {
     return error.message;
@@ -114,6 +121,10 @@ function explain(error: unknown): string {
   }
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return `Cannot listen: ${message}. Set HOST or PORT.`;
+  if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code ?? '')) {
+    // A name with several addresses fails with no message of its own.
+    return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
+  }
   return stack ?? String(error);
 }
 

@@ -55,6 +55,13 @@ export const CONTROLS = [
     },
   })),
   {
+    rule: 'domain-is-pure',
+    tree: {
+      'src/modules/webhooks/delivery/domain/backoff.ts': file('../deliveries.repository'),
+      'src/modules/webhooks/delivery/deliveries.repository.ts': file(),
+    },
+  },
+  {
     rule: 'platform-knows-no-module',
     tree: {
       'src/platform/outbox/index.ts': file('../../modules/coupons'),
@@ -102,6 +109,13 @@ export const CONTROLS = [
     tree: {
       'src/modules/coupons/index.ts': file('./dto/coupon.dto'),
       'src/modules/coupons/dto/coupon.dto.ts': file(),
+    },
+  },
+  {
+    rule: 'dto-at-the-edge',
+    tree: {
+      'src/modules/webhooks/delivery/deliveries.service.ts': file('./dto/delivery.dto'),
+      'src/modules/webhooks/delivery/dto/delivery.dto.ts': file(),
     },
   },
   {

@@ -26,7 +26,7 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
-import { SecretAnswer } from '../../platform/idempotency';
+import { IdempotentInPhases, SecretAnswer } from '../../platform/idempotency';
 import { CreateWebhookEndpointDto, toEndpointTerms } from './dto/create-webhook-endpoint.dto';
 import { toEndpointChange, UpdateWebhookEndpointDto } from './dto/update-webhook-endpoint.dto';
 import {
@@ -48,6 +48,7 @@ import {
   tooManyWebhookEndpoints,
   tooManyWebhookSecrets,
   webhookEndpointNotFound,
+  webhookUrlNotAllowed,
 } from './webhooks.errors';
 
 const endpointId = new IdPipe('whe', webhookEndpointNotFound);
@@ -58,6 +59,7 @@ export class WebhookEndpointsController {
   constructor(private readonly endpoints: WebhookEndpointsService) {}
 
   @Post()
+  @IdempotentInPhases()
   @Operation({
     summary: 'Register a webhook endpoint',
     description:
@@ -65,7 +67,7 @@ export class WebhookEndpointsController {
     status: 201,
     answer: CreatedWebhookEndpointDto,
     reads: 'post',
-    problems: [tooManyWebhookEndpoints],
+    problems: [webhookUrlNotAllowed, tooManyWebhookEndpoints],
   })
   async createWebhookEndpoint(
     @Body() body: CreateWebhookEndpointDto,
@@ -114,7 +116,7 @@ export class WebhookEndpointsController {
     status: 200,
     answer: UpdatedWebhookEndpointDto,
     reads: 'change',
-    problems: [webhookEndpointNotFound, metadataTooLarge],
+    problems: [webhookEndpointNotFound, webhookUrlNotAllowed, metadataTooLarge],
   })
   async updateWebhookEndpoint(
     @Param('id', endpointId) id: string,

@@ -10,7 +10,9 @@ import {
   type VersionCondition,
 } from '../../platform/database';
 import { metadataTooLarge } from '../../platform/errors';
+import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
+import { OutboundHttp } from '../../platform/outbound';
 import { allEvents, Outbox } from '../../platform/outbox';
 import { unknownNames } from './domain/event-names';
 import {
@@ -24,8 +26,13 @@ import { DeliveriesRepository } from './delivery/deliveries.repository';
 import { ReceiversRepository } from './delivery/receivers.repository';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
 import { type RotatedSecret, WebhookSecretsService } from './webhook-secrets.service';
-import { tooManyWebhookEndpoints, webhookEndpointNotFound } from './webhooks.errors';
 import {
+  tooManyWebhookEndpoints,
+  webhookEndpointNotFound,
+  webhookUrlNotAllowed,
+} from './webhooks.errors';
+import {
+  answerAbout,
   webhookEndpointCreated,
   webhookEndpointDeleted,
   webhookEndpointDisabled,
@@ -41,11 +48,14 @@ export class WebhookEndpointsService {
     private readonly deliveries: DeliveriesRepository,
     private readonly receivers: ReceiversRepository,
     private readonly outbox: Outbox,
+    private readonly http: OutboundHttp,
+    private readonly idempotency: Idempotency,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `too_many_webhook_endpoints` */
+  /** @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints` */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
+    await this.requireAllowed(terms.url);
     const now = this.clock.now();
     const endpoint: WebhookEndpoint = {
       ...terms,
@@ -59,11 +69,14 @@ export class WebhookEndpointsService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
+      await this.idempotency.claimFor(endpoint.id);
       if ((await this.endpoints.countForInsert()) >= MOST_ENDPOINTS)
         throw tooManyWebhookEndpoints();
       await this.endpoints.insert(endpoint);
       await this.secrets.issue(endpoint.id, now);
       await this.outbox.record(webhookEndpointCreated, { after: endpoint, occurredAt: now });
+      const answer = answerAbout(endpoint, this.unknownEvents(endpoint.events));
+      await this.idempotency.completeFor(endpoint.id, answer);
     });
     return endpoint;
   }
@@ -89,9 +102,17 @@ export class WebhookEndpointsService {
 
   /**
    * Changes an endpoint and merges its metadata. What leaves it as it was changes nothing and tells nobody.
-   * @throws {ProblemError} `webhook_endpoint_not_found`, `precondition_failed`, `metadata_too_large`
+   * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
+   *   `metadata_too_large`
    */
-  update(id: string, change: EndpointChange, expected: VersionCondition): Promise<WebhookEndpoint> {
+  async update(
+    id: string,
+    change: EndpointChange,
+    expected: VersionCondition,
+  ): Promise<WebhookEndpoint> {
+    if (change.url !== undefined && change.url !== (await this.get(id)).url) {
+      await this.requireAllowed(change.url);
+    }
     return this.database.transaction(async () => {
       const before = await this.lock(id);
       assertVersion(expected, before);
@@ -181,6 +202,12 @@ export class WebhookEndpointsService {
     const endpoint = await this.endpoints.lock(id);
     if (endpoint === null) throw webhookEndpointNotFound(id);
     return endpoint;
+  }
+
+  /** Outside of any transaction: a name may have to be resolved. */
+  private async requireAllowed(url: string): Promise<void> {
+    const fault = await this.http.checkTarget(url);
+    if (fault !== null) throw webhookUrlNotAllowed(fault);
   }
 
   private changed(before: WebhookEndpoint, change: EndpointChange): WebhookEndpoint {

@@ -12,6 +12,20 @@ export const webhookEndpointNotFound = defineProblem(
   (id: string) => ({ detail: `There is no webhook endpoint ${JSON.stringify(id)}.` }),
 );
 
+export const webhookUrlNotAllowed = defineProblem(
+  {
+    code: 'webhook_url_not_allowed',
+    kind: 'rule_broken',
+    title: 'Webhooks may not go to this URL',
+    meaning:
+      'The URL leads to an address that is not public, or uses a port that is not allowed. The settings `WEBHOOKS_ALLOW_PRIVATE_NETWORKS` and `WEBHOOKS_ALLOWED_PORTS` say what is; `errors` says which it was.',
+  },
+  (fault: string) => ({
+    detail: `The URL ${fault}.`,
+    errors: [{ pointer: '/url', code: 'not_allowed', message: fault }],
+  }),
+);
+
 export const tooManyWebhookEndpoints = defineProblem(
   {
     code: 'too_many_webhook_endpoints',

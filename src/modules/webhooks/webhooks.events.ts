@@ -1,5 +1,11 @@
+import { type Answer, createdAnswer } from '../../platform/idempotency';
 import { defineEvent } from '../../platform/outbox';
-import { toWebhookEndpointDto, WebhookEndpointDto } from './dto/webhook-endpoint.dto';
+import type { WebhookEndpoint } from './domain/webhook-endpoint';
+import {
+  toCreatedWebhookEndpointDto,
+  toWebhookEndpointDto,
+  WebhookEndpointDto,
+} from './dto/webhook-endpoint.dto';
 
 export const webhookEndpointCreated = defineEvent({
   type: 'webhook_endpoint.created',
@@ -38,3 +44,8 @@ export const webhookEndpointTested = defineEvent({
   dto: WebhookEndpointDto,
   toDto: toWebhookEndpointDto,
 });
+
+/** What the request that registered the endpoint is answered, now and whenever it is repeated. */
+export function answerAbout(endpoint: WebhookEndpoint, unknownEvents: readonly string[]): Answer {
+  return createdAnswer(toCreatedWebhookEndpointDto(endpoint, unknownEvents), endpoint.version);
+}

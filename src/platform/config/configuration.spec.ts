@@ -14,6 +14,8 @@ describe('the configuration', () => {
       encryptionKeys: null,
       role: 'all',
       auth: 'open',
+      webhooksAllowPrivateNetworks: true,
+      webhooksAllowedPorts: 'any',
       logLevel: 'info',
     });
   });
@@ -34,6 +36,13 @@ describe('the configuration', () => {
     ['ROLE', 'ALL'],
     ['AUTH', 'keys'],
     ['AUTH_OPEN_ACKNOWLEDGED', 'yes'],
+    ['WEBHOOKS_ALLOW_PRIVATE_NETWORKS', 'yes'],
+    ['WEBHOOKS_ALLOWED_PORTS', ''],
+    ['WEBHOOKS_ALLOWED_PORTS', '0'],
+    ['WEBHOOKS_ALLOWED_PORTS', '65536'],
+    ['WEBHOOKS_ALLOWED_PORTS', '80,'],
+    ['WEBHOOKS_ALLOWED_PORTS', '80,*'],
+    ['WEBHOOKS_ALLOWED_PORTS', '80-90'],
     ['LOG_LEVEL', 'verbose'],
     ['SHUTDOWN_TIMEOUT_MS', '1.5'],
   ])('a wrong %s (%j) stops the start and is named', (variable, text) => {
@@ -52,6 +61,29 @@ describe('the configuration', () => {
 
   it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('open access on %s starts', (host) => {
     expect(new Configuration({ HOST: host }).host).toBe(host);
+  });
+
+  it.each([
+    [{ HOST: '127.0.0.1' }, true],
+    [{ HOST: 'localhost' }, true],
+    [{ HOST: '0.0.0.0', AUTH_OPEN_ACKNOWLEDGED: 'true' }, false],
+    // Nobody calls a worker: those who can are on the other end of the database.
+    [{ ROLE: 'worker' }, false],
+    [{ ROLE: 'worker', WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' }, true],
+    [{ WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'false' }, false],
+  ])('with %j lets webhooks into private networks: %s', (environment, expected) => {
+    const configuration = new Configuration(environment);
+    expect(configuration.webhooksAllowPrivateNetworks).toBe(expected);
+    expect(configuration.webhooksAllowedPorts).toEqual(expected ? 'any' : [80, 443, 8080, 8443]);
+  });
+
+  it.each([
+    ['*', 'any'],
+    ['443', [443]],
+    ['443, 8443', [443, 8443]],
+  ])('reads %j as the ports %j', (text, expected) => {
+    const environment = { WEBHOOKS_ALLOWED_PORTS: text };
+    expect(new Configuration(environment).webhooksAllowedPorts).toEqual(expected);
   });
 
   it('is described by the table in the README, row by row', () => {

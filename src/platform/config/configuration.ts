@@ -43,6 +43,8 @@ function isLoopback(host: string): boolean {
   return host === '::1' || host === 'localhost';
 }
 
+const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
+
 /** The settings of this process, typed and validated once, at boot. */
 export class Configuration {
   readonly port: number;
@@ -54,6 +56,9 @@ export class Configuration {
   readonly encryptionKeys: readonly EncryptionKey[] | null;
   readonly role: 'all' | 'api' | 'worker';
   readonly auth: 'open';
+  /** Whether webhooks may go to loopback and private addresses. */
+  readonly webhooksAllowPrivateNetworks: boolean;
+  readonly webhooksAllowedPorts: readonly number[] | 'any';
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly shutdownTimeoutMs: number;
 
@@ -77,6 +82,15 @@ export class Configuration {
       'SHUTDOWN_TIMEOUT_MS',
       SETTINGS.SHUTDOWN_TIMEOUT_MS,
     );
+    this.webhooksAllowPrivateNetworks =
+      read(
+        environment,
+        'WEBHOOKS_ALLOW_PRIVATE_NETWORKS',
+        SETTINGS.WEBHOOKS_ALLOW_PRIVATE_NETWORKS,
+      ) ?? this.isOpenOnLoopbackAlone;
+    this.webhooksAllowedPorts =
+      read(environment, 'WEBHOOKS_ALLOWED_PORTS', SETTINGS.WEBHOOKS_ALLOWED_PORTS) ??
+      (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
     const acknowledged = readWithFallback(
       environment,
       'AUTH_OPEN_ACKNOWLEDGED',
@@ -89,6 +103,15 @@ export class Configuration {
           'Listen on 127.0.0.1, or set AUTH_OPEN_ACKNOWLEDGED=true.',
       );
     }
+  }
+
+  /**
+   * Only whoever uses the machine itself can name addresses then. A worker cannot tell: those who answer HTTP for it have
+   * their own `HOST`.
+   */
+  private get isOpenOnLoopbackAlone(): boolean {
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `open` is the only kind so far
+    return this.answersHttp && this.auth === 'open' && isLoopback(this.host);
   }
 
   get answersHttp(): boolean {

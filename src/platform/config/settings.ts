@@ -36,6 +36,15 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text;
 }
 
+/** `*`, or port numbers separated by commas. */
+function ports(text: string): readonly number[] | 'any' | undefined {
+  if (text.trim() === '*') return 'any';
+  const parse = integerBetween(1, 65_535);
+  const numbers = text.split(',').map((part) => parse(part.trim()));
+  const valid = numbers.filter((port) => port !== undefined);
+  return valid.length === numbers.length ? valid : undefined;
+}
+
 function postgresUrl(text: string): string | undefined {
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
 }
@@ -97,6 +106,20 @@ export const SETTINGS = {
     accepts: '`true`, `false`',
     meaning: 'Must be `true` to start with `AUTH=open` on a `HOST` that is not loopback.',
     parse: boolean,
+  }),
+  WEBHOOKS_ALLOW_PRIVATE_NETWORKS: setting({
+    fallback: null,
+    accepts: '`true`, `false`',
+    meaning:
+      'Whether webhooks may go to loopback and private addresses. Unset: only where `AUTH=open` listens on loopback.',
+    parse: boolean,
+  }),
+  WEBHOOKS_ALLOWED_PORTS: setting({
+    fallback: null,
+    accepts: 'ports, comma separated, or `*`',
+    meaning:
+      'Ports webhooks may go to. Unset: 80, 443, 8080, 8443; any with private networks allowed.',
+    parse: ports,
   }),
   LOG_LEVEL: setting({
     fallback: 'info',

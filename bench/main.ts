@@ -1,0 +1,88 @@
+import { availableParallelism, cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { benchmarkReads } from './reads';
+import { benchmarkRefunds } from './refunds';
+import { tableOf } from './support/report';
+import { type Finding, isMet, type Settings } from './support/rounds';
+import { createTemporaryDatabase, type TemporaryDatabase } from './support/temporary-database';
+import { benchmarkWebhooks } from './webhooks';
+
+type Benchmark = (database: TemporaryDatabase, settings: Settings) => Promise<readonly Finding[]>;
+
+const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
+  'addon-entitlements': (database, settings) => benchmarkReads('list', database, settings),
+  'single-reads': (database, settings) => benchmarkReads('single', database, settings),
+  refunds: benchmarkRefunds,
+  webhooks: benchmarkWebhooks,
+};
+
+const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 5] [--seconds 4] [--connections 16] [--profile directory]`;
+
+/** @throws {Error} with the usage, for arguments that are not understood */
+function read(args: readonly string[]): { names: readonly string[]; settings: Settings } {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '4' },
+      connections: { type: 'string', default: '16' },
+      profile: { type: 'string' },
+    },
+  });
+  const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
+  const settings = {
+    rounds: Number(values.rounds),
+    seconds: Number(values.seconds),
+    connections: Number(values.connections),
+    profileDirectory: values.profile ?? null,
+  };
+  const { rounds, seconds, connections } = settings;
+  const isUsable =
+    names.every((name) => Object.hasOwn(BENCHMARKS, name)) &&
+    Number.isInteger(rounds) &&
+    Number.isInteger(connections) &&
+    [rounds, seconds, connections].every((value) => value > 0);
+  if (!isUsable) throw new Error(USAGE);
+  return { names, settings };
+}
+
+/** Each benchmark on a database of its own, so that none finds the rows of another. */
+async function run(benchmark: Benchmark, settings: Settings): Promise<readonly Finding[]> {
+  const database = await createTemporaryDatabase();
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => reject(new Error('Interrupted.')));
+    }
+  });
+  try {
+    console.log(`PostgreSQL ${database.version}, ${settings.rounds} rounds`);
+    return await Promise.race([benchmark(database, settings), interrupted]);
+  } finally {
+    await database.remove();
+    process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
+  }
+}
+
+async function main(): Promise<void> {
+  const { names, settings } = read(process.argv.slice(2));
+  const findings: Finding[] = [];
+  console.log(
+    `Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? ''}`,
+  );
+  for (const name of names) {
+    const benchmark = BENCHMARKS[name];
+    if (benchmark === undefined) continue;
+    console.log(`\n${name}`);
+    const found = await run(benchmark, settings);
+    console.log(tableOf(found));
+    findings.push(...found);
+  }
+  if (names.length > 1) console.log(`\n${tableOf(findings)}`);
+  if (!findings.every(isMet)) process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+  process.exit(1);
+});

@@ -1,0 +1,62 @@
+import 'reflect-metadata';
+import { Controller, Get, Module, Param, Query, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Pool } from 'pg';
+import { answerJobs } from '../support/channel';
+import type { Statement } from '../support/statements';
+
+/** The ceiling of the reads: bare routes of Nest on Express that run the service's statements and answer their rows. */
+
+export interface BareRoute {
+  readonly path: string;
+  /** The parameter, of the path or the query, that names what is read. */
+  readonly parameter: string;
+  readonly statements: readonly Statement[];
+  /** What that parameter was when the statements were recorded. */
+  readonly recordedAs: string;
+}
+
+export interface BareRoutesJob {
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+  readonly routes: readonly BareRoute[];
+}
+
+function controllerOf(pool: Pool, { path, parameter, statements, recordedAs }: BareRoute): Type {
+  @Controller()
+  class BareController {
+    @Get(path)
+    async read(
+      @Param() inPath: Readonly<Record<string, string>>,
+      @Query() inQuery: Readonly<Record<string, string>>,
+    ): Promise<unknown> {
+      const asked = inPath[parameter] ?? inQuery[parameter];
+      let answer: unknown;
+      for (const { text, values: recorded, name } of statements) {
+        const values = recorded.map((value) => (value === recordedAs ? asked : value));
+        const { rows } = await pool.query(
+          name === undefined ? { text, values } : { text, values, name },
+        );
+        answer = rows;
+      }
+      return answer;
+    }
+  }
+  return BareController;
+}
+
+answerJobs<BareRoutesJob, number>(async ({ databaseUrl, poolSize, routes }) => {
+  const pool = new Pool({ connectionString: databaseUrl, max: poolSize });
+
+  @Module({ controllers: routes.map((route) => controllerOf(pool, route)) })
+  class BareModule {}
+
+  const app = await NestFactory.create<NestExpressApplication>(BareModule, {
+    bodyParser: false,
+    logger: false,
+  });
+  app.set('etag', false);
+  await app.listen(0, '127.0.0.1');
+  return Number(new URL(await app.getUrl()).port);
+});

@@ -1,0 +1,89 @@
+import { Client, type QueryConfig } from 'pg';
+import { newId } from '../../src/platform/ids';
+import { answerJobs } from '../support/channel';
+import type { Statement } from '../support/statements';
+
+/** The ceiling of the refunds: the statements of one, with other ids each time, straight through `pg`. */
+
+export interface PlayerJob {
+  readonly databaseUrl: string;
+  readonly connections: number;
+  readonly durationMs: number;
+  readonly warmUpMs: number;
+  readonly statements: readonly Statement[];
+  readonly recordedPayment: string;
+  readonly recordedKey: string;
+  readonly payments: readonly string[];
+}
+
+/** What a refund makes: everything with such an id gets a new one in each replay. */
+const MADE_ID = /(ref|evt)_[0-7][0-9a-hjkmnp-tv-z]{25}/g;
+
+/** One replay after the other on one connection; returns how many ended within the time. */
+async function replay(client: Client, job: PlayerJob, times: Times): Promise<number> {
+  let ended = 0;
+  for (let now = performance.now(); now < times.endsAt;) {
+    await replayOnce(client, job);
+    now = performance.now();
+    if (now >= times.startsAt && now < times.endsAt) ended += 1;
+  }
+  return ended;
+}
+
+interface Times {
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+let serial = 0;
+
+async function replayOnce(client: Client, job: PlayerJob): Promise<void> {
+  const replacement = replacementsFor(job);
+  for (const statement of job.statements) {
+    const { rowCount } = await client.query(statementWith(statement, replacement));
+    if (rowCount !== statement.rowCount) {
+      throw new Error(`${rowCount} rows, not ${statement.rowCount}, of: ${statement.text}`);
+    }
+  }
+}
+
+function replacementsFor(job: PlayerJob): (text: string) => string {
+  serial += 1;
+  const key = `${process.pid}-${serial}`;
+  const payment = job.payments[serial % job.payments.length] ?? '';
+  const made = new Map<string, string>();
+  const renew = (id: string, prefix: string): string => {
+    const fresh = made.get(id) ?? newId(prefix === 'ref' ? 'ref' : 'evt');
+    made.set(id, fresh);
+    return fresh;
+  };
+  return (text) =>
+    text
+      .replaceAll(job.recordedPayment, payment)
+      .replaceAll(job.recordedKey, key)
+      .replace(MADE_ID, renew);
+}
+
+function statementWith(
+  { text, values, name }: Statement,
+  replacement: (text: string) => string,
+): QueryConfig {
+  const replaced = values.map((value) => (typeof value === 'string' ? replacement(value) : value));
+  return name === undefined ? { text, values: replaced } : { text, values: replaced, name };
+}
+
+answerJobs<PlayerJob, number>(async (job) => {
+  const clients = Array.from(
+    { length: job.connections },
+    () => new Client({ connectionString: job.databaseUrl }),
+  );
+  for (const client of clients) await client.connect();
+  const startsAt = performance.now() + job.warmUpMs;
+  const times = { startsAt, endsAt: startsAt + job.durationMs };
+  try {
+    const ended = await Promise.all(clients.map((client) => replay(client, job, times)));
+    return (ended.reduce((sum, count) => sum + count, 0) * 1_000) / job.durationMs;
+  } finally {
+    for (const client of clients) await client.end();
+  }
+});

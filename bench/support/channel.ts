@@ -1,0 +1,84 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { resolve } from 'node:path';
+
+/**
+ * A process of its own that does jobs it is sent. What is measured, what stands beside it and what puts the load on both
+ * never share an event loop.
+ */
+export interface Worker<Job, Result> {
+  ask(job: Job): Promise<Result>;
+  stop(): Promise<void>;
+}
+
+type Reply<Result> = { readonly result: Result } | { readonly error: string };
+
+const RUN_TYPESCRIPT = resolve('test/support/run-ts.cjs');
+
+export interface WorkerOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  /** false: what it writes to its standard output is thrown away */
+  readonly showsOutput?: boolean;
+}
+
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** Whatever ends this process ends its children. */
+export function keepTrackOf(child: ChildProcess): void {
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+}
+
+/** @param file under bench/processes */
+export function startWorker<Job, Result>(
+  file: string,
+  options: WorkerOptions = {},
+): Worker<Job, Result> {
+  const child = fork(RUN_TYPESCRIPT, [resolve('bench/processes', file)], {
+    env: options.environment ?? process.env,
+    execArgv: [],
+    serialization: 'advanced', // dates stay dates
+    stdio: ['ignore', options.showsOutput === false ? 'ignore' : 'inherit', 'inherit', 'ipc'],
+  });
+  keepTrackOf(child);
+  const ended = new Promise<never>((_, reject) => {
+    child.once('exit', (code) => reject(new Error(`${file} ended with code ${code}.`)));
+  });
+  ended.catch(() => undefined);
+  return {
+    ask: (job) => Promise.race([reply<Job, Result>(child, job), ended]),
+    stop: () => stopChild(child),
+  };
+}
+
+function reply<Job, Result>(child: ChildProcess, job: Job): Promise<Result> {
+  return new Promise((done, failed) => {
+    child.once('message', (message) => {
+      const answer = message as Reply<Result>;
+      if ('error' in answer) failed(new Error(answer.error));
+      else done(answer.result);
+    });
+    child.send(job as object);
+  });
+}
+
+export async function stopChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((done) => child.once('exit', done));
+  child.kill('SIGTERM');
+  await exited;
+}
+
+/** The other end: answers one job after the other until it is told to stop. */
+export function answerJobs<Job, Result>(work: (job: Job) => Promise<Result>): void {
+  process.on('message', (job) => {
+    work(job as Job).then(
+      (result) => process.send?.({ result } satisfies Reply<Result>),
+      (error: unknown) =>
+        process.send?.({ error: error instanceof Error ? (error.stack ?? '') : String(error) }),
+    );
+  });
+  process.on('disconnect', () => process.exit(0));
+}

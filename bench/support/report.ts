@@ -1,0 +1,50 @@
+import { type Finding, isMet, median, ratioOf, spread } from './rounds';
+
+const HEADINGS = ['benchmark', 'figure', 'ceiling', 'ratio', 'spread', 'target', ''];
+
+/** The table that a run ends with. */
+export function tableOf(findings: readonly Finding[]): string {
+  const lines = [HEADINGS, ...findings.map(cellsOf)];
+  const widths = HEADINGS.map((_, column) =>
+    Math.max(...lines.map((cells) => (cells[column] ?? '').length)),
+  );
+  return lines
+    .map((cells) =>
+      cells
+        .map((cell, column) =>
+          column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+        )
+        .join('  '),
+    )
+    .join('\n');
+}
+
+function cellsOf(finding: Finding): readonly string[] {
+  const { benchmark, unit, figures, ceilings } = finding;
+  return [
+    benchmark,
+    `${rounded(median(figures))} ${unit}`,
+    ceilings === null ? '' : `${rounded(median(ceilings))} ${unit}`,
+    ratioOf(finding)?.toFixed(2) ?? '',
+    spreadOf(finding),
+    targetOf(finding),
+    isMet(finding) ? 'met' : 'NOT MET',
+  ];
+}
+
+function rounded(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** Of the figures, and of the ceilings. */
+function spreadOf({ figures, ceilings }: Finding): string {
+  const percent = (values: readonly number[]): string => `${Math.round(spread(values) * 100)} %`;
+  return ceilings === null ? percent(figures) : `${percent(figures)} / ${percent(ceilings)}`;
+}
+
+function targetOf({ target, unit }: Finding): string {
+  if (target.kind === 'ratio') return `ratio >= ${target.atLeast}`;
+  return 'atLeast' in target
+    ? `>= ${rounded(target.atLeast)} ${unit}`
+    : `<= ${rounded(target.atMost)} ${unit}`;
+}

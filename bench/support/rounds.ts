@@ -1,0 +1,72 @@
+export interface Settings {
+  readonly rounds: number;
+  /** How long each side is measured in a round. */
+  readonly seconds: number;
+  readonly connections: number;
+  /** Where the service writes a profile of its CPU time; null for none. */
+  readonly profileDirectory: string | null;
+}
+
+/** One line of the table: what was measured, and what stands beside it. */
+export interface Finding {
+  readonly benchmark: string;
+  readonly unit: string;
+  readonly figures: readonly number[];
+  /** Of the same rounds, in the same order; none where the target is a figure of its own. */
+  readonly ceilings: readonly number[] | null;
+  readonly target:
+    | { readonly kind: 'ratio'; readonly atLeast: number }
+    | { readonly kind: 'figure'; readonly atLeast: number }
+    | { readonly kind: 'figure'; readonly atMost: number };
+}
+
+/**
+ * Measures both sides in turn, A B A B …, so that what else the machine does falls on both. A first round of each is
+ * thrown away: caches fill and code is compiled in it.
+ */
+export async function alternate(
+  rounds: number,
+  figure: () => Promise<number>,
+  ceiling: () => Promise<number>,
+): Promise<Pick<Finding, 'figures'> & { readonly ceilings: readonly number[] }> {
+  const figures: number[] = [];
+  const ceilings: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const measured = [await figure(), await ceiling()] as const;
+    if (round === 0) continue;
+    figures.push(measured[0]);
+    ceilings.push(measured[1]);
+  }
+  return { figures, ceilings };
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** Between two neighbours where the place falls between them. */
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = (sorted.length - 1) * part;
+  const below = sorted[Math.floor(place)] ?? Number.NaN;
+  const above = sorted[Math.ceil(place)] ?? Number.NaN;
+  return below + (above - below) * (place - Math.floor(place));
+}
+
+/** Largest less smallest, as a part of the median: how much to believe it. */
+export function spread(values: readonly number[]): number {
+  return (Math.max(...values) - Math.min(...values)) / median(values);
+}
+
+/** The median of the ratios of the rounds: what disturbed one round disturbed both its sides. */
+export function ratioOf({ figures, ceilings }: Finding): number | null {
+  if (ceilings === null) return null;
+  return median(figures.map((figure, round) => figure / (ceilings[round] ?? Number.NaN)));
+}
+
+export function isMet(finding: Finding): boolean {
+  const { target, figures } = finding;
+  if (target.kind === 'ratio') return (ratioOf(finding) ?? 0) >= target.atLeast;
+  const figure = median(figures);
+  return 'atLeast' in target ? figure >= target.atLeast : figure <= target.atMost;
+}

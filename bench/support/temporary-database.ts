@@ -1,0 +1,78 @@
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres';
+
+export interface TemporaryDatabase {
+  readonly url: string;
+  /** A directory of its own, gone with `remove()`. */
+  readonly directory: string;
+  /** As the server names it. */
+  readonly version: string;
+  remove(): Promise<void>;
+}
+
+/** As in production: every commit is on the disk before it is answered. Only sizes differ from the defaults. */
+const SETTINGS = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  max_wal_size: '4GB',
+};
+
+/** A new database: on the server of DATABASE_URL, or on one of its own that is gone afterwards. */
+export async function createTemporaryDatabase(): Promise<TemporaryDatabase> {
+  const directory = await mkdtemp(join(await realpath(tmpdir()), 'billing-bench-'));
+  // The server does not run as root, and has to get to its data.
+  await chmod(directory, 0o711);
+  const removeDirectory = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  try {
+    const given = process.env['DATABASE_URL'];
+    const database = await (given === undefined ? onOwnServer(directory) : onServer(given));
+    const version = await ask(database.url, 'SHOW server_version');
+    const remove = (): Promise<void> => database.remove().finally(removeDirectory);
+    return { url: database.url, directory, version, remove };
+  } catch (error) {
+    await removeDirectory();
+    throw error;
+  }
+}
+
+type Removable = Pick<TemporaryDatabase, 'url' | 'remove'>;
+
+async function onOwnServer(directory: string): Promise<Removable> {
+  const server = await startEmbeddedPostgres({
+    directory: join(directory, 'postgres'),
+    database: 'billing_bench',
+    log: () => undefined,
+    settings: SETTINGS,
+  });
+  return { url: server.connectionString, remove: () => server.stop() };
+}
+
+async function onServer(serverUrl: string): Promise<Removable> {
+  const name = `billing_bench_${randomBytes(4).toString('hex')}`;
+  await ask(serverUrl, `CREATE DATABASE ${name}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  const remove = async (): Promise<void> => {
+    await ask(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+  return { url: url.toString(), remove };
+}
+
+/** The first value of the first row, as text. */
+async function ask(url: string, statement: string): Promise<string> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(statement);
+    return String(Object.values(rows[0] ?? {})[0]);
+  } finally {
+    await client.end();
+  }
+}

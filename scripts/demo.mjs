@@ -1,0 +1,221 @@
+/**
+ * Walks the main job against a running service and prints every request and its answer: `npm run demo`. BASE_URL names
+ * another service than the one `npm start` starts. Can be repeated: codes and keys are new in each run. Stops with exit
+ * code 1 at the first answer that is not what it has to be. Needs no dependency and no build.
+ */
+import { isDeepStrictEqual } from 'node:util';
+
+const baseUrl = (process.env.BASE_URL ?? 'http://127.0.0.1:3000').replace(/\/+$/, '');
+const run = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)}`;
+
+const LONGEST_ANSWER_MS = 15_000;
+
+/** The demonstration cannot go on; the message is for the person at the terminal. */
+class DemoError extends Error {}
+
+async function request(method, path, { body, headers }) {
+  try {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (error) {
+    const reason = error.cause?.code ?? error.cause?.message ?? error.message;
+    throw new DemoError(
+      `No answer from ${baseUrl} (${reason}).\n` +
+        'Start the service with `npm start` in another terminal, or set BASE_URL to where it runs.',
+    );
+  }
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function indent(value) {
+  return JSON.stringify(value, null, 2).replaceAll(/^/gm, '  ');
+}
+
+/** Whether `actual` holds all that `expected` does; of an array, item by item. */
+function holds(actual, expected) {
+  if (typeof expected !== 'object' || expected === null) return isDeepStrictEqual(actual, expected);
+  if (typeof actual !== 'object' || actual === null) return false;
+  if (Array.isArray(expected) && actual.length !== expected.length) return false;
+  return Object.entries(expected).every(([key, value]) => holds(actual[key], value));
+}
+
+/**
+ * Sends a request, prints it with its answer, and checks the answer.
+ * @param expected `status`, and what the body must hold (`answer`) and which headers it must have (`headers`)
+ */
+async function call(method, path, { body, headers = {}, expected }) {
+  console.log(`\n${method} ${path}`);
+  for (const [name, value] of Object.entries(headers)) console.log(`  ${name}: ${value}`);
+  if (body !== undefined) console.log(indent(body));
+  const response = await request(method, path, { body, headers });
+  const answer = parse(response.text);
+  console.log(`→ ${response.status}`);
+  for (const name of Object.keys(expected.headers ?? {})) {
+    console.log(`  ${name}: ${response.headers.get(name)}`);
+  }
+  console.log(answer === undefined ? `  ${response.text.slice(0, 500)}` : indent(answer));
+
+  const faults = [];
+  if (response.status !== expected.status) faults.push(`the status has to be ${expected.status}`);
+  if (!holds(answer, expected.answer ?? {})) {
+    faults.push(`the answer has to hold\n${indent(expected.answer)}`);
+  }
+  for (const [name, value] of Object.entries(expected.headers ?? {})) {
+    if (response.headers.get(name) !== value) faults.push(`${name} has to be ${value}`);
+  }
+  if (faults.length > 0) throw new DemoError(`${method} ${path}: ${faults.join('; ')}`);
+  return { answer, text: response.text };
+}
+
+function chapter(title) {
+  console.log(`\n\n== ${title}`);
+}
+
+function create(path, body, answer = {}) {
+  return call('POST', path, { body, expected: { status: 201, answer } });
+}
+
+async function expectService() {
+  const { status, text } = await request('GET', '/health/ready', {});
+  if (status === 200 && parse(text)?.status === 'ok') return;
+  throw new DemoError(
+    `${baseUrl} answers, but not as a billing engine that is ready (GET /health/ready: ${status}).\n` +
+      'Set BASE_URL to where the service runs.',
+  );
+}
+
+async function payAndRefund() {
+  chapter('A customer pays 100.00 USD');
+  const customer = await create('/v1/customers', {
+    name: 'Analytical Engines Ltd',
+    email: 'billing@example.com',
+    external_id: `demo-${run}`,
+  });
+  const payment = await create(
+    '/v1/payments',
+    {
+      customer_id: customer.answer.id,
+      amount: 10_000,
+      currency: 'USD',
+      payment_method_id: 'pm_sandbox_ok',
+    },
+    { status: 'succeeded', amount_refunded: 0 },
+  );
+  const paymentId = payment.answer.id;
+
+  chapter('A part of it is given back');
+  const path = `/v1/refunds/payment/${paymentId}`;
+  const body = { amount: 2_500, reason: 'Arrived broken', idempotencyKey: `demo-refund-${run}` };
+  const refund = await create(path, body, { status: 'succeeded', payment_id: paymentId, ...body });
+
+  chapter('The same request again, with the same key: the same refund, not a second one');
+  const repeated = await call('POST', path, {
+    body,
+    expected: { status: 201, answer: refund.answer, headers: { 'Idempotent-Replayed': 'true' } },
+  });
+  if (repeated.text !== refund.text) throw new DemoError('The repeated answer is not the same.');
+
+  chapter('More than is left is refused, and the payment says what was given back');
+  await call('POST', path, {
+    body: { amount: 7_501, reason: 'Too much' },
+    expected: {
+      status: 422,
+      answer: { code: 'refund_amount_exceeds_refundable', refundable_amount: 7_500 },
+    },
+  });
+  await call('GET', `/v1/payments/${paymentId}`, {
+    expected: { status: 200, answer: { amount_refunded: 2_500, amount_refund_pending: 0 } },
+  });
+}
+
+async function linkAddon() {
+  chapter('An add-on that brings an entitlement');
+  const addon = await create('/v1/addons', {
+    code: `extra-seats-${run}`,
+    name: 'Extra seats',
+    currency: 'USD',
+    prices: [{ name: 'Extra seats', model: 'per_unit', timing: 'in_advance', unit_amount: '1250' }],
+  });
+  const entitlement = await create('/v1/entitlements', {
+    key: `seats.${run}`,
+    name: 'Seats',
+    type: 'static',
+    unit: 'seats',
+  });
+  const terms = { addon_id: addon.answer.id, entitlement_id: entitlement.answer.id, value: '5' };
+  const link = await create('/v1/addon-entitlements', terms, terms);
+  await call('GET', `/v1/addon-entitlements?addon_id=${addon.answer.id}`, {
+    expected: { status: 200, answer: [link.answer] },
+  });
+}
+
+async function switchOffCoupon() {
+  chapter('A coupon, switched off');
+  const coupon = await create(
+    '/v1/coupons',
+    {
+      code: `WELCOME-${run}`,
+      name: 'Welcome',
+      type: 'percent',
+      percent_off: '20',
+      duration: 'once',
+    },
+    { is_active: true },
+  );
+  await call('PATCH', `/v1/coupons/${coupon.answer.id}`, {
+    body: { is_active: false, metadata: { campaign: 'spring' } },
+    expected: { status: 200, answer: { is_active: false, metadata: { campaign: 'spring' } } },
+  });
+}
+
+async function renameAdmin() {
+  chapter('A studio admin, renamed; the hash of the password is in no answer');
+  const admin = await create('/v1/studio', {
+    email: `ada-${run}@example.com`,
+    name: 'Ada Byron',
+    passwordHash: '$2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW',
+  });
+  const renamed = await call('PATCH', `/v1/studio/${admin.answer.id}`, {
+    body: { name: 'Ada Lovelace' },
+    expected: { status: 200, answer: { name: 'Ada Lovelace', password_scheme: 'bcrypt' } },
+  });
+  if (/passwordHash|\$2b\$/.test(admin.text + renamed.text)) {
+    throw new DemoError('An answer holds the hash of the password.');
+  }
+}
+
+async function registerWebhookEndpoint() {
+  chapter('A webhook endpoint that is told of refunds and payments');
+  await create(
+    '/v1/webhooks/endpoints',
+    { url: `https://hooks.example.com/billing/${run}`, events: ['refund.succeeded', 'payment.*'] },
+    { success: true },
+  );
+}
+
+try {
+  await expectService();
+  console.log(`Billing engine at ${baseUrl}; run ${run}`);
+  await payAndRefund();
+  await linkAddon();
+  await switchOffCoupon();
+  await renameAdmin();
+  await registerWebhookEndpoint();
+  console.log('\n\nEverything answered as it has to.');
+} catch (error) {
+  if (!(error instanceof DemoError)) throw error;
+  console.error(`\n${error.message}`);
+  process.exitCode = 1;
+}

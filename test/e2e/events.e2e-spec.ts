@@ -1,0 +1,116 @@
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly sequence: number;
+  readonly previous_sequence: number | null;
+}
+
+describe('events', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function list(query: Readonly<Record<string, string>> = {}): Promise<readonly Event[]> {
+    const answer = await engine.http.get('/v1/events').query(query);
+    expect(answer.status).toBe(200);
+    return (answer.body as { data: Event[] }).data;
+  }
+
+  async function createCoupon(): Promise<string> {
+    const answer = await engine.http
+      .post('/v1/coupons')
+      .send({ type: 'percent', percent_off: '10', duration: 'once' });
+    return (answer.body as { id: string }).id;
+  }
+
+  it('are none at first', async () => {
+    expect((await engine.http.get('/v1/events')).body).toEqual({ data: [], next_cursor: null });
+  });
+
+  it('are found by object, type and time, newest first, and read one by one', async () => {
+    const coupon = await createCoupon();
+    engine.clock.advanceMs(60_000);
+    const changedAt = engine.clock.now().toISOString();
+    await engine.http.patch(`/v1/coupons/${coupon}`).send({ is_active: false });
+    engine.clock.advanceMs(60_000);
+    await engine.http.post('/v1/customers').send({ name: 'Ada' });
+
+    const ofCoupon = await list({ object_id: coupon });
+    expect(
+      ofCoupon.map(({ type, sequence, previous_sequence }) => [type, sequence, previous_sequence]),
+    ).toEqual([
+      ['coupon.updated', 2, 1],
+      ['coupon.created', 1, null],
+    ]);
+    expect((await list()).map(({ type }) => type)).toEqual([
+      'customer.created',
+      'coupon.updated',
+      'coupon.created',
+    ]);
+    expect(await list({ type: 'coupon.updated' })).toEqual(ofCoupon.slice(0, 1));
+    expect(await list({ type: 'coupon.*' })).toEqual(ofCoupon);
+    expect(await list({ type: 'coup.*' })).toEqual([]);
+    expect(await list({ from: changedAt, to: engine.clock.now().toISOString() })).toEqual(
+      ofCoupon.slice(0, 1),
+    );
+    const one = await engine.http.get(`/v1/events/${ofCoupon[0]?.id ?? ''}`);
+    expect(one.body).toEqual(ofCoupon[0]);
+    expect(one.body).toMatchObject({
+      timestamp: changedAt,
+      data: { object: { id: coupon, is_active: false }, previous: { is_active: true } },
+    });
+    const paged = await engine.http.get('/v1/events').query({ limit: 1 });
+    const { next_cursor: cursor } = paged.body as { next_cursor: string };
+    expect(await list({ limit: '1', cursor })).toEqual(ofCoupon.slice(0, 1));
+  });
+
+  it('are not recorded for what was refused', async () => {
+    const before = await list();
+    await engine.http.post('/v1/coupons').send({ type: 'percent', duration: 'once' });
+    await engine.http.delete('/v1/coupons/coup_01h455vb4pex5vsknk084sn02q');
+    expect(await list()).toEqual(before);
+  });
+
+  it.each(['type=x', 'type=*', 'from=yesterday', 'object_id=', 'sort=asc'])(
+    'listed with ?%s are refused',
+    async (query) => {
+      expect((await engine.http.get(`/v1/events?${query}`)).status).toBe(400);
+    },
+  );
+
+  it('unknown are a 404', async () => {
+    for (const id of ['evt_01h455vb4pex5vsknk084sn02q', 'nope']) {
+      const answer = await engine.http.get(`/v1/events/${id}`);
+      expect(answer.body).toMatchObject({ code: 'event_not_found', status: 404 });
+    }
+  });
+
+  it('are catalogued with an example of each, whose object has every field', async () => {
+    const answer = await engine.http.get('/v1/webhooks/event-types');
+    const { data } = answer.body as {
+      data: {
+        type: string;
+        description: string;
+        example: { type: string; data: { object: object } };
+      }[];
+    };
+    expect(data.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['coupon.created', 'payment.succeeded', 'refund.failed']),
+    );
+    for (const { type, description, example } of data) {
+      expect(description).toMatch(/\.$/);
+      expect(example.type).toBe(type);
+      expect(Object.keys(example.data.object)).toEqual(
+        expect.arrayContaining(['id', 'created_at', 'updated_at']),
+      );
+    }
+    const refund = data.find(({ type }) => type === 'refund.succeeded');
+    expect(refund?.example.data.object).toMatchObject({ amount: 2_500, currency: 'USD' });
+  });
+});

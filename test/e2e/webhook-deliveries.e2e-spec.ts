@@ -1,0 +1,506 @@
+import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
+import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { accept, answer, isVerified, type Receiver, startReceiver } from '../support/receiver';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+describe('webhook deliveries', () => {
+  let engine: TestApp;
+  let receiver: Receiver;
+
+  beforeEach(async () => {
+    engine = await startTestApp();
+    receiver = await startReceiver();
+  });
+
+  afterEach(async () => {
+    await receiver.close();
+    await engine.close();
+  });
+
+  const dispatch = () => engine.app.get(EventDispatcher).runDue();
+
+  /** Sends what is due now, and waits for its results. */
+  async function deliver(app: TestApp = engine): Promise<void> {
+    await dispatch();
+    const worker = app.app.get(DeliveryWorker);
+    await worker.runDue();
+    await worker.idle();
+  }
+
+  async function register(events: readonly string[] = ['coupon.*'], fields: object = {}) {
+    const created = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: receiver.url, events });
+    expect(created.status).toBe(201);
+    const { id } = created.body as { id: string };
+    if (Object.keys(fields).length > 0) {
+      const changed = await engine.http.patch(`/v1/webhooks/endpoints/${id}`).send(fields);
+      expect(changed.status).toBe(200);
+    }
+    return id;
+  }
+
+  async function createCoupon(): Promise<string> {
+    const created = await engine.http
+      .post('/v1/coupons')
+      .send({ type: 'percent', percent_off: '10', duration: 'once' });
+    return (created.body as { id: string }).id;
+  }
+
+  const setActive = (coupon: string, active: boolean) =>
+    engine.http.patch(`/v1/coupons/${coupon}`).send({ is_active: active });
+
+  interface Delivery {
+    readonly id: string;
+    readonly event_id: string;
+    readonly event_type: string;
+    readonly kind: string;
+    readonly status: string;
+    readonly attempt_count: number;
+    readonly next_attempt_at: string | null;
+    readonly attempts: readonly {
+      readonly number: number;
+      readonly status_code: number | null;
+      readonly error: string | null;
+      readonly response_start: string | null;
+      readonly duration_ms: number;
+      readonly started_at: string;
+    }[];
+  }
+
+  async function deliveriesTo(endpoint: string): Promise<readonly Delivery[]> {
+    const listed = await engine.http.get(`/v1/webhooks/endpoints/${endpoint}/deliveries?limit=100`);
+    expect(listed.status).toBe(200);
+    return (listed.body as { data: Delivery[] }).data;
+  }
+
+  async function onlyDelivery(endpoint: string): Promise<Delivery> {
+    const [delivery, ...others] = await deliveriesTo(endpoint);
+    expect(others).toEqual([]);
+    if (delivery === undefined) throw new Error('There is no delivery.');
+    const read = await engine.http.get(`/v1/webhooks/deliveries/${delivery.id}`);
+    expect(read.status).toBe(200);
+    return read.body as Delivery;
+  }
+
+  const endpointOf = async (id: string) =>
+    (await engine.http.get(`/v1/webhooks/endpoints/${id}`)).body as {
+      is_active: boolean;
+      disabled_reason: string | null;
+    };
+
+  it('tell an endpoint what it asked for, signed, with the event as the API lists it', async () => {
+    const endpoint = await register(['coupon.created', 'customer.*']);
+    const secret = await engine.http.get(`/v1/webhooks/endpoints/${endpoint}/secret`);
+    const coupon = await createCoupon();
+    await setActive(coupon, false);
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+    const [received] = receiver.received;
+    if (received === undefined) throw new Error('Nothing arrived.');
+    const events = await engine.http.get('/v1/events').query({ object_id: coupon });
+    const [, created] = (events.body as { data: { id: string }[] }).data;
+    expect(JSON.parse(received.body)).toEqual(created);
+    expect(received.id).toBe(created?.id);
+    expect(received.headers['content-type']).toBe('application/json');
+    expect(
+      isVerified(received, (secret.body as { secret: string }).secret, engine.clock.now()),
+    ).toBe(true);
+    expect(await onlyDelivery(endpoint)).toMatchObject({
+      event_type: 'coupon.created',
+      kind: 'event',
+      status: 'succeeded',
+      attempt_count: 1,
+      next_attempt_at: null,
+      attempts: [{ number: 1, status_code: 204, error: null, response_start: '' }],
+    });
+  });
+
+  it('are made once for each event, whoever dispatches, and none for what was before', async () => {
+    await createCoupon();
+    engine.clock.advanceMs(SECOND);
+    const endpoint = await register();
+    const other = await startTestApp({ databaseUrl: engine.databaseUrl });
+    try {
+      for (let count = 0; count < 10; count += 1) await createCoupon();
+      const dispatchers = [engine, other, engine, other].map(({ app }) => app.get(EventDispatcher));
+      await Promise.all(dispatchers.map((dispatcher) => dispatcher.runDue()));
+      await dispatch();
+      expect(await deliveriesTo(endpoint)).toHaveLength(10);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('are tried again after 5 s, 5 min and so on, with the same id and a new timestamp', async () => {
+    receiver.behave(answer(500, {}, 'broken'));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    const first = await onlyDelivery(endpoint);
+    expect(first).toMatchObject({ status: 'pending', attempt_count: 1 });
+    const pause = Date.parse(first.next_attempt_at ?? '') - engine.clock.now().getTime();
+    expect(pause).toBeGreaterThanOrEqual(4 * SECOND);
+    expect(pause).toBeLessThanOrEqual(6 * SECOND);
+
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+    engine.clock.advanceMs(6 * SECOND);
+    receiver.behave(accept);
+    await deliver();
+    const [attempt, again] = receiver.received;
+    expect(again?.id).toBe(attempt?.id);
+    expect(again?.body).toBe(attempt?.body);
+    expect(again?.headers['webhook-timestamp']).not.toBe(attempt?.headers['webhook-timestamp']);
+    expect(await onlyDelivery(endpoint)).toMatchObject({
+      status: 'succeeded',
+      attempts: [
+        { number: 1, status_code: 500, response_start: 'broken' },
+        { number: 2, status_code: 204 },
+      ],
+    });
+  });
+
+  it('are given up after ten attempts', async () => {
+    receiver.behave(answer(503));
+    const endpoint = await register();
+    await createCoupon();
+    const start = engine.clock.now();
+    for (let attempt = 1; attempt <= 10; attempt += 1) {
+      await deliver();
+      const { next_attempt_at: next } = await onlyDelivery(endpoint);
+      if (next !== null) engine.clock.set(next);
+    }
+    expect(receiver.received).toHaveLength(10);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    expect(await onlyDelivery(endpoint)).toMatchObject({ status: 'failed', attempt_count: 10 });
+    const hours = (engine.clock.now().getTime() - start.getTime()) / HOUR;
+    expect(hours).toBeGreaterThan(0.8 * 75.6);
+    expect(hours).toBeLessThan(1.2 * 75.6);
+  });
+
+  it.each([301, 302, 307, 308])('never follow a redirect: %i is a failure', async (status) => {
+    receiver.behave(answer(status, { location: receiver.url }));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+    expect(await onlyDelivery(endpoint)).toMatchObject({
+      status: 'pending',
+      attempts: [{ status_code: status }],
+    });
+  });
+
+  it('honour Retry-After up to twice the pause', async () => {
+    receiver.behave(answer(429, { 'retry-after': '3600' }));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    const { next_attempt_at: next } = await onlyDelivery(endpoint);
+    expect(next).toBe(new Date(engine.clock.now().getTime() + 10 * SECOND).toISOString());
+  });
+
+  it('to an endpoint that is gone end, and switch it off', async () => {
+    receiver.behave(answer(410));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    expect(await endpointOf(endpoint)).toMatchObject({ is_active: false, disabled_reason: 'gone' });
+    expect(await onlyDelivery(endpoint)).toMatchObject({ status: 'discarded' });
+    const events = await engine.http.get('/v1/events').query({ type: 'webhook_endpoint.disabled' });
+    expect(events.body).toMatchObject({
+      data: [
+        {
+          data: {
+            object: { id: endpoint, is_active: false, disabled_reason: 'gone' },
+            previous: { is_active: true, disabled_reason: null },
+          },
+        },
+      ],
+    });
+    await createCoupon();
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('to an endpoint that fails for 120 hours switch it off; one success starts the time anew', async () => {
+    receiver.behave(answer(500));
+    const endpoint = await register();
+    const failOnce = async () => {
+      await createCoupon();
+      await deliver();
+    };
+    await failOnce();
+    engine.clock.advanceMs(119 * HOUR);
+    await failOnce();
+    expect(await endpointOf(endpoint)).toMatchObject({ is_active: true });
+    receiver.behave(accept);
+    await failOnce();
+    receiver.behave(answer(500));
+    await failOnce();
+    engine.clock.advanceMs(119 * HOUR);
+    await failOnce();
+    expect(await endpointOf(endpoint)).toMatchObject({ is_active: true });
+    engine.clock.advanceMs(HOUR);
+    await failOnce();
+    expect(await endpointOf(endpoint)).toMatchObject({
+      is_active: false,
+      disabled_reason: 'failing',
+    });
+  });
+
+  it('to a deleted endpoint are discarded', async () => {
+    receiver.behave(answer(500));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    const { id } = await onlyDelivery(endpoint);
+    expect((await engine.http.delete(`/v1/webhooks/endpoints/${endpoint}`)).status).toBe(204);
+    engine.clock.advanceMs(6 * SECOND);
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+    const read = await engine.http.get(`/v1/webhooks/deliveries/${id}`);
+    expect(read.body).toMatchObject({ status: 'discarded', next_attempt_at: null });
+  });
+
+  it('wait while an endpoint is switched off', async () => {
+    receiver.behave(answer(500));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    await engine.http.patch(`/v1/webhooks/endpoints/${endpoint}`).send({ is_active: false });
+    engine.clock.advanceMs(HOUR);
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+    receiver.behave(accept);
+    await engine.http.patch(`/v1/webhooks/endpoints/${endpoint}`).send({ is_active: true });
+    await deliver();
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('left by a worker that died are claimed again when its lease ends, and its late result is refused', async () => {
+    const endpoint = await register();
+    await createCoupon();
+    await dispatch();
+    const deliveries = engine.app.get(DeliveriesRepository);
+    const now = engine.clock.now();
+    const capacity = [{ endpointId: endpoint, free: 10, ordered: false }];
+    const leaseEndsAt = new Date(now.getTime() + 60 * SECOND);
+    const [frozen] = await deliveries.claim(now, leaseEndsAt, capacity);
+    if (frozen === undefined) throw new Error('Nothing was claimed.');
+
+    engine.clock.advanceMs(59 * SECOND);
+    await deliver();
+    expect(receiver.received).toHaveLength(0);
+    engine.clock.advanceMs(SECOND);
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+
+    const late = {
+      delivery: frozen,
+      attempt: {
+        startedAt: now,
+        durationMs: 1,
+        statusCode: 500,
+        error: null,
+        responseStart: 'late',
+      },
+      status: 'failed' as const,
+      dueAt: null,
+    };
+    expect(await deliveries.record([late], engine.clock.now())).toEqual(new Set());
+    expect(await onlyDelivery(endpoint)).toMatchObject({
+      status: 'succeeded',
+      attempts: [{ number: 1, status_code: 204 }],
+    });
+  });
+
+  it('to one endpoint that does not answer do not keep the others waiting', async () => {
+    const slow = await startReceiver();
+    try {
+      const hanging: (() => unknown)[] = [];
+      slow.behave((_received, response) => {
+        hanging.push(() => response.writeHead(204).end());
+      });
+      await engine.http
+        .post('/v1/webhooks/endpoints')
+        .send({ url: slow.url, events: ['coupon.*'] });
+      const fast = await register();
+      for (let count = 0; count < 60; count += 1) await createCoupon();
+      await dispatch();
+      const worker = engine.app.get(DeliveryWorker);
+      const fastIsDone = async () =>
+        (await deliveriesTo(fast)).every(({ status }) => status === 'succeeded');
+      while (!(await fastIsDone())) await worker.runDue();
+      expect(receiver.received).toHaveLength(60);
+      expect(slow.received.length).toBeLessThanOrEqual(32);
+      for (const letGo of hanging) letGo();
+      slow.behave(accept);
+      await worker.idle();
+    } finally {
+      await slow.close();
+    }
+  });
+
+  it('in order tell the next event of an object only after the one before has ended', async () => {
+    receiver.behave(answer(500));
+    await register(['coupon.*'], { ordered: true });
+    const coupon = await createCoupon();
+    await setActive(coupon, false);
+    await setActive(coupon, true);
+    const other = await createCoupon();
+    const told = () =>
+      receiver.received.map(({ body }) => {
+        const { sequence, data } = JSON.parse(body) as {
+          sequence: number;
+          data: { object: { id: string } };
+        };
+        return `${data.object.id === coupon ? 'coupon' : 'other'} ${sequence}`;
+      });
+    await deliver();
+    expect(told().sort()).toEqual(['coupon 1', 'other 1']);
+    receiver.behave(accept);
+    engine.clock.advanceMs(6 * SECOND);
+    await deliver();
+    await deliver();
+    await deliver();
+    expect(told().filter((line) => line.startsWith('coupon'))).toEqual([
+      'coupon 1',
+      'coupon 1',
+      'coupon 2',
+      'coupon 3',
+    ]);
+    expect(other).toMatch(/^coup_/);
+  });
+
+  it('after a rotation are signed with both secrets for 24 hours', async () => {
+    const endpoint = await register();
+    const before = await engine.http.get(`/v1/webhooks/endpoints/${endpoint}/secret`);
+    const rotated = await engine.http.post(`/v1/webhooks/endpoints/${endpoint}/rotate-secret`);
+    const secrets = [before, rotated].map(({ body }) => (body as { secret: string }).secret);
+    await createCoupon();
+    await deliver();
+    engine.clock.advanceMs(24 * HOUR);
+    await createCoupon();
+    await deliver();
+    const [first, second] = receiver.received;
+    if (first === undefined || second === undefined) throw new Error('Too little arrived.');
+    const start = new Date(engine.clock.now().getTime() - 24 * HOUR);
+    expect(secrets.map((secret) => isVerified(first, secret, start))).toEqual([true, true]);
+    expect(secrets.map((secret) => isVerified(second, secret, engine.clock.now()))).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  it('can be asked for once more, with the same id', async () => {
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    const { id } = await onlyDelivery(endpoint);
+    const retried = await engine.http.post(`/v1/webhooks/deliveries/${id}/retry`);
+    expect(retried.status).toBe(201);
+    expect(retried.body).toMatchObject({ kind: 'retry', status: 'pending', attempt_count: 0 });
+    const pending = (retried.body as { id: string }).id;
+    const tooEarly = await engine.http.post(`/v1/webhooks/deliveries/${pending}/retry`);
+    expect(tooEarly.status).toBe(409);
+    expect(tooEarly.body).toMatchObject({ code: 'webhook_delivery_pending' });
+    await deliver();
+    expect(receiver.received).toHaveLength(2);
+    expect(new Set(receiver.received.map((received) => received.id)).size).toBe(1);
+  });
+
+  it('of a time are replayed, those asked for alone', async () => {
+    const endpoint = await register(['*']);
+    const coupon = await createCoupon();
+    engine.clock.advanceMs(SECOND);
+    await setActive(coupon, false);
+    const to = engine.clock.now();
+    engine.clock.advanceMs(SECOND);
+    await setActive(coupon, true);
+    await deliver();
+    const before = receiver.received.length;
+    const replay = (body: object) =>
+      engine.http.post(`/v1/webhooks/endpoints/${endpoint}/replay`).send(body);
+    const from = '2026-03-01T00:00:00.000Z';
+    const all = await replay({ from, to: new Date(to.getTime() + 1).toISOString() });
+    expect(all.status).toBe(200);
+    expect(all.body).toEqual({ replayed: 3 });
+    expect((await replay({ from, to: to.toISOString(), events: ['coupon.*'] })).body).toEqual({
+      replayed: 1,
+    });
+    await deliver();
+    expect(receiver.received).toHaveLength(before + 4);
+    const ids = new Set(receiver.received.slice(0, before).map(({ id }) => id));
+    expect(receiver.received.slice(before).every(({ id }) => ids.has(id))).toBe(true);
+    expect((await replay({ from, to: 'tomorrow' })).status).toBe(400);
+    expect((await replay({ from })).status).toBe(400);
+  });
+
+  it('of a sample go to the endpoint under test alone, whatever it subscribed to', async () => {
+    const elsewhere = await startReceiver();
+    try {
+      await engine.http
+        .post('/v1/webhooks/endpoints')
+        .send({ url: elsewhere.url, events: ['webhook_endpoint.tested'] });
+      const endpoint = await register(['invoice.paid']);
+      const tested = await engine.http.post(`/v1/webhooks/endpoints/${endpoint}/test`);
+      expect(tested.status).toBe(201);
+      expect(tested.body).toMatchObject({ kind: 'test', event_type: 'webhook_endpoint.tested' });
+      await deliver();
+      expect(receiver.received).toHaveLength(1);
+      expect(elsewhere.received).toHaveLength(0);
+      await engine.http.patch(`/v1/webhooks/endpoints/${endpoint}`).send({ is_active: false });
+      const refused = await engine.http.post(`/v1/webhooks/endpoints/${endpoint}/test`);
+      expect(refused.status).toBe(409);
+      expect(refused.body).toMatchObject({ code: 'webhook_endpoint_inactive' });
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it('that break off are failures with a reason', async () => {
+    receiver.behave((_received, _response, request) => {
+      request.socket.destroy();
+    });
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    expect(await onlyDelivery(endpoint)).toMatchObject({
+      status: 'pending',
+      attempts: [{ status_code: null, error: expect.any(String) as string, response_start: null }],
+    });
+  });
+
+  it('keep the first 20 kB of an answer', async () => {
+    receiver.behave(answer(200, {}, 'x'.repeat(100_000)));
+    const endpoint = await register();
+    await createCoupon();
+    await deliver();
+    const { attempts } = await onlyDelivery(endpoint);
+    expect(attempts[0]?.response_start).toHaveLength(20_000);
+  });
+
+  it('and endpoints that are unknown are a 404', async () => {
+    for (const id of ['whd_01h455vb4pex5vsknk084sn02q', 'nope']) {
+      const read = await engine.http.get(`/v1/webhooks/deliveries/${id}`);
+      expect(read.body).toMatchObject({ code: 'webhook_delivery_not_found', status: 404 });
+      const retried = await engine.http.post(`/v1/webhooks/deliveries/${id}/retry`);
+      expect(retried.body).toMatchObject({ code: 'webhook_delivery_not_found', status: 404 });
+    }
+    const at = '/v1/webhooks/endpoints/whe_01h455vb4pex5vsknk084sn02q';
+    for (const answered of [
+      await engine.http.get(`${at}/deliveries`),
+      await engine.http.post(`${at}/test`),
+      await engine.http
+        .post(`${at}/replay`)
+        .send({ from: '2026-03-01T00:00:00Z', to: '2026-03-02T00:00:00Z' }),
+    ]) {
+      expect(answered.body).toMatchObject({ code: 'webhook_endpoint_not_found', status: 404 });
+    }
+  });
+});

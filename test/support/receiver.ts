@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+
+export interface Received {
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** How the receiver answers a request; it may also not answer, or break the connection. */
+export type Behaviour = (
+  received: Received,
+  response: ServerResponse,
+  request: IncomingMessage,
+) => void;
+
+export interface Receiver {
+  readonly url: string;
+  /** Everything that arrived, in order. */
+  readonly received: readonly Received[];
+  behave(behaviour: Behaviour): void;
+  close(): Promise<void>;
+}
+
+export const accept: Behaviour = (_received, response) => {
+  response.writeHead(204).end();
+};
+
+export function answer(status: number, headers: Record<string, string> = {}, body = ''): Behaviour {
+  return (_received, response) => {
+    response.writeHead(status, headers).end(body);
+  };
+}
+
+/** What a user of the engine runs: an HTTP server that takes notifications, on a free port of this machine. */
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let behaviour = accept;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const headers = request.headers as Record<string, string>;
+      const arrived: Received = {
+        id: headers['webhook-id'] ?? '',
+        headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+      };
+      received.push(arrived);
+      behaviour(arrived, response, request);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hooks`,
+    received,
+    behave: (next) => {
+      behaviour = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}
+
+/**
+ * Whether a receiver with this secret accepts the notification, by the published library. It refuses timestamps that are
+ * not about now, so a test on another clock shifts them first: `verifiedAt` is the test's now.
+ */
+export function isVerified(received: Received, secret: string, verifiedAt: Date): boolean {
+  const realNow = Date.now;
+  Date.now = () => verifiedAt.getTime();
+  try {
+    new Webhook(secret).verify(received.body, received.headers);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    Date.now = realNow;
+  }
+}

@@ -1,0 +1,14 @@
+const PAUSE_MS = 20;
+
+/** Waits for a condition, and says which one when it does not come true in time. Never waits for a fixed time. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  deadlineMs = 30_000,
+): Promise<void> {
+  const givesUpAt = performance.now() + deadlineMs;
+  while (!(await condition())) {
+    if (performance.now() > givesUpAt) throw new Error(`${what}: not within ${deadlineMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}

@@ -1,0 +1,24 @@
+import { Jobs } from '../../src/platform/jobs';
+import { startTestApp } from './test-app';
+
+/**
+ * A worker in a process of its own, on a database and at a time that its parent names; tests kill it. Started with
+ * `run-ts.cjs`; speaks with its parent over IPC.
+ */
+export interface TimeMessage {
+  readonly now: string;
+}
+
+async function main([databaseUrl = '', now = '']: readonly string[]): Promise<void> {
+  const worker = await startTestApp({ databaseUrl, environment: { ROLE: 'worker' } });
+  worker.clock.set(now);
+  const jobs = worker.app.get(Jobs);
+  process.on('message', (message: TimeMessage) => {
+    worker.clock.set(message.now);
+    for (const name of ['dispatch-events', 'webhook-deliveries']) jobs.wake(name);
+  });
+  process.on('disconnect', () => process.exit());
+  process.send?.('ready');
+}
+
+void main(process.argv.slice(2));
