@@ -248,6 +248,15 @@ describe('calls to addresses that customers name', () => {
     await expect(post(empty, 'http://empty.example')).rejects.toMatchObject({ reason: 'dns' });
   });
 
+  it('are looked at when they are registered only where private networks are closed', async () => {
+    const resolver = new ScriptedResolver({ 'metadata.example': [['169.254.169.254']] });
+    const http = open(PRIVATE_TOO, resolver);
+    expect(await http.checkTarget('http://metadata.example/')).toBeNull();
+    expect(resolver.asked).toEqual([]);
+    const call = post(http, 'http://metadata.example/');
+    await expect(call).rejects.toMatchObject({ reason: 'blocked' });
+  });
+
   it.each([301, 302, 303, 307, 308])('are not led on by a %d', async (status) => {
     const [location = ''] = urlsOf('127.0.0.1');
     const receiver = await rawReceiver((socket) =>

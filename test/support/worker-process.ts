@@ -10,7 +10,10 @@ export interface TimeMessage {
 }
 
 async function main([databaseUrl = '', now = '']: readonly string[]): Promise<void> {
-  const worker = await startTestApp({ databaseUrl, environment: { ROLE: 'worker' } });
+  const worker = await startTestApp({
+    databaseUrl,
+    environment: { ROLE: 'worker', WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' },
+  });
   worker.clock.set(now);
   const jobs = worker.app.get(Jobs);
   process.on('message', (message: TimeMessage) => {

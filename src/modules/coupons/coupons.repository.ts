@@ -25,13 +25,13 @@ export class CouponsRepository {
   }
 
   find(id: string): Promise<Coupon | null> {
-    return this.coupons.findOneBy({ id });
+    return this.database.selectOne(CouponEntity, 'WHERE id = $1', [id]);
   }
 
   /** The coupon, locked until the transaction ends. */
   lock(id: string): Promise<Coupon | null> {
     this.database.requireTransaction();
-    return this.coupons.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    return this.database.selectOne(CouponEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
   page(request: PageRequest): Promise<Page<Coupon>> {

@@ -32,7 +32,7 @@ export class CustomersRepository {
   }
 
   find(id: string): Promise<Customer | null> {
-    return this.customers.findOneBy({ id, deletedAt: IsNull() });
+    return this.database.selectOne(CustomerEntity, 'WHERE id = $1 AND deleted_at IS NULL', [id]);
   }
 
   /** The customer, locked until the transaction ends. */

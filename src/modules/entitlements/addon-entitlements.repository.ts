@@ -21,12 +21,14 @@ export class AddonEntitlementsRepository {
   }
 
   find(id: string): Promise<AddonEntitlement | null> {
-    return this.links.findOneBy({ id });
+    return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1', [id]);
   }
 
   /** All links of an add-on, oldest first: ids sort by the time they were made. */
   findByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
-    return this.links.find({ where: { addonId }, order: { id: 'ASC' } });
+    return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = $1 ORDER BY id', [
+      addonId,
+    ]);
   }
 
   countByAddon(addonId: string): Promise<number> {
@@ -36,7 +38,7 @@ export class AddonEntitlementsRepository {
   /** The link, locked until the transaction ends. */
   lock(id: string): Promise<AddonEntitlement | null> {
     this.database.requireTransaction();
-    return this.links.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
   /** Writes what an update may change. */

@@ -30,13 +30,13 @@ export class PaymentsRepository {
   }
 
   find(id: string): Promise<Payment | null> {
-    return this.payments.findOneBy({ id });
+    return this.database.selectOne(PaymentEntity, 'WHERE id = $1', [id]);
   }
 
   /** The payment, locked until the transaction ends. */
   lock(id: string): Promise<Payment | null> {
     this.database.requireTransaction();
-    return this.payments.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
   page(customerId: string | null, request: PageRequest): Promise<Page<Payment>> {

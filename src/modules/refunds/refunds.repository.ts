@@ -32,17 +32,17 @@ export class RefundsRepository {
   }
 
   find(id: string): Promise<Refund | null> {
-    return this.refunds.findOneBy({ id });
+    return this.database.selectOne(RefundEntity, 'WHERE id = $1', [id]);
   }
 
   findByKey(idempotencyKey: string): Promise<Refund | null> {
-    return this.refunds.findOneBy({ idempotencyKey });
+    return this.database.selectOne(RefundEntity, 'WHERE idempotency_key = $1', [idempotencyKey]);
   }
 
   /** The refund, locked until the transaction ends. */
   lock(id: string): Promise<Refund | null> {
     this.database.requireTransaction();
-    return this.refunds.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    return this.database.selectOne(RefundEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
   page(paymentId: string | null, request: PageRequest): Promise<Page<Refund>> {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
+import type { Pool, PoolClient } from 'pg';
 import {
   DataSource,
   type EntityManager,
@@ -8,6 +9,8 @@ import {
   type QueryRunner,
   type Repository,
 } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { EntitySql } from './entity-sql';
 import { isWorthRetrying } from './postgres-errors';
 
 interface OpenTransaction {
@@ -24,6 +27,7 @@ const TRIES = 3;
 @Injectable()
 export class Database {
   private readonly open = new AsyncLocalStorage<OpenTransaction | undefined>();
+  private readonly entitySql = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -67,14 +71,32 @@ export class Database {
 
   /** The rows of one statement, inside the open transaction if there is one. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const transaction = this.open.getStore();
-    if (transaction !== undefined) return rowsOf(transaction.runner, sql, parameters);
-    const runner = this.dataSource.createQueryRunner();
-    try {
-      return await rowsOf(runner, sql, parameters);
-    } finally {
-      await runner.release();
-    }
+    const connection = await this.connection();
+    const { rows } = await connection.query(sql, parameters as unknown[]);
+    return rows as Row[];
+  }
+
+  /**
+   * Rows of an entity, as TypeORM would return them, at a fraction of its cost.
+   * @param tail what follows FROM, in SQL: condition, order, lock
+   */
+  async select<Entity extends ObjectLiteral>(
+    entity: EntityTarget<Entity>,
+    tail: string,
+    parameters: readonly unknown[],
+  ): Promise<Entity[]> {
+    const entitySql = this.sqlOf(entity);
+    return entitySql.toEntities(await this.query(entitySql.select(tail), parameters));
+  }
+
+  /** The first of such rows, or null. */
+  async selectOne<Entity extends ObjectLiteral>(
+    entity: EntityTarget<Entity>,
+    tail: string,
+    parameters: readonly unknown[],
+  ): Promise<Entity | null> {
+    const [row] = await this.select(entity, tail, parameters);
+    return row ?? null;
   }
 
   /** TypeORM's repository of an entity, bound to the open transaction if there is one. */
@@ -82,12 +104,13 @@ export class Database {
     return this.manager.getRepository(entity);
   }
 
-  /** Writes a new row; every column is given. */
+  /** Writes a new row; every column is given, or has a default. */
   async insert<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     row: Entity,
   ): Promise<void> {
-    await this.repository(entity).insert(row);
+    const { sql, parameters } = this.sqlOf(entity).insert(row);
+    await this.query(sql, parameters);
   }
 
   /** Writes the columns given to the row with this id. */
@@ -96,7 +119,8 @@ export class Database {
     id: string,
     columns: Partial<Entity>,
   ): Promise<void> {
-    await this.repository(entity).update(id, columns);
+    const { sql, parameters } = this.sqlOf(entity).update(id, columns);
+    await this.query(sql, parameters);
   }
 
   /**
@@ -134,15 +158,21 @@ export class Database {
   private get manager(): EntityManager {
     return this.open.getStore()?.runner.manager ?? this.dataSource.manager;
   }
-}
 
-async function rowsOf<Row>(
-  runner: QueryRunner,
-  sql: string,
-  parameters: readonly unknown[],
-): Promise<Row[]> {
-  const result = await runner.query(sql, [...parameters], true);
-  return result.records as Row[];
+  /** What a statement is sent to: the connection of the open transaction, or any that is free. */
+  private async connection(): Promise<Pool | PoolClient> {
+    const transaction = this.open.getStore();
+    if (transaction !== undefined) return (await transaction.runner.connect()) as PoolClient;
+    return (this.dataSource.driver as PostgresDriver).master as Pool;
+  }
+
+  private sqlOf<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): EntitySql<Entity> {
+    const known = this.entitySql.get(entity);
+    if (known !== undefined) return known as unknown as EntitySql<Entity>;
+    const made = new EntitySql<Entity>(this.dataSource.getMetadata(entity));
+    this.entitySql.set(entity, made as unknown as EntitySql<ObjectLiteral>);
+    return made;
+  }
 }
 
 /** A connection that is gone cannot roll back and has nothing to: the first error is the one that tells. */

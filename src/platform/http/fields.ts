@@ -124,7 +124,7 @@ function isTimeZone(value: unknown): boolean {
 }
 
 /** A free-form map that is kept as sent. */
-export function IsMetadata(): PropertyDecorator {
+function IsMetadata(): PropertyDecorator {
   return applyDecorators(
     Transform(({ obj, key }: { obj: object; key: string }) => Reflect.get(obj, key) as unknown),
     rule(

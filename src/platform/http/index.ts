@@ -7,7 +7,6 @@ export {
   IsDecimal,
   IsIdOf,
   IsInstant,
-  IsMetadata,
   IsMinorUnits,
   IsText,
   IsTimeZone,

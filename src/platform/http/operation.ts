@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
+import { applyDecorators, HttpCode, type Type, UseInterceptors } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiHeader,
@@ -19,6 +19,7 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from '../errors';
+import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor';
 import { ProblemDto } from './problem.dto';
 import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-response';
 
@@ -75,6 +76,8 @@ export function Operation(options: OperationOptions): MethodDecorator {
     }),
     ApiExtraModels(ProblemDto),
     ...headersOf(options.reads),
+    // Not on every route: the others would pay for an interceptor that does nothing.
+    ...(options.reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
     ...problemResponses(problems.map(({ definition }) => definition)),
   );
 }

@@ -56,7 +56,7 @@ interface AnswerForms {
 
 const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
 
-/** Gives every POST with an `Idempotency-Key` one effect and one answer. */
+/** Gives a POST with an `Idempotency-Key` one effect and one answer. On every POST, by `Operation`. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
@@ -68,7 +68,6 @@ export class IdempotencyInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    if (request.method !== 'POST') return next.handle();
     const inPhases = this.reflector.get<InPhases | undefined>(IN_PHASES, context.getHandler());
     const bodyField = inPhases?.bodyField ?? null;
     const key = idempotencyKeyOf(request, bodyField);

@@ -104,13 +104,14 @@ export class OutboundHttp implements OnApplicationShutdown {
 
   /**
    * Why a URL cannot be registered as a target ("must …"), or null. A host name is resolved, and all its addresses have to
-   * be allowed; one that cannot be resolved now is accepted, because every call looks again.
+   * be allowed; one that cannot be resolved now is accepted, because every call looks again. Where private networks are
+   * allowed hardly any address is not, and nobody who works offline has to wait for a name server.
    */
   async checkTarget(text: string): Promise<string | null> {
     const { url, fault } = this.read(text);
     if (fault !== null) return fault;
     const host = hostOf(url);
-    if (isIP(host) !== 0) return null;
+    if (isIP(host) !== 0 || this.policy.allowPrivateNetworks) return null;
     try {
       await this.allowedAddressesOf(host, RESOLVING_AT_REGISTRATION_MS);
       return null;

@@ -1,2 +1,2 @@
-export { SealedTextError, SecretBox } from './secret-box';
+export { SecretBox } from './secret-box';
 export { SecretsModule } from './secrets.module';

@@ -84,19 +84,14 @@ export class ProviderGateway {
     key: string,
     make: () => Promise<ProviderOutcome>,
   ): Promise<ProviderOutcome> {
-    let neverSeen = false;
-    const outcome = await this.call(payment.provider, async (provider) => {
-      const found = await provider.retrieve(key);
-      neverSeen = found === null;
-      return found ?? { kind: 'unknown' };
-    });
-    return neverSeen ? make() : outcome;
+    const found = await this.call(payment.provider, (provider) => provider.retrieve(key));
+    return found ?? make();
   }
 
-  private async call(
+  private async call<Answer extends ProviderOutcome | null>(
     name: ProviderName,
-    ask: (provider: PaymentProvider) => Promise<ProviderOutcome>,
-  ): Promise<ProviderOutcome> {
+    ask: (provider: PaymentProvider) => Promise<Answer>,
+  ): Promise<Answer | ProviderOutcome> {
     this.database.refuseTransaction('A call to a payment provider');
     try {
       return await withDeadline(ask(this.providers[name]));

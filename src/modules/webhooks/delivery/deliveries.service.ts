@@ -20,7 +20,7 @@ import type { Delivery, DeliveryStatus } from './domain/delivery';
 import { newDelivery } from './event-dispatcher';
 
 /** The most events one replay sends again. */
-export const MOST_REPLAYED = 100_000;
+const MOST_REPLAYED = 100_000;
 const PAGE = 1_000;
 
 export interface ReplayRequest {

@@ -13,12 +13,12 @@ import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import { WebhookSecretsService } from '../webhook-secrets.service';
 import { type ClaimedDelivery, DeliveriesRepository } from './deliveries.repository';
 import type { Attempt } from './domain/delivery';
-import { notificationBody } from './domain/notification';
 import { FAILING_LIMIT_MS } from './domain/retry-schedule';
-import { signatureHeader } from './domain/signature';
 import { judge, type Reply, type Verdict } from './domain/verdict';
+import { notificationBody } from './notification';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
 import { ResultWriter } from './result-writer';
+import { signatureHeader } from './signature';
 
 export const DELIVERY_WORK = 'webhook-deliveries';
 

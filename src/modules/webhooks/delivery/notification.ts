@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../../../platform/outbox';
+import type { RecordedEvent } from '../../../platform/outbox';
 
 /**
  * The body of a notification, byte for byte the same in every attempt. `data` is JSON text already and goes in as it was
