@@ -188,7 +188,10 @@ describe.each([1, 2])('a campaign of deliveries with %i worker(s)', (workerCount
           const progress = flaky.accepted.size / EVENTS;
           if (workers.kills < KILLS && progress >= (workers.kills + 1) / steps) {
             await workers.killOne();
-            if (workers.kills % Math.ceil(KILLS / 3) === 0 && flaky.secrets.length < 4) {
+            if (
+              workers.kills % Math.max(1, Math.trunc(KILLS / 3)) === 0 &&
+              flaky.secrets.length < 4
+            ) {
               await engine.http.post(`/v1/webhooks/endpoints/${endpoint}/rotate-secret`);
               flaky.secrets = [...flaky.secrets, await secretOf(endpoint)];
             }

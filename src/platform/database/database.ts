@@ -71,7 +71,9 @@ export class Database {
 
   /** The rows of one statement, inside the open transaction if there is one. */
   async query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    const connection = await this.connection();
+    const transaction = this.open.getStore();
+    const connection =
+      transaction === undefined ? this.pool : ((await transaction.runner.connect()) as PoolClient);
     const { rows } = await connection.query(sql, parameters as unknown[]);
     return rows as Row[];
   }
@@ -159,10 +161,7 @@ export class Database {
     return this.open.getStore()?.runner.manager ?? this.dataSource.manager;
   }
 
-  /** What a statement is sent to: the connection of the open transaction, or any that is free. */
-  private async connection(): Promise<Pool | PoolClient> {
-    const transaction = this.open.getStore();
-    if (transaction !== undefined) return (await transaction.runner.connect()) as PoolClient;
+  private get pool(): Pool {
     return (this.dataSource.driver as PostgresDriver).master as Pool;
   }
 

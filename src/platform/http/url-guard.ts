@@ -8,9 +8,11 @@ import { isStorable } from './body-guard';
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   const question = request.originalUrl.indexOf('?');
-  const parameters = new URLSearchParams(
-    question === -1 ? '' : request.originalUrl.slice(question + 1),
-  );
+  if (question === -1) {
+    next();
+    return;
+  }
+  const parameters = new URLSearchParams(request.originalUrl.slice(question + 1));
   const seen = new Set<string>();
   for (const [name, value] of parameters) {
     if (seen.has(name)) {
