@@ -13,30 +13,43 @@ interface QueryConfig {
   readonly name?: string;
 }
 
-const statements: Statement[] = [];
+type Callback = (error: unknown, result?: QueryResult) => void;
 
-function record(args: readonly unknown[], result: unknown): void {
-  const [query, given] = args;
-  const config: QueryConfig = typeof query === 'string' ? { text: query } : (query as QueryConfig);
-  const values = Array.isArray(given) ? (given as readonly unknown[]) : (config.values ?? []);
-  const { text, name } = config;
-  const index = statements.push({ text, values, rowCount: null, ...(name && { name }) }) - 1;
-  if (!(result instanceof Promise)) return;
-  const note = ({ rowCount }: QueryResult): void => {
-    const statement = statements[index];
-    if (statement?.text === text) statements[index] = { ...statement, rowCount };
-  };
-  (result as Promise<QueryResult>).then(note, () => undefined);
-}
+/** `rowCount` is filled in when the answer comes. */
+let statements: { -readonly [Key in keyof Statement]: Statement[Key] }[] = [];
 
 const prototype = Client.prototype as unknown as { query: Query };
 const original = prototype.query;
 prototype.query = function query(this: Client, ...args: unknown[]): unknown {
-  const result = original.apply(this, args);
-  record(args, result);
-  return result;
+  const statement = toStatement(args);
+  statements.push(statement);
+  const note = (result: QueryResult | undefined): void => {
+    statement.rowCount = result?.rowCount ?? null;
+  };
+  const callback = args.at(-1);
+  if (typeof callback === 'function') {
+    args[args.length - 1] = ((error, result) => {
+      note(result);
+      (callback as Callback)(error, result);
+    }) satisfies Callback;
+    return original.apply(this, args);
+  }
+  const answer = original.apply(this, args);
+  if (answer instanceof Promise) (answer as Promise<QueryResult>).then(note, () => undefined);
+  return answer;
 };
 
-answerJobs<'take', readonly Statement[]>(() => Promise.resolve(statements.splice(0)));
+function toStatement([query, given]: readonly unknown[]): (typeof statements)[number] {
+  const config: QueryConfig = typeof query === 'string' ? { text: query } : (query as QueryConfig);
+  const values = Array.isArray(given) ? (given as readonly unknown[]) : (config.values ?? []);
+  const { text, name } = config;
+  return { text, values, rowCount: null, ...(name === undefined ? {} : { name }) };
+}
+
+answerJobs<'take', readonly Statement[]>(() => {
+  const taken = statements;
+  statements = [];
+  return Promise.resolve(taken);
+});
 
 void import(resolve('dist/src/main.js'));

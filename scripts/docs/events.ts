@@ -1,15 +1,27 @@
-import { allEvents } from '../../src/platform/outbox';
-import { anchored, page, table } from './markdown';
+import { exampleOf } from '../../src/platform/http';
+import { allEvents, exampleEvent } from '../../src/platform/outbox';
+import { page, table } from './markdown';
 
 const INTRODUCTION = `# Events
 
 <!-- Generated from the \`*.events.ts\` files by \`npm run docs:write\`; do not edit. -->
 
 An event is written in the transaction of the change it tells of, and carries the resource as the API shows it at that
-moment. Webhook endpoints subscribe to types, to \`coupon.*\` or to \`*\`.`;
+moment. Webhook endpoints subscribe to types, to \`coupon.*\` or to \`*\`; how they are told stands in
+[webhooks.md](webhooks.md).`;
 
-/** docs/events.md: every type of event. Needs the modules to be loaded. */
+/** docs/events.md: every type of event, with an example of each resource. Needs the modules to be loaded. */
 export function renderEvents(): string {
-  const rows = allEvents().map(({ type, meaning }) => [anchored(type), meaning]);
-  return page(INTRODUCTION, '', ...table(['Type', 'Meaning'], rows));
+  const rows = allEvents().map(({ type, meaning }) => [`[\`${type}\`](#${type})`, meaning]);
+  const sections = allEvents().flatMap((event) => [
+    '',
+    `## <a id="${event.type}"></a>\`${event.type}\``,
+    '',
+    event.meaning,
+    '',
+    '```json',
+    JSON.stringify(exampleEvent(event, exampleOf(event.dto)), null, 2),
+    '```',
+  ]);
+  return page(INTRODUCTION, '', ...table(['Type', 'Meaning'], rows), ...sections);
 }

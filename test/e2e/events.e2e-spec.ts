@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PAYMENT_STATUSES } from '../../src/modules/payments/domain/payment';
+import { REFUND_STATUSES } from '../../src/modules/refunds/domain/refund';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Event {
@@ -112,5 +116,30 @@ describe('events', () => {
     }
     const refund = data.find(({ type }) => type === 'refund.succeeded');
     expect(refund?.example.data.object).toMatchObject({ amount: 2_500, currency: 'USD' });
+  });
+
+  it('tell of every state a payment or a refund can come into', async () => {
+    const answer = await engine.http.get('/v1/webhooks/event-types');
+    const types = (answer.body as { data: { type: string }[] }).data.map(({ type }) => type);
+    const afterwards = (statuses: readonly string[]) =>
+      statuses.filter((status) => status !== 'pending');
+    expect(types).toEqual(
+      expect.arrayContaining([
+        'payment.created',
+        ...afterwards(PAYMENT_STATUSES).map((status) => `payment.${status}`),
+        'refund.created',
+        ...afterwards(REFUND_STATUSES).map((status) => `refund.${status}`),
+      ]),
+    );
+  });
+
+  it('are all documented', async () => {
+    const answer = await engine.http.get('/v1/webhooks/event-types');
+    const documented = readFileSync(join(__dirname, '../../docs/events.md'), 'utf8');
+    for (const { type, description } of (
+      answer.body as { data: { type: string; description: string }[] }
+    ).data) {
+      expect(documented).toContain(`## <a id="${type}"></a>\`${type}\`\n\n${description}\n`);
+    }
   });
 });

@@ -23,7 +23,7 @@ export class PaymentRefundsService {
   /**
    * Reserves an amount of a payment for a refund, in the caller's transaction.
    * @param requested minor units; null for all that remains
-   * @returns the payment as it was, and the amount reserved
+   * @returns the payment, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`
    */
   async reserve(
@@ -31,6 +31,10 @@ export class PaymentRefundsService {
     requested: bigint | null,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
     this.database.requireTransaction();
+    // An amount that is given needs no look before: the update itself refuses what the rules do not allow.
+    const reserved =
+      requested === null ? null : await this.payments.reserveRefund(paymentId, requested);
+    if (requested !== null && reserved !== null) return { payment: reserved, amount: requested };
     const payment = await this.payments.lock(paymentId);
     if (payment === null) throw paymentNotFound(paymentId);
     const decision = decideRefund(payment, requested);
@@ -38,9 +42,10 @@ export class PaymentRefundsService {
     if (decision.kind === 'exceeds') {
       throw refundAmountExceedsRefundable(decision.refundable);
     }
-    const reserved = await this.payments.reserveRefund(paymentId, decision.amount);
-    invariant(reserved, `The payment ${paymentId} changed under its lock.`);
-    return { payment, amount: decision.amount };
+    const { amount } = decision;
+    const locked = await this.payments.reserveRefund(paymentId, amount);
+    invariant(locked !== null, `The payment ${paymentId} changed under its lock.`);
+    return { payment: locked, amount };
   }
 
   /** The payment, locked: before its refunds, as everywhere. */

@@ -8,6 +8,7 @@ const shown = { dto: PaymentDto, toDto: toPaymentDto };
 export const paymentCreated = defineEvent({
   type: 'payment.created',
   meaning: 'A payment was taken up; the provider has not been asked yet.',
+  example: { status: 'pending' },
   ...shown,
 });
 
@@ -16,11 +17,13 @@ export const PAYMENT_EVENTS = {
   processing: defineEvent({
     type: 'payment.processing',
     meaning: 'The provider has the payment, but its outcome is not known yet.',
+    example: { status: 'processing' },
     ...shown,
   }),
   requires_action: defineEvent({
     type: 'payment.requires_action',
     meaning: 'The customer has to do something before the payment can go on.',
+    example: { status: 'requires_action' },
     ...shown,
   }),
   succeeded: defineEvent({
@@ -31,11 +34,13 @@ export const PAYMENT_EVENTS = {
   failed: defineEvent({
     type: 'payment.failed',
     meaning: 'The provider refused the payment; `failure_code` says why.',
+    example: { status: 'failed', failure_code: 'card_declined' },
     ...shown,
   }),
   canceled: defineEvent({
     type: 'payment.canceled',
     meaning: 'The payment was given up before any money moved.',
+    example: { status: 'canceled' },
     ...shown,
   }),
 } as const satisfies Record<Exclude<PaymentStatus, 'pending'>, unknown>;

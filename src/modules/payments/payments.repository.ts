@@ -10,10 +10,9 @@ const CLAIM_DUE = `
 
 /** The condition and the check constraint hold the limit together, whatever the caller read before. */
 const RESERVE_REFUND = `
-  UPDATE payment SET amount_refund_pending = amount_refund_pending + $2
+  SET amount_refund_pending = amount_refund_pending + $2
   WHERE id = $1 AND status = 'succeeded'
-    AND amount_refunded + amount_refund_pending + $2 <= amount
-  RETURNING id`;
+    AND amount_refunded + amount_refund_pending + $2 <= amount`;
 
 const SETTLE_REFUND = `
   UPDATE payment
@@ -59,10 +58,9 @@ export class PaymentsRepository {
     });
   }
 
-  /** Sets aside an amount for a refund; false when it is more than is left. */
-  async reserveRefund(id: string, amount: bigint): Promise<boolean> {
-    const rows = await this.database.query(RESERVE_REFUND, [id, amount.toString()]);
-    return rows.length === 1;
+  /** Sets aside an amount for a refund and returns the payment; null when it is not there, or too little is left. */
+  reserveRefund(id: string, amount: bigint): Promise<Payment | null> {
+    return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString()]);
   }
 
   /** Turns a reserved amount into a refunded one, or frees it. */

@@ -8,6 +8,7 @@ const shown = { dto: RefundDto, toDto: toRefundDto };
 export const refundCreated = defineEvent({
   type: 'refund.created',
   meaning: 'A refund was taken up and its amount reserved; the provider has not been asked yet.',
+  example: { status: 'pending' },
   ...shown,
 });
 
@@ -21,11 +22,13 @@ export const REFUND_EVENTS = {
   failed: defineEvent({
     type: 'refund.failed',
     meaning: 'The provider refused the refund; its amount can be refunded again.',
+    example: { status: 'failed', failure_code: 'refund_declined' },
     ...shown,
   }),
   canceled: defineEvent({
     type: 'refund.canceled',
     meaning: 'The refund was given up before any money moved; its amount can be refunded again.',
+    example: { status: 'canceled' },
     ...shown,
   }),
 } as const satisfies Record<Exclude<RefundStatus, 'pending'>, unknown>;

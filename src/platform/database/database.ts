@@ -101,6 +101,23 @@ export class Database {
     return row ?? null;
   }
 
+  /**
+   * Changes a row of an entity and returns it as it is then, or null when no row fits.
+   * @param tail what follows UPDATE and the table, in SQL: columns and condition
+   */
+  async updateOne<Entity extends ObjectLiteral>(
+    entity: EntityTarget<Entity>,
+    tail: string,
+    parameters: readonly unknown[],
+  ): Promise<Entity | null> {
+    const entitySql = this.sqlOf(entity);
+    const rows = await this.query<Record<string, unknown>>(
+      entitySql.updateReturning(tail),
+      parameters,
+    );
+    return entitySql.toEntities(rows)[0] ?? null;
+  }
+
   /** TypeORM's repository of an entity, bound to the open transaction if there is one. */
   repository<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): Repository<Entity> {
     return this.manager.getRepository(entity);

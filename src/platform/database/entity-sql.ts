@@ -53,7 +53,12 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `SELECT ${this.list} FROM ${this.table} ${tail}`;
   }
 
-  /** Turns rows of `select` into what TypeORM would have made of them. */
+  /** @param tail what follows UPDATE and the table, in SQL */
+  updateReturning(tail: string): string {
+    return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
+  }
+
+  /** Turns rows of these statements into what TypeORM would have made of them. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);

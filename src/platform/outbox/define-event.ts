@@ -9,12 +9,14 @@ export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   /** The class that describes the resource as the API shows it. */
   readonly dto: Type<Dto>;
   readonly toDto: (resource: Resource) => Dto;
+  /** What in its example differs from the example of the resource. */
+  readonly example?: Partial<Dto>;
 }
 
 /** What the catalogue says of a kind of event. */
 export type EventDefinition = Pick<
   DomainEvent<unknown, { readonly id: string }>,
-  'type' | 'meaning' | 'dto'
+  'type' | 'meaning' | 'dto' | 'example'
 >;
 
 const definitions = new Map<string, EventDefinition>();
@@ -35,7 +37,7 @@ export function allEvents(): readonly EventDefinition[] {
 
 /** What a notification of this kind looks like, for the documentation. */
 export function exampleEvent(
-  { type }: Pick<EventDefinition, 'type'>,
+  { type, example }: Pick<EventDefinition, 'type' | 'example'>,
   object: Readonly<Record<string, unknown>>,
 ): object {
   return {
@@ -44,6 +46,6 @@ export function exampleEvent(
     timestamp: '2026-03-01T09:30:00.000Z',
     sequence: 1,
     previous_sequence: null,
-    data: { object, previous: {} },
+    data: { object: { ...object, ...example }, previous: {} },
   };
 }
