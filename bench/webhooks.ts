@@ -118,7 +118,12 @@ async function measureRates(
       await untilWrittenDown(client);
       return (count * 1_000) / (lastAtMs - firstAtMs);
     };
-    const send = () => poster.ask({ url, count, concurrency: CONCURRENCY, notification });
+    const send = async (): Promise<number> => {
+      await receiver.ask({ kind: 'forget' });
+      const perSecond = await poster.ask({ url, count, concurrency: CONCURRENCY, notification });
+      await receiver.ask({ kind: 'await', count });
+      return perSecond;
+    };
     const rates = await alternate(settings.rounds, drain, send);
     const target = { kind: 'figure', atLeast: 1_000 } as const;
     return { benchmark: 'webhooks: deliveries', unit: 'per s', ...rates, target };

@@ -35,7 +35,10 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   app.use(requestLog(logger));
   app.use(app.get(Metrics).measure);
   app.use(app.get(Lifecycle).closeWhenDraining);
-  app.use(helmet({ contentSecurityPolicy: CONTENT_SECURITY_POLICY }));
+  // Whoever puts TLS in front decides about Strict-Transport-Security: it would bind other hosts too.
+  app.use(
+    helmet({ contentSecurityPolicy: CONTENT_SECURITY_POLICY, strictTransportSecurity: false }),
+  );
   app.use(guardUrl);
   app.use(json({ limit: LARGEST_BODY, type: 'application/json', strict: false }));
   app.use(guardBody);

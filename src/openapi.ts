@@ -15,7 +15,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setVersion('1.0.0')
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer('http://127.0.0.1:3000', 'The service as `npm start` starts it')
+    .addServer('/', 'The service that shows this')
     .build();
   return SwaggerModule.createDocument(app, builder, {
     operationIdFactory: (_controller, method) => method,

@@ -127,7 +127,7 @@ async function sendAtRate(
   return { answers: count, perSecond: (count * 1_000) / (performance.now() - startedAt) };
 }
 
-answerJobs<LoadJob, LoadResult>(async (job) => {
+answerJobs<LoadJob>(async (job) => {
   const connections = await Promise.all(
     Array.from({ length: job.connections }, () => open(job.port)),
   );

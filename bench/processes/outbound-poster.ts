@@ -29,7 +29,7 @@ async function open(): Promise<OutboundHttp> {
 const client = open();
 
 /** Posts per second. */
-answerJobs<PosterJob, number>(async ({ url, count, concurrency, notification }) => {
+answerJobs<PosterJob>(async ({ url, count, concurrency, notification }) => {
   const http = await client;
   const startedAt = performance.now();
   let started = 0;

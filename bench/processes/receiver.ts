@@ -76,7 +76,7 @@ async function arrived(count: number): Promise<void> {
   });
 }
 
-answerJobs<ReceiverJob, ReceiverResult>(async (job) => {
+answerJobs<ReceiverJob>(async (job) => {
   switch (job.kind) {
     case 'listen':
       await once(server.listen(job.port, '127.0.0.1'), 'listening');

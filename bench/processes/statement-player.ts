@@ -72,7 +72,7 @@ function statementWith(
   return name === undefined ? { text, values: replaced } : { text, values: replaced, name };
 }
 
-answerJobs<PlayerJob, number>(async (job) => {
+answerJobs<PlayerJob>(async (job) => {
   const clients = Array.from(
     { length: job.connections },
     () => new Client({ connectionString: job.databaseUrl }),

@@ -48,12 +48,12 @@ export function startWorker<Job, Result>(
   });
   ended.catch(() => undefined);
   return {
-    ask: (job) => Promise.race([reply<Job, Result>(child, job), ended]),
+    ask: (job) => Promise.race([reply<Result>(child, job), ended]),
     stop: () => stopChild(child),
   };
 }
 
-function reply<Job, Result>(child: ChildProcess, job: Job): Promise<Result> {
+function reply<Result>(child: ChildProcess, job: unknown): Promise<Result> {
   return new Promise((done, failed) => {
     child.once('message', (message) => {
       const answer = message as Reply<Result>;
@@ -72,10 +72,10 @@ export async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 /** The other end: answers one job after the other until it is told to stop. */
-export function answerJobs<Job, Result>(work: (job: Job) => Promise<Result>): void {
+export function answerJobs<Job>(work: (job: Job) => Promise<unknown>): void {
   process.on('message', (job) => {
     work(job as Job).then(
-      (result) => process.send?.({ result } satisfies Reply<Result>),
+      (result) => process.send?.({ result } satisfies Reply<unknown>),
       (error: unknown) =>
         process.send?.({ error: error instanceof Error ? (error.stack ?? '') : String(error) }),
     );

@@ -186,7 +186,7 @@ export class Database {
     const known = this.entitySql.get(entity);
     if (known !== undefined) return known as unknown as EntitySql<Entity>;
     const made = new EntitySql<Entity>(this.dataSource.getMetadata(entity));
-    this.entitySql.set(entity, made as unknown as EntitySql<ObjectLiteral>);
+    this.entitySql.set(entity, made);
     return made;
   }
 }

@@ -14,13 +14,15 @@ const PLAIN_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 const JSON_TYPES: ReadonlySet<unknown> = new Set(['json', 'jsonb']);
 
+type Conversion = (value: unknown) => unknown;
+
 interface EntityColumn {
   readonly property: string;
   readonly name: string;
   /** From what `pg` reads to what the property holds; null where that is the same. */
-  readonly read: ((value: unknown) => unknown) | null;
+  readonly read: Conversion | null;
   /** From what the property holds to a parameter; null where that is the same. */
-  readonly write: ((value: unknown) => unknown) | null;
+  readonly write: Conversion | null;
 }
 
 export interface Statement {
@@ -98,22 +100,20 @@ function toEntityColumn({
   type,
   transformer,
 }: EntityMetadata['columns'][number]): EntityColumn {
-  if (Array.isArray(transformer)) throw new Error(`The column ${name} has several transformers.`);
-  if (transformer !== undefined) {
-    return {
-      property,
-      name,
-      read: (value) => transformer.from(value) as unknown,
-      write: (value) => transformer.to(value) as unknown,
-    };
+  const isJson = JSON_TYPES.has(type);
+  if (!isJson && !PLAIN_TYPES.has(type)) {
+    throw new Error(`The column ${name} has a type that is not known here.`);
   }
-  if (JSON_TYPES.has(type)) return { property, name, read: null, write: toJson };
-  if (PLAIN_TYPES.has(type)) return { property, name, read: null, write: null };
-  throw new Error(`The column ${name} has a type that is not known here.`);
+  if (Array.isArray(transformer)) throw new Error(`The column ${name} has several transformers.`);
+  if (transformer === undefined)
+    return { property, name, read: null, write: isJson ? toJson : null };
+  const read: Conversion = (value) => transformer.from(value) as unknown;
+  const write: Conversion = (value) => transformer.to(value) as unknown;
+  return { property, name, read, write: isJson ? (value) => toJson(write(value)) : write };
 }
 
 function toJson(value: unknown): string | null {
-  return value === null ? null : JSON.stringify(value);
+  return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
 function parameterOf({ property, write }: EntityColumn, row: ObjectLiteral): unknown {

@@ -14,17 +14,32 @@ const SECRET_FIELDS = [
 ];
 
 export function createLogger(level: Configuration['logLevel']): Logger {
-  return pino({
-    level,
-    base: undefined,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: serializeError },
-    redact: {
-      paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
-      censor: '[redacted]',
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: serializeError },
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
+        censor: '[redacted]',
+      },
     },
+    standardOutput(),
+  );
+}
+
+/**
+ * Writes at once, and nothing more once writing fails, as it does when the terminal was closed: what pino keeps for later
+ * it would try to write until it succeeds, and the process would never end.
+ */
+function standardOutput(): pino.DestinationStream {
+  const stream = pino.destination({ dest: 1, sync: true });
+  stream.on('error', () => {
+    stream.write = () => true;
   });
+  return stream;
 }
 
 /** Errors of the database carry the parameters of their statement, and with them hashes and secrets: leave those out. */

@@ -42,7 +42,9 @@ interface Ended {
 export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhook-deliveries');
   private readonly underWay = new Map<string, number>();
-  private readonly attempts = new Set<Promise<void>>();
+  /** Attempts, and the rounds that start them. */
+  private readonly busy = new Set<Promise<unknown>>();
+  private stopping = false;
 
   constructor(
     private readonly jobs: Jobs,
@@ -61,18 +63,36 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
     await this.idle();
   }
 
   /** Claims what there is room for and starts sending it. Ended attempts wake the work again. */
   async runDue(): Promise<boolean> {
+    if (this.stopping) return false;
+    const round = this.claimAndStart();
+    this.busy.add(round);
+    try {
+      await round;
+    } finally {
+      this.busy.delete(round);
+    }
+    return false;
+  }
+
+  /** Resolves once no attempt is under way. */
+  async idle(): Promise<void> {
+    while (this.busy.size > 0) await Promise.allSettled(this.busy);
+  }
+
+  private async claimAndStart(): Promise<void> {
     const now = this.clock.now();
     const receivers = await this.receivers.active();
     const capacities = this.roomFor(receivers);
-    if (capacities.length === 0) return false;
+    if (capacities.length === 0) return;
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
     const claimed = await this.deliveries.claim(now, leaseEndsAt, capacities);
-    if (claimed.length === 0) return false;
+    if (claimed.length === 0) return;
     const byId = new Map(receivers.map((receiver) => [receiver.id, receiver]));
     const events = await this.events.find([...new Set(claimed.map(({ eventId }) => eventId))]);
     const secrets = await this.secretsOf(claimed, now);
@@ -84,16 +104,10 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
         this.start(delivery, receiver, event, keys);
       }
     }
-    return false;
-  }
-
-  /** Resolves once no attempt is under way. */
-  async idle(): Promise<void> {
-    while (this.attempts.size > 0) await Promise.all(this.attempts);
   }
 
   private roomFor(receivers: readonly Receiver[]) {
-    let room = MOST_FOR_ALL - this.attempts.size;
+    let room = MOST_FOR_ALL - this.busy.size;
     return receivers.flatMap(({ id, ordered }) => {
       const free = Math.min(MOST_FOR_ONE - (this.underWay.get(id) ?? 0), room);
       if (free <= 0) return [];
@@ -126,11 +140,11 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
         this.logger.error({ err: error, delivery_id: delivery.id }, 'an attempt was not recorded');
       })
       .finally(() => {
-        this.attempts.delete(attempt);
+        this.busy.delete(attempt);
         this.underWay.set(receiver.id, (this.underWay.get(receiver.id) ?? 1) - 1);
         this.jobs.wake(DELIVERY_WORK);
       });
-    this.attempts.add(attempt);
+    this.busy.add(attempt);
   }
 
   private async deliver(
