@@ -16,7 +16,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   webhooks: benchmarkWebhooks,
 };
 
-const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 5] [--seconds 4] [--connections 16] [--profile directory]`;
+const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
 
 /** @throws {Error} with the usage, for arguments that are not understood */
 function read(args: readonly string[]): { names: readonly string[]; settings: Settings } {
@@ -24,8 +24,8 @@ function read(args: readonly string[]): { names: readonly string[]; settings: Se
     args: [...args],
     allowPositionals: true,
     options: {
-      rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '4' },
+      rounds: { type: 'string', default: '9' },
+      seconds: { type: 'string', default: '2' },
       connections: { type: 'string', default: '16' },
       profile: { type: 'string' },
     },

@@ -46,7 +46,7 @@ function controllerOf(pool: Pool, { path, parameter, statements, recordedAs }: B
   return BareController;
 }
 
-answerJobs<BareRoutesJob>(async ({ databaseUrl, poolSize, routes }) => {
+answerJobs(async ({ databaseUrl, poolSize, routes }: BareRoutesJob): Promise<number> => {
   const pool = new Pool({ connectionString: databaseUrl, max: poolSize });
 
   @Module({ controllers: routes.map((route) => controllerOf(pool, route)) })

@@ -127,7 +127,7 @@ async function sendAtRate(
   return { answers: count, perSecond: (count * 1_000) / (performance.now() - startedAt) };
 }
 
-answerJobs<LoadJob>(async (job) => {
+answerJobs(async (job: LoadJob): Promise<LoadResult> => {
   const connections = await Promise.all(
     Array.from({ length: job.connections }, () => open(job.port)),
   );

@@ -29,7 +29,7 @@ async function open(): Promise<OutboundHttp> {
 const client = open();
 
 /** Posts per second. */
-answerJobs<PosterJob>(async ({ url, count, concurrency, notification }) => {
+answerJobs(async ({ url, count, concurrency, notification }: PosterJob): Promise<number> => {
   const http = await client;
   const startedAt = performance.now();
   let started = 0;

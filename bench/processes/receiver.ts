@@ -76,7 +76,7 @@ async function arrived(count: number): Promise<void> {
   });
 }
 
-answerJobs<ReceiverJob>(async (job) => {
+answerJobs(async (job: ReceiverJob): Promise<ReceiverResult> => {
   switch (job.kind) {
     case 'listen':
       await once(server.listen(job.port, '127.0.0.1'), 'listening');

@@ -46,7 +46,7 @@ function toStatement([query, given]: readonly unknown[]): (typeof statements)[nu
   return { text, values, rowCount: null, ...(name === undefined ? {} : { name }) };
 }
 
-answerJobs<'take'>(() => {
+answerJobs((): Promise<readonly Statement[]> => {
   const taken = statements;
   statements = [];
   return Promise.resolve(taken);

@@ -72,7 +72,7 @@ function statementWith(
   return name === undefined ? { text, values: replaced } : { text, values: replaced, name };
 }
 
-answerJobs<PlayerJob>(async (job) => {
+answerJobs(async (job: PlayerJob): Promise<number> => {
   const clients = Array.from(
     { length: job.connections },
     () => new Client({ connectionString: job.databaseUrl }),

@@ -72,9 +72,9 @@ export async function stopChild(child: ChildProcess): Promise<void> {
 }
 
 /** The other end: answers one job after the other until it is told to stop. */
-export function answerJobs<Job>(work: (job: Job) => Promise<unknown>): void {
+export function answerJobs(work: (job: never) => Promise<unknown>): void {
   process.on('message', (job) => {
-    work(job as Job).then(
+    work(job as never).then(
       (result) => process.send?.({ result } satisfies Reply<unknown>),
       (error: unknown) =>
         process.send?.({ error: error instanceof Error ? (error.stack ?? '') : String(error) }),
