@@ -26,6 +26,9 @@ const esModulesOnly = [
   'uint8array-extras',
   '@borewit',
   '@tokenizer',
+  'temporal-polyfill',
+  'temporal-spec',
+  'temporal-utils',
 ];
 
 const shared = {
