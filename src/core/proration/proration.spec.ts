@@ -91,6 +91,14 @@ describe('in days', () => {
       31n,
     ],
     [
+      'a period of one day',
+      part('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z'),
+      period('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z'),
+      'UTC',
+      1n,
+      1n,
+    ],
+    [
       'February of a leap year',
       part('2024-02-12T06:00:00Z', '2024-03-01T00:00:00Z'),
       period('2024-02-01T00:00:00Z', '2024-03-01T00:00:00Z'),
@@ -138,6 +146,7 @@ describe('the unused part', () => {
 
   test('is what was billed less what was used', () => {
     expect(unusedPart(dates(14n), dates(22n))).toEqual(dates(8n));
+    expect(unusedPart(dates(22n), dates(22n))).toEqual(dates(0n));
   });
 
   test.each<[string, () => unknown]>([

@@ -178,6 +178,13 @@ describe('percentage: of the base amounts, with a fixed amount an event', () => 
       events('1', '1'),
       '100',
     ],
+    ['a fixed amount of one', percentage({ fixedAmountMinor: 1n }), events('10000'), '121'],
+    [
+      'a free amount of one',
+      percentage({ freeAmountMinor: 1n, fixedAmountMinor: 0n }),
+      events('1', '100'),
+      '1.2',
+    ],
     [
       'fractions of a minor unit stay',
       percentage({ rate: '0.0015', fixedAmountMinor: 0n }),

@@ -17,6 +17,7 @@ describe('a minimum lifts and a maximum lowers what a price billed in a period',
     ['at the maximum', 2000n, 1000n, 2000n, null, null],
     ['above the maximum', 2500n, null, 2000n, null, { kind: 'maximum', amountMinor: -500n }],
     ['a maximum of zero', 5n, null, 0n, null, { kind: 'maximum', amountMinor: -5n }],
+    ['one limit both ways, met', 1000n, 1000n, 1000n, null, null],
     ['no limits', 2500n, null, null, null, null],
     [
       'prorated, rounded once',

@@ -1,4 +1,4 @@
-import { Temporal } from 'temporal-polyfill';
+import type { Temporal } from 'temporal-polyfill';
 import { invariant } from '../invariant';
 import { contains, type Period } from './period';
 import { toInstant, toLocal } from './zone';
@@ -88,10 +88,7 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
  */
 export function periodAfter(anchor: BillingAnchor, period: BillingPeriod): BillingPeriod {
   const next = periodContaining(anchor, period.endAt);
-  invariant(
-    next !== undefined && next.startAt.getTime() === period.endAt.getTime(),
-    'the period is one of the anchor',
-  );
+  invariant(next?.startAt.getTime() === period.endAt.getTime(), 'the period is one of the anchor');
   return next;
 }
 
