@@ -89,6 +89,16 @@ describe('the unused rest of an amount is kept only when it lasts once', () => {
   });
 });
 
+describe('a percentage has no rest, and a coupon of nothing takes nothing', () => {
+  test.each([percent('50'), percent('0'), amount(0n)])('%o', (off) => {
+    const [applied] = applyCoupons(lines(1000n), [coupon(off, { duration: 'once' })]).coupons;
+    expect(applied?.unusedMinor).toBe(0n);
+    expect(applied?.amountMinor).toBe(
+      off.type === 'percent' && off.percentOff === '50' ? 500n : 0n,
+    );
+  });
+});
+
 describe('what is not a coupon is refused', () => {
   test.each([percent('100.01'), percent('-1'), percent('ten'), amount(-1n)])('%o', (off) => {
     expect(() => applyCoupons(lines(1000n), [coupon(off)])).toThrow(InvariantError);

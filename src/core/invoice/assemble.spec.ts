@@ -112,6 +112,36 @@ describe('an invoice is made in one order: lines, true-ups, coupons, tax, credit
       { ...nothing, subtotal: 100n, discount: 100n, total: 0n, due: 0n },
     ],
     [
+      'a coupon for all takes off all that no maximum took',
+      {
+        lines: [line('usage', 150n), line('seat', 70n), line('more', 1n), line('old', -40n)],
+        commitments: [
+          commitment({ countedLineIds: new Set(['usage', 'more', 'old']), maximumMinor: 31n }),
+        ],
+        coupons: [coupon({ type: 'percent', percentOff: '100' })],
+      },
+      { ...nothing, subtotal: 101n, discount: 141n, total: -40n, due: 0n, toBalance: 40n },
+    ],
+    [
+      'a maximum that earlier invoices passed gives back more than the lines hold',
+      {
+        lines: [line('usage', 100n)],
+        commitments: [commitment({ maximumMinor: 1000n, alreadyBilledMinor: 1100n })],
+        coupons: [coupon({ type: 'percent', percentOff: '100' })],
+      },
+      { ...nothing, subtotal: -100n, total: -100n, due: 0n, toBalance: 100n },
+    ],
+    [
+      'one minor unit is billed, and paid by credit',
+      { lines: [line('seat', 1n)], creditGrants: [credit('note', 1n)] },
+      { ...nothing, subtotal: 1n, total: 1n, credit: 1n, due: 0n },
+    ],
+    [
+      'one minor unit is due',
+      { lines: [line('seat', 1n)] },
+      { ...nothing, subtotal: 1n, total: 1n, due: 1n },
+    ],
+    [
       'a credit is taxed with the charge it meets',
       { lines: [line('old', -483n, 'vat'), line('new', 1933n, 'vat')] },
       { ...nothing, subtotal: 1450n, tax: 290n, total: 1740n, due: 1740n },
@@ -222,6 +252,22 @@ describe('what does not belong on one invoice is refused', () => {
     const invoice = assembleInvoice(contents({ lines: [line('a', 100n, 'vat')] }));
     expect(() => assertInvoiceAddsUp(invoice)).not.toThrow();
     expect(() => assertInvoiceAddsUp({ ...invoice, [field]: 1n })).toThrow(InvariantError);
+  });
+
+  test.each([-1n, 101n])('a stored line of 100 with a discount of %d', (discountMinor) => {
+    const invoice = assembleInvoice(contents({ lines: [line('a', 100n)] }));
+    const netMinor = 100n - discountMinor;
+    const stored = {
+      ...invoice,
+      lines: invoice.lines.map((one) => ({ ...one, discountMinor, netMinor })),
+      discountMinor,
+      totalMinor: netMinor,
+      amountDueMinor: netMinor > 0n ? netMinor : 0n,
+      creditedToBalanceMinor: netMinor < 0n ? -netMinor : 0n,
+    };
+    expect(() => {
+      assertInvoiceAddsUp(stored);
+    }).toThrow('a discount is part of its line');
   });
 });
 

@@ -79,6 +79,9 @@ describe('each fact posts one balanced transaction', () => {
       { customer_credit: -720n, deferred_revenue: 1000n, revenue: -400n, tax_payable: 120n },
     ],
     ['an invoice of nothing', invoice(0n, line(0n)), {}],
+    ['one minor unit owed', invoice(0n, line(1n)), { accounts_receivable: 1n, revenue: -1n }],
+    ['one paid by credit', invoice(1n, line(1n)), { customer_credit: 1n, revenue: -1n }],
+    ['a refund of nothing', refund(0n), {}],
     [
       'a payment',
       payment(1200n, 1200n),

@@ -113,6 +113,7 @@ describe('exempt and reverse-charge customers are billed no tax, with a note', (
     const tax = taxInvoice([line(11900n, 'mwst'), line(1000n, 'vat')], [gross19, vat], treatment);
     expect(tax.note).toBe(note);
     expect(tax.rates).toEqual([]);
+    expect([tax.exclusiveTaxMinor, tax.inclusiveTaxMinor]).toEqual([0n, 0n]);
     expect(tax.lines.map(({ netMinor, taxMinor }) => [netMinor, taxMinor])).toEqual([
       [11900n, 0n],
       [1000n, 0n],

@@ -83,6 +83,13 @@ describe('a weighted sum holds each change to the end of the period', () => {
   test('an empty period has no weights', () => {
     const empty = { startAt: march.startAt, endAt: march.startAt };
     expect(() => aggregate('weighted_sum', [], empty)).toThrow(InvariantError);
+    expect(aggregate('count', [fifth], empty)).toEqual(ZERO);
+  });
+
+  test('one second is enough to weigh over', () => {
+    const second = { startAt: march.startAt, endAt: new Date('2026-03-01T00:00:01Z') };
+    const held = aggregate('weighted_sum', [event('2026-03-01T00:00:00Z', '3')], second);
+    expect(held).toEqual(rational(3n));
   });
 });
 

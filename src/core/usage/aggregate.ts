@@ -28,7 +28,7 @@ export type MeteredEvent = {
  *
  * @param carriedOver what a recurring meter held when the period began, see {@link heldAtEnd};
  * weighs for the whole period. Zero for a meter that starts anew.
- * @throws InvariantError when the period is empty.
+ * @throws InvariantError when `weighted_sum` has no second to weigh over.
  */
 export function aggregate(
   aggregation: Aggregation,
@@ -36,7 +36,6 @@ export function aggregate(
   period: Period,
   carriedOver: Rational = ZERO,
 ): Rational {
-  invariant(elapsedSeconds(period) > 0n, 'a metered period is not empty');
   const inPeriod = events.filter(({ occurredAt }) => contains(period, occurredAt));
   switch (aggregation) {
     case 'count':
@@ -103,6 +102,7 @@ function weightedSum(
     const heldSeconds = elapsedSeconds({ startAt: occurredAt, endAt: period.endAt });
     return [multiply(value, rational(heldSeconds))];
   });
-  const share = rational(1n, elapsedSeconds(period));
-  return add(carriedOver, multiply(sum(valueSeconds), share));
+  const periodSeconds = elapsedSeconds(period);
+  invariant(periodSeconds > 0n, 'a weighted sum has a second to weigh over');
+  return add(carriedOver, multiply(sum(valueSeconds), rational(1n, periodSeconds)));
 }
