@@ -60,6 +60,12 @@ describe('arithmetic loses nothing', () => {
     );
   });
 
+  test('one denominator is the least', () => {
+    const shares = exact.overCommonDenominator([rational(1n, 4n), rational(1n, 6n), rational(2n)]);
+    expect(shares).toEqual({ numerators: [3n, 2n, 24n], denominator: 12n });
+    expect(exact.overCommonDenominator([])).toEqual({ numerators: [], denominator: 1n });
+  });
+
   test('order agrees with subtraction', () => {
     fc.assert(
       fc.property(anyRational, anyRational, (left, right) => {
