@@ -5,6 +5,7 @@ import { DatabaseModule } from './platform/database';
 import { IdempotencyModule } from './platform/idempotency';
 import { JobsModule } from './platform/jobs';
 import { ObservabilityModule } from './platform/observability';
+import { OutboundModule } from './platform/outbound';
 import { OutboxModule } from './platform/outbox';
 import { SecretsModule } from './platform/secrets';
 import { CatalogModule } from './modules/catalog';
@@ -14,6 +15,7 @@ import { EntitlementsModule } from './modules/entitlements';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
+import { TestClocksModule } from './modules/test-clocks';
 import { WebhooksModule } from './modules/webhooks';
 
 /** The whole engine. `main.ts` and the tests start the same one. */
@@ -29,6 +31,7 @@ export class AppModule {
         DatabaseModule.connect(databaseUrl),
         SecretsModule,
         JobsModule,
+        OutboundModule,
         OutboxModule,
         IdempotencyModule,
         ObservabilityModule,
@@ -39,6 +42,7 @@ export class AppModule {
         PaymentsModule,
         RefundsModule,
         StudioModule,
+        TestClocksModule,
         WebhooksModule,
       ],
     };

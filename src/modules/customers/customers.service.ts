@@ -12,6 +12,7 @@ import {
 import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { TestClocksService } from '../test-clocks';
 import {
   customerCurrencyLocked,
   customerCurrencyMismatch,
@@ -25,6 +26,7 @@ import {
   type CustomerChange,
   type CustomerDetails,
   type CustomerFilter,
+  type NewCustomer,
 } from './domain/customer';
 
 @Injectable()
@@ -33,11 +35,12 @@ export class CustomersService {
     private readonly database: Database,
     private readonly customers: CustomersRepository,
     private readonly outbox: Outbox,
+    private readonly testClocks: TestClocksService,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `customer_external_id_taken` */
-  async create(details: CustomerDetails): Promise<Customer> {
+  /** @throws {ProblemError} `customer_external_id_taken`, `reference_not_found` */
+  async create(details: NewCustomer): Promise<Customer> {
     const now = this.clock.now();
     const customer: Customer = {
       ...details,
@@ -49,6 +52,9 @@ export class CustomersService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
+      if (details.testClockId !== null) {
+        await this.testClocks.requireForReference(details.testClockId, '/test_clock_id');
+      }
       await this.customers.insert(customer);
       await this.outbox.record(customerCreated, { after: customer, occurredAt: now });
     });

@@ -30,6 +30,8 @@ export interface Customer {
   readonly timezone: string;
   readonly address: Address | null;
   readonly taxExempt: TaxExemption;
+  /** The test clock it lives on; null: it lives in real time. */
+  readonly testClockId: string | null;
   readonly metadata: Metadata;
   /** Set when it was deleted; the row stays, because history refers to it. */
   readonly deletedAt: Date | null;
@@ -42,6 +44,9 @@ export type CustomerDetails = Pick<
   Customer,
   'name' | 'email' | 'externalId' | 'currency' | 'timezone' | 'address' | 'taxExempt' | 'metadata'
 >;
+
+/** What a customer is created with: its details, and what never changes afterwards. */
+export type NewCustomer = CustomerDetails & Pick<Customer, 'testClockId'>;
 
 /** What an update may change; what is left out stays, null clears. */
 export type CustomerChange = {

@@ -3,13 +3,14 @@ import { Type } from 'class-transformer';
 import { IsEmail, IsIn, IsObject, ValidateNested } from 'class-validator';
 import {
   IsCurrency,
+  IsIdOf,
   IsText,
   IsTimeZone,
   MetadataField,
   Nullable,
   Omittable,
 } from '../../../platform/http';
-import { type CustomerDetails, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
+import { type NewCustomer, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
 import { AddressInputDto, toAddress } from './address.dto';
 
 export const LONGEST_NAME = 200;
@@ -93,11 +94,21 @@ export class CreateCustomerDto {
   })
   readonly tax_exempt?: TaxExemption;
 
+  @Nullable()
+  @IsIdOf('clock')
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description: 'The test clock it lives on; left out: it lives in real time. Never changes.',
+    example: null,
+  })
+  readonly test_clock_id?: string | null;
+
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
 
-export function toCustomerDetails(dto: CreateCustomerDto): CustomerDetails {
+export function toNewCustomer(dto: CreateCustomerDto): NewCustomer {
   return {
     name: dto.name,
     email: dto.email ?? null,
@@ -106,6 +117,7 @@ export function toCustomerDetails(dto: CreateCustomerDto): CustomerDetails {
     timezone: dto.timezone ?? DEFAULT_TIMEZONE,
     address: dto.address ? toAddress(dto.address) : null,
     taxExempt: dto.tax_exempt ?? 'none',
+    testClockId: dto.test_clock_id ?? null,
     metadata: dto.metadata ?? {},
   };
 }
