@@ -15,6 +15,7 @@ import { EntitlementsModule } from './modules/entitlements';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
+import { TaxRatesModule } from './modules/tax-rates';
 import { TestClocksModule } from './modules/test-clocks';
 import { WebhooksModule } from './modules/webhooks';
 
@@ -42,6 +43,7 @@ export class AppModule {
         PaymentsModule,
         RefundsModule,
         StudioModule,
+        TaxRatesModule,
         TestClocksModule,
         WebhooksModule,
       ],

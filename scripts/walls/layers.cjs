@@ -11,7 +11,7 @@ const LAYERS = [
   ['subscriptions'],
   ['invoicing', 'metering'],
   ['ledger', 'catalog', 'customers', 'coupons'],
-  ['test-clocks'],
+  ['test-clocks', 'tax-rates'],
 ];
 
 module.exports = { LAYERS };

@@ -28,6 +28,8 @@ export class CustomerEntity implements Customer {
   @Column({ type: 'varchar', length: 64 }) readonly timezone!: string;
   @Column({ type: 'jsonb', nullable: true }) readonly address!: Address | null;
   @Column({ type: 'varchar', length: 10 }) readonly taxExempt!: TaxExemption;
+  @Column({ type: 'varchar', length: 40, array: true, default: [] })
+  readonly taxRateIds!: readonly string[];
   @ReferenceColumn({ nullable: true })
   @ForeignKey('TestClockEntity')
   readonly testClockId!: string | null;

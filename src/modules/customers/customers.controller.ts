@@ -88,7 +88,13 @@ export class CustomersController {
     status: 200,
     answer: CustomerDto,
     reads: 'change',
-    problems: [customerNotFound, customerExternalIdTaken, customerCurrencyLocked, metadataTooLarge],
+    problems: [
+      customerNotFound,
+      customerExternalIdTaken,
+      customerCurrencyLocked,
+      metadataTooLarge,
+      referenceNotFound,
+    ],
   })
   async updateCustomer(
     @Param('id', customerId) id: string,

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { TaxRatesModule } from '../tax-rates';
 import { TestClocksModule } from '../test-clocks';
 import { CustomerEntity } from './customer.entity';
 import { CustomersController } from './customers.controller';
@@ -7,7 +8,7 @@ import { CustomersRepository } from './customers.repository';
 import { CustomersService } from './customers.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([CustomerEntity]), TestClocksModule],
+  imports: [TypeOrmModule.forFeature([CustomerEntity]), TaxRatesModule, TestClocksModule],
   controllers: [CustomersController],
   providers: [CustomersRepository, CustomersService],
   exports: [CustomersService],

@@ -12,6 +12,7 @@ import {
 import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { type TaxRate, TaxRatesService } from '../tax-rates';
 import { TestClocksService } from '../test-clocks';
 import {
   customerCurrencyLocked,
@@ -35,6 +36,7 @@ export class CustomersService {
     private readonly database: Database,
     private readonly customers: CustomersRepository,
     private readonly outbox: Outbox,
+    private readonly taxRates: TaxRatesService,
     private readonly testClocks: TestClocksService,
     private readonly clock: Clock,
   ) {}
@@ -55,6 +57,7 @@ export class CustomersService {
       if (details.testClockId !== null) {
         await this.testClocks.requireForReference(details.testClockId, '/test_clock_id');
       }
+      await this.taxRates.requireForReference(details.taxRateIds, '/tax_rate_ids');
       await this.customers.insert(customer);
       await this.outbox.record(customerCreated, { after: customer, occurredAt: now });
     });
@@ -75,7 +78,7 @@ export class CustomersService {
   /**
    * Changes the fields sent and merges the metadata. What leaves it as it was changes nothing and tells nobody.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`, `metadata_too_large`,
-   * `customer_currency_locked`, `customer_external_id_taken`
+   * `customer_currency_locked`, `customer_external_id_taken`, `reference_not_found`
    */
   update(id: string, change: CustomerChange, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
@@ -88,7 +91,10 @@ export class CustomersService {
         throw customerCurrencyLocked(id, before.currency);
       }
       const same = isDeepStrictEqual({ ...before, ...details }, { ...before });
-      return same ? before : this.write(before, details);
+      if (same) return before;
+      const { taxRateIds } = details;
+      await this.taxRates.requireForReference(taxRateIds, '/tax_rate_ids', before.taxRateIds);
+      return this.write(before, details);
     });
   }
 
@@ -144,6 +150,11 @@ export class CustomersService {
     });
   }
 
+  /** The tax rates that the customer is billed, in its order; also those switched off or archived since. */
+  taxRatesOf(customer: Customer): Promise<readonly TaxRate[]> {
+    return this.taxRates.getGiven(customer.taxRateIds);
+  }
+
   private async write(before: Customer, columns: Partial<Customer>): Promise<Customer> {
     const now = this.clock.now();
     const after = { ...before, ...columns, version: before.version + 1, updatedAt: now };
@@ -165,6 +176,7 @@ function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails
     timezone: keep(change.timezone, before.timezone),
     address: keep(change.address, before.address),
     taxExempt: keep(change.taxExempt, before.taxExempt),
+    taxRateIds: keep(change.taxRateIds, before.taxRateIds),
     metadata: mergeMetadata(before.metadata, change.metadata),
   };
 }

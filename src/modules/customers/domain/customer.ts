@@ -30,6 +30,8 @@ export interface Customer {
   readonly timezone: string;
   readonly address: Address | null;
   readonly taxExempt: TaxExemption;
+  /** The rates it is billed, in the order they are shown. */
+  readonly taxRateIds: readonly string[];
   /** The test clock it lives on; null: it lives in real time. */
   readonly testClockId: string | null;
   readonly metadata: Metadata;
@@ -42,7 +44,15 @@ export interface Customer {
 /** What a new customer is made of. */
 export type CustomerDetails = Pick<
   Customer,
-  'name' | 'email' | 'externalId' | 'currency' | 'timezone' | 'address' | 'taxExempt' | 'metadata'
+  | 'name'
+  | 'email'
+  | 'externalId'
+  | 'currency'
+  | 'timezone'
+  | 'address'
+  | 'taxExempt'
+  | 'taxRateIds'
+  | 'metadata'
 >;
 
 /** What a customer is created with: its details, and what never changes afterwards. */

@@ -1,6 +1,14 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsEmail, IsIn, IsObject, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsEmail,
+  IsIn,
+  IsObject,
+  ValidateNested,
+} from 'class-validator';
 import {
   IsCurrency,
   IsIdOf,
@@ -16,6 +24,7 @@ import { AddressInputDto, toAddress } from './address.dto';
 export const LONGEST_NAME = 200;
 export const LONGEST_EMAIL = 320;
 export const LONGEST_EXTERNAL_ID = 255;
+export const MOST_TAX_RATES = 5;
 
 const DEFAULT_TIMEZONE = 'UTC';
 
@@ -94,6 +103,19 @@ export class CreateCustomerDto {
   })
   readonly tax_exempt?: TaxExemption;
 
+  @Omittable()
+  @IsArray()
+  @ArrayMaxSize(MOST_TAX_RATES)
+  @ArrayUnique()
+  @IsIdOf('txr', { each: true })
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: MOST_TAX_RATES,
+    description: 'Active tax rates it is billed; left out: none.',
+    example: [],
+  })
+  readonly tax_rate_ids?: readonly string[];
+
   @Nullable()
   @IsIdOf('clock')
   @ApiPropertyOptional({
@@ -117,6 +139,7 @@ export function toNewCustomer(dto: CreateCustomerDto): NewCustomer {
     timezone: dto.timezone ?? DEFAULT_TIMEZONE,
     address: dto.address ? toAddress(dto.address) : null,
     taxExempt: dto.tax_exempt ?? 'none',
+    taxRateIds: dto.tax_rate_ids ?? [],
     testClockId: dto.test_clock_id ?? null,
     metadata: dto.metadata ?? {},
   };
