@@ -12,6 +12,7 @@ import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
 import { CustomersModule } from './modules/customers';
 import { EntitlementsModule } from './modules/entitlements';
+import { LedgerModule } from './modules/ledger';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
@@ -39,6 +40,7 @@ export class AppModule {
         CouponsModule,
         CustomersModule,
         CatalogModule,
+        LedgerModule,
         EntitlementsModule,
         PaymentsModule,
         RefundsModule,
