@@ -26,6 +26,7 @@ const esModulesOnly = [
   'uint8array-extras',
   '@borewit',
   '@tokenizer',
+  'request-filtering-agent',
   'temporal-polyfill',
   'temporal-spec',
   'temporal-utils',
