@@ -51,7 +51,7 @@ export const planEntitlementContradicts = defineProblem(
     kind: 'rule_broken',
     title: 'The value of an entitlement of the plan contradicts its type',
     meaning:
-      'A boolean entitlement takes neither `value`, `is_hard_limit` nor `reset`; `is_hard_limit` and `reset` are for metered ones; an entitlement comes once in a plan.',
+      'A boolean entitlement has no `value`, a static one needs one; an entitlement comes once in a plan.',
   },
   (faults: readonly PriceFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
