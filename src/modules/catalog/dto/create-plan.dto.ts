@@ -76,8 +76,8 @@ export class PlanEntitlementInputDto {
   readonly reset?: EntitlementReset;
 }
 
-/** A further version: but for `prices`, what is left out is as in the version before. */
-export class CreatePlanVersionDto {
+/** What a plan and a further version of one are both sent with. */
+class PlanTermsInputDto {
   @IsArray()
   @ArrayMaxSize(MOST_PRICES)
   @IsObject({ each: true })
@@ -89,15 +89,6 @@ export class CreatePlanVersionDto {
     description: 'What it costs; empty: nothing.',
   })
   readonly prices!: readonly PriceInputDto[];
-
-  @Omittable()
-  @IsIn(PLAN_INTERVALS)
-  @ApiPropertyOptional({
-    enum: PLAN_INTERVALS,
-    description: 'The unit a billing period is counted in.',
-    example: 'month',
-  })
-  readonly interval?: PlanInterval;
 
   @Omittable()
   @IsInt()
@@ -150,7 +141,19 @@ export class CreatePlanVersionDto {
   readonly entitlements?: readonly PlanEntitlementInputDto[];
 }
 
-export class CreatePlanDto extends CreatePlanVersionDto {
+/** A further version: but for `prices`, what is left out is as in the version before. */
+export class CreatePlanVersionDto extends PlanTermsInputDto {
+  @Omittable()
+  @IsIn(PLAN_INTERVALS)
+  @ApiPropertyOptional({
+    enum: PLAN_INTERVALS,
+    description: 'The unit a billing period is counted in.',
+    example: 'month',
+  })
+  readonly interval?: PlanInterval;
+}
+
+export class CreatePlanDto extends PlanTermsInputDto {
   @Matches(/^[A-Za-z0-9_-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, - or _' })
   @ApiProperty({
     description: 'Your name for it, 1 to 64 letters, digits, - or _; unique for ever.',
@@ -177,7 +180,7 @@ export class CreatePlanDto extends CreatePlanVersionDto {
     description: 'The unit a billing period is counted in.',
     example: 'month',
   })
-  declare readonly interval: PlanInterval;
+  readonly interval!: PlanInterval;
 
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
