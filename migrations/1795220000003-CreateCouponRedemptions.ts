@@ -15,7 +15,7 @@ export class CreateCouponRedemptions1795220000003 implements MigrationInterface 
           "redeemed_at" TIMESTAMP(3) WITH TIME ZONE NOT NULL,
           "ends_at" TIMESTAMP(3) WITH TIME ZONE,
           "remaining_amount" bigint,
-          "applied_amount" bigint NOT NULL DEFAULT '0',
+          "applied_amount" bigint NOT NULL,
           "ended_at" TIMESTAMP(3) WITH TIME ZONE,
           CONSTRAINT "coupon_redemption_subscription_unique" UNIQUE ("subscription_id", "coupon_id"),
           CONSTRAINT "coupon_redemption_ends_check" CHECK ("ends_at" > "redeemed_at"),

@@ -20,6 +20,6 @@ export class CouponRedemptionEntity implements CouponRedemption {
   @InstantColumn() readonly redeemedAt!: Date;
   @InstantColumn({ nullable: true }) readonly endsAt!: Date | null;
   @AmountColumn({ nullable: true }) readonly remainingAmount!: bigint | null;
-  @AmountColumn({ default: 0 }) readonly appliedAmount!: bigint;
+  @AmountColumn() readonly appliedAmount!: bigint;
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
 }
