@@ -51,6 +51,9 @@ const ORPHANED = `
 /** The first statement of a transaction: all that follow see the same instant. */
 const ONE_INSTANT = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY';
 
+/** All of the books takes longer to read than any request for a part of them. */
+const MORE_TIME = `SET LOCAL statement_timeout = '5min'`;
+
 type TransactionRow = Omit<PostedTransaction, 'postings'>;
 
 @Injectable()
@@ -128,10 +131,11 @@ export class LedgerRepository {
     return this.idsOf(ORPHANED);
   }
 
-  /** Makes all reads of the transaction that has just begun see one instant, and refuses it writes. */
+  /** Makes all reads of the transaction that has just begun see one instant, gives them time, and refuses it writes. */
   async holdStill(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(ONE_INSTANT);
+    await this.database.query(MORE_TIME);
   }
 
   private async idsOf(sql: string): Promise<readonly string[]> {

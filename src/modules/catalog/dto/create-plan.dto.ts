@@ -40,7 +40,7 @@ const MOST_ENTITLEMENTS = 100;
 const MOST_INTERVALS = 365;
 const MOST_TRIAL_DAYS = 730;
 
-export class PlanEntitlementInputDto {
+class PlanEntitlementInputDto {
   @IsIdOf('ent')
   @ApiProperty({
     description: 'What a subscriber is allowed.',
