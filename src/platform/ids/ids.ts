@@ -24,6 +24,7 @@ export type IdPrefix =
   | 'ref'
   | 'sch'
   | 'si'
+  | 'sp'
   | 'sub'
   | 'txr'
   | 'whd'
