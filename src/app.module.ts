@@ -12,10 +12,12 @@ import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
 import { CustomersModule } from './modules/customers';
 import { EntitlementsModule } from './modules/entitlements';
+import { InvoicingModule } from './modules/invoicing';
 import { LedgerModule } from './modules/ledger';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
+import { SubscriptionsModule } from './modules/subscriptions';
 import { TaxRatesModule } from './modules/tax-rates';
 import { TestClocksModule } from './modules/test-clocks';
 import { WebhooksModule } from './modules/webhooks';
@@ -40,11 +42,13 @@ export class AppModule {
         CouponsModule,
         CustomersModule,
         CatalogModule,
+        InvoicingModule,
         LedgerModule,
         EntitlementsModule,
         PaymentsModule,
         RefundsModule,
         StudioModule,
+        SubscriptionsModule,
         TaxRatesModule,
         TestClocksModule,
         WebhooksModule,
