@@ -234,11 +234,12 @@ describe('the ledger', () => {
       );
       const left = await ledger().customerBalances('accounts_receivable');
       expect(left.map(({ customerId }) => customerId)).not.toContain(of);
-      // The provider is made up: take it back, or the check of payments would rightly complain.
+      // Neither the invoice nor the payment is there: take them back, or checks would rightly complain.
       const { data } = (await read(`/v1/ledger/transactions?customer_id=${of}&limit=1`)) as {
         data: { source_id: string }[];
       };
       await unpost(engine, data[0]?.source_id ?? '');
+      await unpost(engine, id);
     });
   });
 
@@ -319,7 +320,9 @@ describe('the ledger', () => {
         }),
         payment,
       );
-      expect((await verifyLedger(engine)).checks[2]?.offending).toEqual([
+      const failed = (await verifyLedger(engine)).checks.filter((check) => !check.ok);
+      expect(failed.map(({ name }) => name)).toEqual([CHECKS[2]]);
+      expect(failed[0]?.offending).toEqual([
         'manual BHD: payments 70, ledger 0',
         'manual KWD: payments 0, ledger 70',
       ]);
@@ -342,7 +345,7 @@ describe('the ledger', () => {
       await past(`INSERT INTO ledger_posting VALUES ($1, 1, 'revenue', 1)`, [orphan]);
       const { ok, checks } = await verifyLedger(engine);
       expect(ok).toBe(false);
-      expect(checks.slice(0, 2)).toEqual([
+      expect(checks.filter((check) => !check.ok)).toEqual([
         { name: CHECKS[0], ok: false, offending: [broken] },
         { name: CHECKS[1], ok: false, offending: [orphan] },
       ]);
