@@ -36,8 +36,10 @@ describe('migrations', () => {
     const made = await createTestDatabase('empty');
     const source = await connect(made.url);
     try {
+      // Entities can name the operators of an exclusion, not the extension that they come from.
+      await source.query('CREATE EXTENSION btree_gist');
       await source.synchronize();
-      return await catalogueOf(made.url);
+      return (await catalogueOf(made.url)).filter((line) => !isBeyondEntities(line));
     } finally {
       await source.destroy();
       await made.drop();

@@ -71,6 +71,11 @@ export class CustomersService {
     return customer;
   }
 
+  /** Whether there is such a customer: a deleted one is gone. */
+  async exists(id: string): Promise<boolean> {
+    return (await this.customers.find(id)) !== null;
+  }
+
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     return this.customers.page(filter, request);
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
-import { decideDue } from './domain/decide';
+import { CustomersService } from '../customers';
+import { decideAbandon, decideDue } from './domain/decide';
 import type { Subscription } from './domain/subscription';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
@@ -11,11 +12,12 @@ export class DueSubscriptionsService {
   constructor(
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
+    private readonly customers: CustomersService,
     private readonly outcomes: SubscriptionOutcomesService,
   ) {}
 
   /**
-   * Does the next piece of work that is due, in one commit. Nothing where somebody did it already: whoever locks the
+   * Does the next piece of work that is due, in one commit. A subscription whose customer was deleted ends there. Nothing where somebody did it already: whoever locks the
    * subscription first does it, and the next finds it done.
    * @returns whether something was done
    */
@@ -24,7 +26,10 @@ export class DueSubscriptionsService {
       const snapshot = await this.subscriptions.lockSnapshot(id);
       const before = snapshot?.subscription ?? null;
       if (snapshot === null || before === null || !isDue(before, now)) return false;
-      await this.outcomes.apply(before, decideDue(snapshot, NEW_IDS), now);
+      const outcome = (await this.customers.exists(before.customerId))
+        ? decideDue(snapshot, NEW_IDS)
+        : decideAbandon(snapshot);
+      await this.outcomes.apply(before, outcome, now);
       return true;
     });
   }

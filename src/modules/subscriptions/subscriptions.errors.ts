@@ -29,7 +29,7 @@ export const subscriptionNotRunning = defineProblem(
   },
   (id: string, status: string) => ({
     detail: `The subscription ${id} is ${status}.`,
-    extensions: { status },
+    extensions: { subscription_status: status },
   }),
 );
 

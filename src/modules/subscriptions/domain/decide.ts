@@ -194,6 +194,13 @@ export function decideEnd(
   );
 }
 
+/** The end of a subscription whose customer is gone: nobody is billed. */
+export function decideAbandon(snapshot: Snapshot): Outcome {
+  const at = snapshot.subscription.nextBillingAt;
+  invariant(at !== null, 'something is due');
+  return { ...decideEnd(snapshot, at, 'border', false), billing: null };
+}
+
 /** Whether an item is billed for time after an instant. */
 export function holdsBeyond(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
   return ({ endAt }) => endAt === null || endAt > at;
