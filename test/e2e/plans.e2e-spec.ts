@@ -297,6 +297,16 @@ describe('plans', () => {
       expect(rest.body).toEqual({ data: all.data.slice(2), next_cursor: null });
     });
 
+    it('once, when the same request is repeated with its key', async () => {
+      const plan = await createPlan();
+      const send = () =>
+        newVersion(plan.id, { prices: [seat] }).set('Idempotency-Key', `${plan.id}-2`);
+      const answers = await Promise.all([send(), send(), send()]);
+      expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+      expect(new Set(answers.map(({ body }) => (body as { id: string }).id)).size).toBe(1);
+      expect(await read(plan.id)).toMatchObject({ version: 2 });
+    });
+
     it('many at once, each with a number of its own', async () => {
       const plan = await createPlan();
       const answers = await Promise.all(

@@ -216,6 +216,22 @@ describe('tax rates', () => {
       expect(await eventsOf(engine, id)).toHaveLength(1);
     });
 
+    it('are archived first or given first, never given after', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const rate = await createRate();
+        const id = await createCustomer(engine);
+        const [given, archived] = await Promise.all([
+          give(id, [rate]),
+          engine.http.delete(`/v1/tax-rates/${rate}`),
+        ]);
+        expect(archived.status).toBe(204);
+        expect([200, 422]).toContain(given.status);
+        expect(await read(`/v1/customers/${id}`)).toMatchObject({
+          tax_rate_ids: given.status === 200 ? [rate] : [],
+        });
+      }
+    });
+
     it('stay where they are when they are switched off or archived', async () => {
       const off = await createRate();
       const gone = await createRate();
