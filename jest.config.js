@@ -27,6 +27,9 @@ const esModulesOnly = [
   '@borewit',
   '@tokenizer',
   'request-filtering-agent',
+  'temporal-polyfill',
+  'temporal-spec',
+  'temporal-utils',
 ];
 
 const shared = {

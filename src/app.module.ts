@@ -12,9 +12,14 @@ import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
 import { CustomersModule } from './modules/customers';
 import { EntitlementsModule } from './modules/entitlements';
+import { InvoicingModule } from './modules/invoicing';
+import { LedgerModule } from './modules/ledger';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
+import { SubscriptionsModule } from './modules/subscriptions';
+import { TaxRatesModule } from './modules/tax-rates';
+import { TestClocksModule } from './modules/test-clocks';
 import { WebhooksModule } from './modules/webhooks';
 
 /** The whole engine. `main.ts` and the tests start the same one. */
@@ -37,10 +42,15 @@ export class AppModule {
         CouponsModule,
         CustomersModule,
         CatalogModule,
+        InvoicingModule,
+        LedgerModule,
         EntitlementsModule,
         PaymentsModule,
         RefundsModule,
         StudioModule,
+        SubscriptionsModule,
+        TaxRatesModule,
+        TestClocksModule,
         WebhooksModule,
       ],
     };

@@ -7,9 +7,11 @@ const LAYERS = [
   ['studio', 'webhooks'],
   ['refunds'],
   ['payments'],
-  ['entitlements', 'invoicing'],
-  ['subscriptions', 'metering'],
+  ['entitlements'],
+  ['subscriptions'],
+  ['invoicing', 'metering'],
   ['ledger', 'catalog', 'customers', 'coupons'],
+  ['test-clocks', 'tax-rates'],
 ];
 
 module.exports = { LAYERS };

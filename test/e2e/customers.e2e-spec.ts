@@ -61,6 +61,8 @@ describe('customers', () => {
       id: expect.stringMatching(/^cus_/) as string,
       ...sent,
       currency_locked: false,
+      tax_rate_ids: [],
+      test_clock_id: null,
       created_at: '2026-03-01T09:30:00.000Z',
       updated_at: '2026-03-01T09:30:00.000Z',
     });

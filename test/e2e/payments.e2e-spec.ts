@@ -1,5 +1,6 @@
 import { DuePayments } from '../../src/modules/payments/due-payments';
 import { createCustomer, createPayment } from '../support/billing';
+import { unpost } from '../support/ledger';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('payments', () => {
@@ -128,6 +129,7 @@ describe('payments', () => {
       `UPDATE payment SET status = 'pending', provider_reference = NULL, due_at = $2 WHERE id = $1`,
       [id, engine.clock.now()],
     );
+    await unpost(engine, id);
     await engine.database.query('DELETE FROM sandbox_operation WHERE key = $1', [`charge:${id}`]);
     await engine.app.get(DuePayments).runDue();
     expect(await read(id)).toMatchObject({ status: 'succeeded' });

@@ -1,5 +1,6 @@
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { createPayment } from '../support/billing';
+import { unpost } from '../support/ledger';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('refunds', () => {
@@ -179,6 +180,7 @@ describe('refunds', () => {
           `DELETE FROM event WHERE object_id = $1 AND type = 'refund.succeeded'`,
           [idOf(answer)],
         );
+        await unpost(engine, idOf(answer));
         if (moment.startsWith('before')) {
           await engine.database.query('DELETE FROM sandbox_operation WHERE key = $1', [
             `refund:${idOf(answer)}`,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { dataSourceOptions, migrate } from '../../src/platform/database';
-import { catalogueOf } from '../support/catalogue';
+import { catalogueOf, isBeyondEntities } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { startTestApp } from '../support/test-app';
 
@@ -36,8 +36,10 @@ describe('migrations', () => {
     const made = await createTestDatabase('empty');
     const source = await connect(made.url);
     try {
+      // Entities can name the operators of an exclusion, not the extension that they come from.
+      await source.query('CREATE EXTENSION btree_gist');
       await source.synchronize();
-      return await catalogueOf(made.url);
+      return (await catalogueOf(made.url)).filter((line) => !isBeyondEntities(line));
     } finally {
       await source.destroy();
       await made.drop();
@@ -61,7 +63,8 @@ describe('migrations', () => {
 
   it('make what the entities say, to the letter: every column, constraint and index', async () => {
     await migrate(database.url);
-    expect(await catalogueOf(database.url)).toEqual(await catalogueOfEntities());
+    const migrated = (await catalogueOf(database.url)).filter((line) => !isBeyondEntities(line));
+    expect(migrated).toEqual(await catalogueOfEntities());
   });
 
   it.each([

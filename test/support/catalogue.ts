@@ -32,6 +32,11 @@ const ROUTINES = `
   SELECT format('routine %s', oid::regprocedure) AS line
   FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
 
+/** What entities cannot say: a trigger, the function it runs, the constraint a deferred one counts as. */
+export function isBeyondEntities(line: string): boolean {
+  return /^(trigger|routine) |^constraint \S+ TRIGGER/.test(line);
+}
+
 /** Everything a database says of its schema, one line each, sorted. The record of migrations is left out. */
 export async function catalogueOf(url: string): Promise<readonly string[]> {
   const client = new Client({ connectionString: url });

@@ -15,8 +15,8 @@ export function isWithinMetadataLimits(value: unknown): value is Metadata {
 }
 
 /**
- * What an update makes of stored metadata: keys sent replace (one level deep, a nested map is replaced whole), `null`
- * removes, keys not sent stay.
+ * What an update makes of stored metadata: keys sent replace (one level deep, a nested map is
+ * replaced whole), `null` removes, keys not sent stay.
  */
 export function mergeMetadata(stored: Metadata, sent: Metadata | undefined): Metadata {
   if (sent === undefined) return stored;

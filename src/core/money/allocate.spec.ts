@@ -15,6 +15,7 @@ describe('a whole is split by largest remainder', () => {
     ['no remainder', 1200n, [500n, 1500n], [300n, 900n]],
     ['a zero weight gets nothing', 10n, [0n, 3n, 0n, 3n, 3n], [0n, 4n, 0n, 3n, 3n]],
     ['one part takes all', 7n, [5n], [7n]],
+    ['a weight of one is a weight', 7n, [0n, 1n], [0n, 7n]],
     ['fewer units than parts', 2n, [1n, 1n, 1n], [1n, 1n, 0n]],
     ['a credit mirrors the charge', -100n, [333n, 333n, 334n], [-33n, -33n, -34n]],
     ['nothing to split', 0n, [1n, 2n], [0n, 0n]],
@@ -97,6 +98,8 @@ describe('a rounded sum is split over the exact shares it was rounded from', () 
 
   test.each<[string, bigint, bigint[], bigint]>([
     ['an amount that is not the sum', 5n, [100n], 100n],
+    ['one unit more than the sum', 2n, [100n], 100n],
+    ['one unit less than the sum', 0n, [100n], 100n],
     ['a denominator of zero', 0n, [], 0n],
   ])('%s is refused', (_, amountMinor, shares, denominator) => {
     expect(() => allocateShares(amountMinor, shares, denominator)).toThrow(InvariantError);

@@ -17,7 +17,10 @@ export function isTerminal<State extends string>(
   return transitions[state].length === 0;
 }
 
-/** The states that can be reached from the first one, itself included: a table should have no others. */
+/**
+ * The states that can be reached from the first one, itself included: a table should have no
+ * others.
+ */
 export function reachableFrom<State extends string>(
   transitions: Transitions<State>,
   first: State,

@@ -10,8 +10,7 @@ import {
 import { AddonEntity } from './addon.entity';
 import { addonCodeTaken } from './catalog.errors';
 import type { Addon } from './domain/addon';
-import { type Price, toPrice, termsOfPrice } from './domain/price';
-import { PriceEntity } from './price.entity';
+import { PricesRepository } from './prices.repository';
 
 /**
  * `reference` goes together with itself and with `change`; `change` holds up further changes; `removal` goes together
@@ -25,10 +24,13 @@ const LOCK_MODES = {
 
 type AddonRow = Omit<Addon, 'prices'>;
 
-/** Archived add-ons are found by nothing here. */
+/** Archived add-ons are found by `findSold` alone. */
 @Injectable()
 export class AddonsRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly prices: PricesRepository,
+  ) {}
 
   /** @throws {ProblemError} `addon_code_taken` */
   async insert({ prices, ...addon }: Addon): Promise<void> {
@@ -39,19 +41,17 @@ export class AddonsRepository {
       if (violatedConstraint(error) === 'addon_code_unique') throw addonCodeTaken(addon.code);
       throw error;
     }
-    for (const price of prices) {
-      const { id: addonId, createdAt } = addon;
-      await this.database.insert(PriceEntity, {
-        ...termsOfPrice(price),
-        id: price.id,
-        addonId,
-        createdAt,
-      });
-    }
+    await this.prices.insert(prices, 'addonId', addon.id, addon.createdAt);
   }
 
   async find(id: string): Promise<Addon | null> {
     return this.withPricesOrNull(await this.addons.findOneBy({ id, archivedAt: IsNull() }));
+  }
+
+  /** The add-ons with these ids, archived ones as well: what was sold goes on. */
+  async findSold(ids: readonly string[]): Promise<readonly Addon[]> {
+    if (ids.length === 0) return [];
+    return this.withPrices(await this.addons.findBy({ id: In([...ids]) }));
   }
 
   /** The add-on, locked until the transaction ends. */
@@ -89,14 +89,9 @@ export class AddonsRepository {
   }
 
   private async withPrices(rows: readonly AddonRow[]): Promise<readonly Addon[]> {
-    if (rows.length === 0) return [];
-    const prices = await this.database.repository(PriceEntity).find({
-      where: { addonId: In(rows.map(({ id }) => id)) },
-      order: { id: 'ASC' },
-    });
-    const byAddon = new Map<string, Price[]>(rows.map(({ id }) => [id, []]));
-    for (const price of prices) byAddon.get(price.addonId)?.push(toPrice(price.id, price));
-    return rows.map((row) => ({ ...row, prices: byAddon.get(row.id) ?? [] }));
+    const ids = rows.map(({ id }) => id);
+    const prices = await this.prices.findByOwners('addonId', ids);
+    return rows.map((row) => ({ ...row, prices: prices.get(row.id) ?? [] }));
   }
 
   private get addons() {

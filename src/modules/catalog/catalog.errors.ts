@@ -23,6 +23,42 @@ export const addonCodeTaken = defineProblem(
   }),
 );
 
+export const planNotFound = defineProblem(
+  {
+    code: 'plan_not_found',
+    kind: 'not_found',
+    title: 'There is no such plan',
+    meaning: 'The id in the path is not the id of a plan, or the plan was archived.',
+  },
+  (id: string) => ({ detail: `There is no plan ${JSON.stringify(id)}.` }),
+);
+
+export const planCodeTaken = defineProblem(
+  {
+    code: 'plan_code_taken',
+    kind: 'conflict',
+    title: 'The code belongs to another plan',
+    meaning: 'Codes are unique, also among archived plans. Choose another.',
+  },
+  (code: string) => ({
+    detail: `There already is a plan with the code ${JSON.stringify(code)}.`,
+  }),
+);
+
+export const planEntitlementContradicts = defineProblem(
+  {
+    code: 'plan_entitlement_contradicts',
+    kind: 'rule_broken',
+    title: 'The value of an entitlement of the plan contradicts its type',
+    meaning:
+      'A boolean entitlement has no `value`, a static one needs one; an entitlement comes once in a plan.',
+  },
+  (faults: readonly PriceFault[]) => ({
+    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
+    errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
+  }),
+);
+
 export const priceTermsContradict = defineProblem(
   {
     code: 'price_terms_contradict',

@@ -1,5 +1,6 @@
 import { defineEvent } from '../../platform/outbox';
 import { AddonDto, toAddonDto } from './dto/addon.dto';
+import { PlanDto, toPlanDto } from './dto/plan.dto';
 
 export const addonCreated = defineEvent({
   type: 'addon.created',
@@ -20,4 +21,32 @@ export const addonArchived = defineEvent({
   meaning: 'An add-on was archived; the event shows it as it was last.',
   dto: AddonDto,
   toDto: toAddonDto,
+});
+
+export const planCreated = defineEvent({
+  type: 'plan.created',
+  meaning: 'A plan was created, with its first version.',
+  dto: PlanDto,
+  toDto: toPlanDto,
+});
+
+export const planUpdated = defineEvent({
+  type: 'plan.updated',
+  meaning: 'The name or the metadata of a plan changed.',
+  dto: PlanDto,
+  toDto: toPlanDto,
+});
+
+export const planVersionActivated = defineEvent({
+  type: 'plan.version_activated',
+  meaning: 'A new version of a plan became the active one; running subscriptions keep theirs.',
+  dto: PlanDto,
+  toDto: toPlanDto,
+});
+
+export const planArchived = defineEvent({
+  type: 'plan.archived',
+  meaning: 'A plan was archived; the event shows it as it was last.',
+  dto: PlanDto,
+  toDto: toPlanDto,
 });

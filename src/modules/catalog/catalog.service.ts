@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
 import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
@@ -16,14 +17,19 @@ import { AddonsRepository } from './addons.repository';
 import { addonNotFound, priceTermsContradict } from './catalog.errors';
 import { addonArchived, addonCreated, addonUpdated } from './catalog.events';
 import type { Addon, AddonChange, AddonTerms } from './domain/addon';
-import { toPrice } from './domain/price';
+import type { Plan, PlanVersion } from './domain/plan';
+import { type Price, toPrice } from './domain/price';
 import { faultsOfPrices } from './domain/price-faults';
+import { PlansRepository } from './plans.repository';
+import { PricesRepository } from './prices.repository';
 
 @Injectable()
 export class CatalogService {
   constructor(
     private readonly database: Database,
     private readonly addons: AddonsRepository,
+    private readonly plans: PlansRepository,
+    private readonly prices: PricesRepository,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -111,6 +117,45 @@ export class CatalogService {
    */
   requireAddonForCounting(id: string, pointer: string): Promise<Addon> {
     return this.requireAddon(id, pointer, 'change');
+  }
+
+  /**
+   * The plan that a field of a request refers to, with its active version. It cannot be archived until the caller's
+   * transaction ends; others may refer to it, and a newer version may become active, meanwhile.
+   * @param pointer JSON pointer to the field
+   * @throws {ProblemError} `reference_not_found`
+   */
+  async requirePlanForReference(id: string, pointer: string): Promise<Plan> {
+    const plan = await this.plans.lock(id, 'reference');
+    if (plan === null) throw referenceNotFound(pointer, id);
+    return plan;
+  }
+
+  /**
+   * A version that something already refers to, also of an archived plan. Versions never change: an answer may be kept.
+   * @throws {InvariantError} when there is none
+   */
+  async getPlanVersion(id: string): Promise<PlanVersion> {
+    const version = (await this.getPlanVersions([id])).get(id);
+    invariant(version !== undefined, `The plan version ${id} exists.`);
+    return version;
+  }
+
+  /** The same for several, by id; what does not exist is left out. */
+  async getPlanVersions(ids: readonly string[]): Promise<ReadonlyMap<string, PlanVersion>> {
+    const found = await this.plans.findVersions(ids);
+    return new Map(found.map((version) => [version.id, version]));
+  }
+
+  /** Add-ons that were sold, by id, archived ones as well; what does not exist is left out. */
+  async getSoldAddons(ids: readonly string[]): Promise<ReadonlyMap<string, Addon>> {
+    const found = await this.addons.findSold(ids);
+    return new Map(found.map((addon) => [addon.id, addon]));
+  }
+
+  /** Prices of any plan version or add-on, by id. They never change; what does not exist is left out. */
+  getPrices(ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
+    return this.prices.find(ids);
   }
 
   private async requireAddon(

@@ -1,6 +1,15 @@
+export { planEntitlementContradicts } from './catalog.errors';
 export { CatalogModule } from './catalog.module';
 export { CatalogService } from './catalog.service';
 export type { Addon } from './domain/addon';
+export type {
+  EntitlementReset,
+  Plan,
+  PlanEntitlement,
+  PlanInterval,
+  PlanProration,
+  PlanVersion,
+} from './domain/plan';
 export type {
   FlatPrice,
   PackagePrice,
@@ -12,3 +21,5 @@ export type {
   PriceTiming,
   TieredPrice,
 } from './domain/price';
+export { toRatingPrice } from './domain/rating-price';
+export { PlanEntitlementRules } from './plan-entitlement-rules';

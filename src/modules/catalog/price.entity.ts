@@ -26,6 +26,8 @@ const tiersTransformer = {
 
 @Entity('price')
 @Index('price_addon_id_index', ['addonId', 'id'])
+@Index('price_plan_version_id_index', ['planVersionId', 'id'])
+@Check('price_owner_check', `num_nonnulls("addon_id", "plan_version_id") = 1`)
 @Check(
   'price_model_check',
   `"model" IN ('flat', 'per_unit', 'graduated', 'volume', 'package', 'percentage')`,
@@ -61,9 +63,13 @@ const tiersTransformer = {
 )
 export class PriceEntity implements PriceTerms {
   @IdColumn() readonly id!: string;
-  @ReferenceColumn()
+  /** It belongs to an add-on or to a version of a plan: to exactly one. */
+  @ReferenceColumn({ nullable: true })
   @ForeignKey('AddonEntity')
-  readonly addonId!: string;
+  readonly addonId!: string | null;
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('PlanVersionEntity')
+  readonly planVersionId!: string | null;
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'varchar', length: 20 }) readonly model!: PriceModel;
   @Column({ type: 'varchar', length: 20 }) readonly timing!: PriceTiming;

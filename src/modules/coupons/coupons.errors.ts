@@ -48,3 +48,79 @@ export const couponInUse = defineProblem(
   },
   (id: string) => ({ detail: `The coupon ${id} was redeemed and cannot be deleted.` }),
 );
+
+export const couponCodeUnknown = defineProblem(
+  {
+    code: 'coupon_code_unknown',
+    kind: 'rule_broken',
+    title: 'No coupon has this code',
+    meaning:
+      'The code that was sent is not the code of a coupon. Codes tell upper from lower case.',
+  },
+  (code: string) => ({ detail: `There is no coupon with the code ${JSON.stringify(code)}.` }),
+);
+
+export const couponInactive = defineProblem(
+  {
+    code: 'coupon_inactive',
+    kind: 'rule_broken',
+    title: 'The coupon takes no new redemption',
+    meaning: 'The coupon was switched off (`is_active: false`).',
+  },
+  (code: string) => ({ detail: `The coupon ${JSON.stringify(code)} is switched off.` }),
+);
+
+export const couponExpired = defineProblem(
+  {
+    code: 'coupon_expired',
+    kind: 'rule_broken',
+    title: 'The coupon can no longer be redeemed',
+    meaning: '`redeem_by` was the last instant at which it could be.',
+  },
+  (code: string) => ({ detail: `The coupon ${JSON.stringify(code)} has expired.` }),
+);
+
+export const couponExhausted = defineProblem(
+  {
+    code: 'coupon_exhausted',
+    kind: 'rule_broken',
+    title: 'The coupon was redeemed as often as it may be',
+    meaning: '`times_redeemed` has reached `max_redemptions`.',
+  },
+  (code: string) => ({ detail: `The coupon ${JSON.stringify(code)} is used up.` }),
+);
+
+export const couponNotForPlan = defineProblem(
+  {
+    code: 'coupon_not_for_plan',
+    kind: 'rule_broken',
+    title: 'The coupon is for other plans',
+    meaning:
+      'The coupon is limited to `plan_ids`, and the plan of the subscription is not one of them.',
+  },
+  (code: string) => ({ detail: `The coupon ${JSON.stringify(code)} is for other plans.` }),
+);
+
+export const couponCurrencyMismatch = defineProblem(
+  {
+    code: 'coupon_currency_mismatch',
+    kind: 'rule_broken',
+    title: 'The coupon is in another currency',
+    meaning: 'A coupon that takes off an amount is for subscriptions in its own currency.',
+  },
+  (code: string, currency: string) => ({
+    detail: `The coupon ${JSON.stringify(code)} does not take off an amount in ${currency}.`,
+  }),
+);
+
+export const couponAlreadyRedeemed = defineProblem(
+  {
+    code: 'coupon_already_redeemed',
+    kind: 'conflict',
+    title: 'The subscription had the coupon before',
+    meaning: 'A coupon is redeemed once on a subscription, also after it has run out there.',
+  },
+  (code: string) => ({
+    detail: `The coupon ${JSON.stringify(code)} was redeemed on this subscription before.`,
+  }),
+);

@@ -1,4 +1,5 @@
 import { defineEvent } from '../../platform/outbox';
+import { CouponRedemptionDto, toCouponRedemptionDto } from './dto/coupon-redemption.dto';
 import { CouponDto, toCouponDto } from './dto/coupon.dto';
 
 export const couponCreated = defineEvent({
@@ -13,4 +14,11 @@ export const couponUpdated = defineEvent({
   meaning: 'A coupon was switched on or off, or its metadata changed.',
   dto: CouponDto,
   toDto: toCouponDto,
+});
+
+export const couponRedeemed = defineEvent({
+  type: 'coupon.redeemed',
+  meaning: 'A coupon was redeemed on a subscription; the event shows the redemption.',
+  dto: CouponRedemptionDto,
+  toDto: toCouponRedemptionDto,
 });

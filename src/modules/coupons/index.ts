@@ -1,1 +1,14 @@
+export {
+  couponAlreadyRedeemed,
+  couponCodeUnknown,
+  couponCurrencyMismatch,
+  couponExhausted,
+  couponExpired,
+  couponInactive,
+  couponNotForPlan,
+} from './coupons.errors';
 export { CouponsModule } from './coupons.module';
+export type { Coupon } from './domain/coupon';
+export { toRedeemedCoupon } from './domain/redemption';
+export type { CouponRedemption, RedeemedTerms, RedemptionRequest } from './domain/redemption';
+export { RedemptionsService } from './redemptions.service';

@@ -1,6 +1,12 @@
-import { Check, Column, Entity, Index } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
-import { IdColumn, InstantColumn, MetadataColumn, RowVersionColumn } from '../../platform/database';
+import {
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
 import type { Address, Customer, TaxExemption } from './domain/customer';
 
 @Entity('customer')
@@ -22,6 +28,11 @@ export class CustomerEntity implements Customer {
   @Column({ type: 'varchar', length: 64 }) readonly timezone!: string;
   @Column({ type: 'jsonb', nullable: true }) readonly address!: Address | null;
   @Column({ type: 'varchar', length: 10 }) readonly taxExempt!: TaxExemption;
+  @Column({ type: 'varchar', length: 40, array: true, default: [] })
+  readonly taxRateIds!: readonly string[];
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('TestClockEntity')
+  readonly testClockId!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly deletedAt!: Date | null;
   @InstantColumn() readonly createdAt!: Date;

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -19,7 +19,7 @@ import {
   customerNotFound,
 } from './customers.errors';
 import { CustomersService } from './customers.service';
-import { CreateCustomerDto, toCustomerDetails } from './dto/create-customer.dto';
+import { CreateCustomerDto, toNewCustomer } from './dto/create-customer.dto';
 import { CustomerDto, toCustomerDto } from './dto/customer.dto';
 import { ListCustomersDto, toCustomerFilter } from './dto/list-customers.dto';
 import { toCustomerChange, UpdateCustomerDto } from './dto/update-customer.dto';
@@ -37,13 +37,13 @@ export class CustomersController {
     status: 201,
     answer: CustomerDto,
     reads: 'post',
-    problems: [customerExternalIdTaken],
+    problems: [customerExternalIdTaken, referenceNotFound],
   })
   async createCustomer(
     @Body() body: CreateCustomerDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<CustomerDto> {
-    const customer = await this.customers.create(toCustomerDetails(body));
+    const customer = await this.customers.create(toNewCustomer(body));
     tag(response, customer);
     return toCustomerDto(customer);
   }
@@ -88,7 +88,13 @@ export class CustomersController {
     status: 200,
     answer: CustomerDto,
     reads: 'change',
-    problems: [customerNotFound, customerExternalIdTaken, customerCurrencyLocked, metadataTooLarge],
+    problems: [
+      customerNotFound,
+      customerExternalIdTaken,
+      customerCurrencyLocked,
+      metadataTooLarge,
+      referenceNotFound,
+    ],
   })
   async updateCustomer(
     @Param('id', customerId) id: string,

@@ -1,12 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { TaxRatesModule } from '../tax-rates';
+import { TestClocksModule } from '../test-clocks';
 import { CustomerEntity } from './customer.entity';
 import { CustomersController } from './customers.controller';
 import { CustomersRepository } from './customers.repository';
 import { CustomersService } from './customers.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([CustomerEntity])],
+  imports: [TypeOrmModule.forFeature([CustomerEntity]), TaxRatesModule, TestClocksModule],
   controllers: [CustomersController],
   providers: [CustomersRepository, CustomersService],
   exports: [CustomersService],

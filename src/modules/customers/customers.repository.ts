@@ -70,6 +70,7 @@ export class CustomersRepository {
         timezone: customer.timezone,
         address: customer.address,
         taxExempt: customer.taxExempt,
+        taxRateIds: customer.taxRateIds,
         metadata: customer.metadata,
         deletedAt: customer.deletedAt,
         version: customer.version,

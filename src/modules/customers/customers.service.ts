@@ -12,6 +12,8 @@ import {
 import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { type TaxRate, TaxRatesService } from '../tax-rates';
+import { TestClocksService } from '../test-clocks';
 import {
   customerCurrencyLocked,
   customerCurrencyMismatch,
@@ -25,6 +27,7 @@ import {
   type CustomerChange,
   type CustomerDetails,
   type CustomerFilter,
+  type NewCustomer,
 } from './domain/customer';
 
 @Injectable()
@@ -33,11 +36,13 @@ export class CustomersService {
     private readonly database: Database,
     private readonly customers: CustomersRepository,
     private readonly outbox: Outbox,
+    private readonly taxRates: TaxRatesService,
+    private readonly testClocks: TestClocksService,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `customer_external_id_taken` */
-  async create(details: CustomerDetails): Promise<Customer> {
+  /** @throws {ProblemError} `customer_external_id_taken`, `reference_not_found` */
+  async create(details: NewCustomer): Promise<Customer> {
     const now = this.clock.now();
     const customer: Customer = {
       ...details,
@@ -49,6 +54,10 @@ export class CustomersService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
+      if (details.testClockId !== null) {
+        await this.testClocks.requireForReference(details.testClockId, '/test_clock_id');
+      }
+      await this.taxRates.requireForReference(details.taxRateIds, '/tax_rate_ids');
       await this.customers.insert(customer);
       await this.outbox.record(customerCreated, { after: customer, occurredAt: now });
     });
@@ -62,6 +71,11 @@ export class CustomersService {
     return customer;
   }
 
+  /** Whether there is such a customer: a deleted one is gone. */
+  async exists(id: string): Promise<boolean> {
+    return (await this.customers.find(id)) !== null;
+  }
+
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     return this.customers.page(filter, request);
   }
@@ -69,7 +83,7 @@ export class CustomersService {
   /**
    * Changes the fields sent and merges the metadata. What leaves it as it was changes nothing and tells nobody.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`, `metadata_too_large`,
-   * `customer_currency_locked`, `customer_external_id_taken`
+   * `customer_currency_locked`, `customer_external_id_taken`, `reference_not_found`
    */
   update(id: string, change: CustomerChange, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
@@ -82,7 +96,10 @@ export class CustomersService {
         throw customerCurrencyLocked(id, before.currency);
       }
       const same = isDeepStrictEqual({ ...before, ...details }, { ...before });
-      return same ? before : this.write(before, details);
+      if (same) return before;
+      const { taxRateIds } = details;
+      await this.taxRates.requireForReference(taxRateIds, '/tax_rate_ids', before.taxRateIds);
+      return this.write(before, details);
     });
   }
 
@@ -138,6 +155,11 @@ export class CustomersService {
     });
   }
 
+  /** The tax rates that the customer is billed, in its order; also those switched off or archived since. */
+  taxRatesOf(customer: Customer): Promise<readonly TaxRate[]> {
+    return this.taxRates.getGiven(customer.taxRateIds);
+  }
+
   private async write(before: Customer, columns: Partial<Customer>): Promise<Customer> {
     const now = this.clock.now();
     const after = { ...before, ...columns, version: before.version + 1, updatedAt: now };
@@ -159,6 +181,7 @@ function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails
     timezone: keep(change.timezone, before.timezone),
     address: keep(change.address, before.address),
     taxExempt: keep(change.taxExempt, before.taxExempt),
+    taxRateIds: keep(change.taxRateIds, before.taxRateIds),
     metadata: mergeMetadata(before.metadata, change.metadata),
   };
 }

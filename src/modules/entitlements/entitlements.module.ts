@@ -9,11 +9,13 @@ import { EntitlementEntity } from './entitlement.entity';
 import { EntitlementsController } from './entitlements.controller';
 import { EntitlementsRepository } from './entitlements.repository';
 import { EntitlementsService } from './entitlements.service';
+import { PlanEntitlementCheck } from './plan-entitlement-check';
 
 @Module({
   imports: [TypeOrmModule.forFeature([EntitlementEntity, AddonEntitlementEntity]), CatalogModule],
   controllers: [EntitlementsController, AddonEntitlementsController],
   providers: [
+    PlanEntitlementCheck,
     EntitlementsRepository,
     EntitlementsService,
     AddonEntitlementsRepository,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import {
   Database,
   type Page,
@@ -41,6 +42,16 @@ export class EntitlementsRepository {
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Entitlement | null> {
     this.database.requireTransaction();
     return this.entitlements.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
+  }
+
+  /** Those of these entitlements that exist, kept from being deleted until the transaction ends. */
+  lockForReference(ids: readonly string[]): Promise<readonly Entitlement[]> {
+    this.database.requireTransaction();
+    return this.entitlements.find({
+      where: { id: In([...ids]) },
+      order: { id: 'ASC' },
+      lock: { mode: LOCK_MODES.reference },
+    });
   }
 
   page(request: PageRequest): Promise<Page<Entitlement>> {

@@ -1,4 +1,5 @@
 export { ASKING_LEASE_MS, nextCheckAt } from './domain/payment';
+export type { Payment } from './domain/payment';
 export type { ProviderOutcome } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CustomersModule } from '../customers';
+import { LedgerModule } from '../ledger';
 import { DuePayments } from './due-payments';
+import { PaymentLedgerCheck } from './payment-ledger-check';
 import { PaymentEntity } from './payment.entity';
 import { PaymentRefundsService } from './payment-refunds.service';
 import { PaymentsController } from './payments.controller';
@@ -14,11 +16,16 @@ import { SandboxProvider } from './providers/sandbox.provider';
 import { SandboxPaymentsController } from './sandbox-payments.controller';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([PaymentEntity, SandboxOperationEntity]), CustomersModule],
+  imports: [
+    TypeOrmModule.forFeature([PaymentEntity, SandboxOperationEntity]),
+    CustomersModule,
+    LedgerModule,
+  ],
   controllers: [PaymentsController, SandboxPaymentsController],
   providers: [
     DuePayments,
     ManualProvider,
+    PaymentLedgerCheck,
     PaymentRefundsService,
     PaymentsRepository,
     PaymentsService,

@@ -20,6 +20,18 @@ const SETTLE_REFUND = `
       version = version + 1, updated_at = $4
   WHERE id = $1`;
 
+const SUM_HELD = `
+  SELECT provider, currency, sum(amount - amount_refunded)::text AS amount
+  FROM payment WHERE status = 'succeeded' GROUP BY provider, currency`;
+
+/** What payments brought in and refunds did not give back. */
+interface HeldAmount {
+  readonly provider: string;
+  readonly currency: string;
+  /** Minor units. */
+  readonly amount: bigint;
+}
+
 @Injectable()
 export class PaymentsRepository {
   constructor(private readonly database: Database) {}
@@ -66,6 +78,14 @@ export class PaymentsRepository {
   /** Turns a reserved amount into a refunded one, or frees it. */
   async settleRefund(id: string, reserved: bigint, refunded: bigint, now: Date): Promise<void> {
     await this.database.query(SETTLE_REFUND, [id, reserved.toString(), refunded.toString(), now]);
+  }
+
+  /** The money each provider holds, by currency. */
+  async sumHeld(): Promise<readonly HeldAmount[]> {
+    const rows = await this.database.query<
+      Omit<HeldAmount, 'amount'> & { readonly amount: string }
+    >(SUM_HELD);
+    return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
   }
 
   /** Ids of payments whose provider is to be asked, leased to the caller. */

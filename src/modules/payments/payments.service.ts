@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { postPayment } from '../../core/ledger';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { customerCurrencyMismatch, CustomersService } from '../customers';
+import { LedgerService } from '../ledger';
 import { ASKING_LEASE_MS, type Payment, type PaymentOrder, withOutcome } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import { paymentMethodNotAccepted, paymentNotFound, paymentNotInSandbox } from './payments.errors';
@@ -21,6 +23,7 @@ export class PaymentsService {
     private readonly payments: PaymentsRepository,
     private readonly customers: CustomersService,
     private readonly gateway: ProviderGateway,
+    private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
@@ -96,7 +99,14 @@ export class PaymentsService {
     });
   }
 
-  /** The last commit: the outcome, its event and the answer of the request. Late outcomes change nothing. */
+  /** Money that pays no invoice is the customer's credit. */
+  private async post({ id, customerId, currency, provider, amount, updatedAt }: Payment) {
+    const payment = { currency, provider, amountMinor: amount, toReceivableMinor: 0n };
+    const facts = { sourceId: id, customerId, occurredAt: updatedAt };
+    await this.ledger.post(postPayment(payment), facts);
+  }
+
+  /** The last commit: the outcome, its event, its posting and the answer of the request. Late outcomes change nothing. */
   private settle(id: string, outcome: ProviderOutcome): Promise<Payment> {
     const now = this.clock.now();
     return this.database.transaction(async () => {
@@ -109,6 +119,7 @@ export class PaymentsService {
           const event = PAYMENT_EVENTS[after.status];
           await this.outbox.record(event, { after, before, occurredAt: now });
         }
+        if (after.status === 'succeeded') await this.post(after);
       }
       await this.idempotency.completeFor(id, answerAbout(after));
       return after;

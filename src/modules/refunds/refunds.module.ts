@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
 import { DueRefunds } from './due-refunds';
 import { RefundEntity } from './refund.entity';
@@ -9,7 +10,7 @@ import { RefundsService } from './refunds.service';
 import { SandboxRefundsController } from './sandbox-refunds.controller';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([RefundEntity]), PaymentsModule],
+  imports: [TypeOrmModule.forFeature([RefundEntity]), LedgerModule, PaymentsModule],
   controllers: [RefundsController, SandboxRefundsController],
   providers: [DueRefunds, RefundsRepository, RefundsService],
 })

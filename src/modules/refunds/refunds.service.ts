@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { postRefund } from '../../core/ledger';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { idempotencyKeyReused } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { LedgerService } from '../ledger';
 import {
   ASKING_LEASE_MS,
   nextCheckAt,
+  type Payment,
   PaymentRefundsService,
   type ProviderOutcome,
 } from '../payments';
@@ -30,6 +33,7 @@ export class RefundsService {
     private readonly database: Database,
     private readonly refunds: RefundsRepository,
     private readonly payments: PaymentRefundsService,
+    private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
@@ -109,22 +113,23 @@ export class RefundsService {
   private settle({ id, paymentId }: Refund, said: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();
     return this.database.transaction(async () => {
-      await this.payments.lock(paymentId);
+      const payment = await this.payments.lock(paymentId);
       const before = await this.refunds.lock(id);
       invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(before, toRefundOutcome(said, before, now), now);
       if (after !== before) await this.refunds.updateOutcome(after);
-      if (after.status !== before.status) await this.conclude(before, after);
+      if (after.status !== before.status) await this.conclude(before, after, payment);
       await this.idempotency.completeFor(id, answerAbout(after));
       return after;
     });
   }
 
-  /** Moves the reserve to where the outcome says, and tells of it. */
-  private async conclude(before: Refund, after: Refund): Promise<void> {
+  /** Moves the reserve to where the outcome says, posts what was given back, and tells of it. */
+  private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
       await this.payments.refunded(after.paymentId, after.amount, after.updatedAt);
+      await this.post(after, payment);
     } else {
       await this.payments.released(after.paymentId, after.amount, after.updatedAt);
     }
@@ -133,6 +138,14 @@ export class RefundsService {
       before,
       occurredAt: after.updatedAt,
     });
+  }
+
+  private async post(
+    { id, currency, amount, updatedAt }: Refund,
+    { provider, customerId }: Payment,
+  ): Promise<void> {
+    const facts = { sourceId: id, customerId, occurredAt: updatedAt };
+    await this.ledger.post(postRefund({ currency, provider, amountMinor: amount }), facts);
   }
 
   /** A refund's key stays unique for ever: after its stored answer was forgotten, the refund itself is the answer. */

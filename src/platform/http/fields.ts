@@ -17,13 +17,18 @@ export function Nullable(): PropertyDecorator {
 }
 
 /** Defines a validation decorator from a name, a test and what to say when it fails. */
-function rule(name: string, test: (value: unknown) => boolean, message: string): PropertyDecorator {
+function rule(
+  name: string,
+  test: (value: unknown) => boolean,
+  message: string,
+  options: { readonly each?: true } = {},
+): PropertyDecorator {
   return (target, property) => {
     registerDecorator({
       name,
       target: target.constructor,
       propertyName: String(property),
-      options: { message },
+      options: { message, ...options },
       validator: { validate: (value: unknown) => test(value) },
     });
   };
@@ -46,11 +51,15 @@ export function IsText(least: number, most: number): PropertyDecorator {
 }
 
 /** The id of a resource, told by its prefix; says nothing about whether it exists. */
-export function IsIdOf(prefix: IdPrefix): PropertyDecorator {
+export function IsIdOf(
+  prefix: IdPrefix,
+  options: { readonly each?: true } = {},
+): PropertyDecorator {
   return rule(
     'isId',
     (value) => typeof value === 'string' && isId(prefix, value),
     `must be an id that starts with ${prefix}_`,
+    options,
   );
 }
 

@@ -84,10 +84,13 @@ function faultsOfFields(terms: PriceTerms): readonly PriceFault[] {
 }
 
 function faultsOfNumbers(terms: PriceTerms): readonly PriceFault[] {
-  const { packageSize, rate, minimumAmount, maximumAmount } = terms;
+  const { model, packageSize, freeUnits, rate, minimumAmount, maximumAmount } = terms;
   const faults: PriceFault[] = [];
   if (packageSize !== null && compareDecimals(packageSize, '0') === 0) {
     faults.push({ pointer: '/package_size', message: 'must be above 0' });
+  }
+  if (model === 'percentage' && freeUnits !== null && !isWhole(freeUnits)) {
+    faults.push({ pointer: '/free_units', message: 'are events here and must be a whole number' });
   }
   if (rate !== null && compareDecimals(rate, '1') > 0) {
     faults.push({ pointer: '/rate', message: 'is a fraction and must be at most 1' });
@@ -96,6 +99,10 @@ function faultsOfNumbers(terms: PriceTerms): readonly PriceFault[] {
     faults.push({ pointer: '/maximum_amount', message: 'must not be below minimum_amount' });
   }
   return faults;
+}
+
+function isWhole(decimal: string): boolean {
+  return /^\d+(\.0+)?$/.test(decimal);
 }
 
 /** Tiers begin above zero, rise, and leave no quantity without one. */

@@ -30,6 +30,10 @@ export interface Customer {
   readonly timezone: string;
   readonly address: Address | null;
   readonly taxExempt: TaxExemption;
+  /** The rates it is billed, in the order they are shown. */
+  readonly taxRateIds: readonly string[];
+  /** The test clock it lives on; null: it lives in real time. */
+  readonly testClockId: string | null;
   readonly metadata: Metadata;
   /** Set when it was deleted; the row stays, because history refers to it. */
   readonly deletedAt: Date | null;
@@ -40,8 +44,19 @@ export interface Customer {
 /** What a new customer is made of. */
 export type CustomerDetails = Pick<
   Customer,
-  'name' | 'email' | 'externalId' | 'currency' | 'timezone' | 'address' | 'taxExempt' | 'metadata'
+  | 'name'
+  | 'email'
+  | 'externalId'
+  | 'currency'
+  | 'timezone'
+  | 'address'
+  | 'taxExempt'
+  | 'taxRateIds'
+  | 'metadata'
 >;
+
+/** What a customer is created with: its details, and what never changes afterwards. */
+export type NewCustomer = CustomerDetails & Pick<Customer, 'testClockId'>;
 
 /** What an update may change; what is left out stays, null clears. */
 export type CustomerChange = {

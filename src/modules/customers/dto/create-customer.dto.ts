@@ -1,20 +1,30 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsEmail, IsIn, IsObject, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsEmail,
+  IsIn,
+  IsObject,
+  ValidateNested,
+} from 'class-validator';
 import {
   IsCurrency,
+  IsIdOf,
   IsText,
   IsTimeZone,
   MetadataField,
   Nullable,
   Omittable,
 } from '../../../platform/http';
-import { type CustomerDetails, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
+import { type NewCustomer, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
 import { AddressInputDto, toAddress } from './address.dto';
 
 export const LONGEST_NAME = 200;
 export const LONGEST_EMAIL = 320;
 export const LONGEST_EXTERNAL_ID = 255;
+export const MOST_TAX_RATES = 5;
 
 const DEFAULT_TIMEZONE = 'UTC';
 
@@ -93,11 +103,34 @@ export class CreateCustomerDto {
   })
   readonly tax_exempt?: TaxExemption;
 
+  @Omittable()
+  @IsArray()
+  @ArrayMaxSize(MOST_TAX_RATES)
+  @ArrayUnique()
+  @IsIdOf('txr', { each: true })
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: MOST_TAX_RATES,
+    description: 'Active tax rates it is billed; left out: none.',
+    example: [],
+  })
+  readonly tax_rate_ids?: readonly string[];
+
+  @Nullable()
+  @IsIdOf('clock')
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description: 'The test clock it lives on; left out: it lives in real time. Never changes.',
+    example: null,
+  })
+  readonly test_clock_id?: string | null;
+
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
 
-export function toCustomerDetails(dto: CreateCustomerDto): CustomerDetails {
+export function toNewCustomer(dto: CreateCustomerDto): NewCustomer {
   return {
     name: dto.name,
     email: dto.email ?? null,
@@ -106,6 +139,8 @@ export function toCustomerDetails(dto: CreateCustomerDto): CustomerDetails {
     timezone: dto.timezone ?? DEFAULT_TIMEZONE,
     address: dto.address ? toAddress(dto.address) : null,
     taxExempt: dto.tax_exempt ?? 'none',
+    taxRateIds: dto.tax_rate_ids ?? [],
+    testClockId: dto.test_clock_id ?? null,
     metadata: dto.metadata ?? {},
   };
 }

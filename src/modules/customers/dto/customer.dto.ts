@@ -63,6 +63,21 @@ export class CustomerDto {
   })
   readonly tax_exempt!: TaxExemption;
 
+  @ApiProperty({
+    type: [String],
+    description: 'Tax rates it is billed, in the order they are shown.',
+    example: [],
+  })
+  readonly tax_rate_ids!: readonly string[];
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The test clock it lives on; null: it lives in real time.',
+    example: null,
+  })
+  readonly test_clock_id!: string | null;
+
   @MetadataProperty()
   readonly metadata!: object;
 
@@ -84,6 +99,8 @@ export function toCustomerDto(customer: Customer): CustomerDto {
     timezone: customer.timezone,
     address: customer.address === null ? null : toAddressDto(customer.address),
     tax_exempt: customer.taxExempt,
+    tax_rate_ids: customer.taxRateIds,
+    test_clock_id: customer.testClockId,
     metadata: customer.metadata,
     created_at: toWireInstant(customer.createdAt),
     updated_at: toWireInstant(customer.updatedAt),

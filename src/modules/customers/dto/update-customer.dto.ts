@@ -1,8 +1,17 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsEmail, IsIn, IsObject, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayUnique,
+  IsArray,
+  IsEmail,
+  IsIn,
+  IsObject,
+  ValidateNested,
+} from 'class-validator';
 import {
   IsCurrency,
+  IsIdOf,
   IsText,
   IsTimeZone,
   MetadataField,
@@ -11,7 +20,12 @@ import {
 } from '../../../platform/http';
 import { type CustomerChange, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
 import { AddressInputDto, toAddress } from './address.dto';
-import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID, LONGEST_NAME } from './create-customer.dto';
+import {
+  LONGEST_EMAIL,
+  LONGEST_EXTERNAL_ID,
+  LONGEST_NAME,
+  MOST_TAX_RATES,
+} from './create-customer.dto';
 
 export class UpdateCustomerDto {
   @Omittable()
@@ -88,6 +102,20 @@ export class UpdateCustomerDto {
   })
   readonly tax_exempt?: TaxExemption;
 
+  @Omittable()
+  @IsArray()
+  @ArrayMaxSize(MOST_TAX_RATES)
+  @ArrayUnique()
+  @IsIdOf('txr', { each: true })
+  @ApiPropertyOptional({
+    type: [String],
+    maxItems: MOST_TAX_RATES,
+    description:
+      'Active tax rates it is billed; replaces the whole list. One that it has may stay though it is inactive.',
+    example: [],
+  })
+  readonly tax_rate_ids?: readonly string[];
+
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
@@ -101,6 +129,7 @@ export function toCustomerChange(dto: UpdateCustomerDto): CustomerChange {
     timezone: dto.timezone,
     address: dto.address ? toAddress(dto.address) : dto.address,
     taxExempt: dto.tax_exempt,
+    taxRateIds: dto.tax_rate_ids,
     metadata: dto.metadata,
   };
 }

@@ -1,0 +1,81 @@
+import { invariant } from '../invariant';
+import { rational, roundToInteger, type Rational } from './rational';
+
+export const MAX_INTEGER_DIGITS = 20;
+export const MAX_FRACTION_DIGITS = 18;
+
+const DECIMAL = new RegExp(
+  `^(-?)(0|[1-9]\\d{0,${MAX_INTEGER_DIGITS - 1}})(?:\\.(\\d{1,${MAX_FRACTION_DIGITS}}))?$`,
+);
+
+/**
+ * Whether `text` is a quantity or unit price as it travels: plain digits with at most {@link
+ * MAX_INTEGER_DIGITS} before and {@link MAX_FRACTION_DIGITS} after the point, an optional minus, no
+ * exponent, no leading zeros, no spaces.
+ */
+export function isDecimal(text: string): boolean {
+  return DECIMAL.test(text);
+}
+
+/**
+ * The exact value of a decimal string.
+ *
+ * @throws InvariantError when it is not one; check what comes from outside with {@link isDecimal}.
+ */
+export function parseDecimal(text: string): Rational {
+  const match = DECIMAL.exec(text);
+  invariant(match !== null, `${JSON.stringify(text)} is not a decimal`);
+  const [, sign = '', integer = '', fraction = ''] = match;
+  return rational(BigInt(`${sign}${integer}${fraction}`), 10n ** BigInt(fraction.length));
+}
+
+/**
+ * `value` with at most `fractionDigits` digits after the point, rounded half away from zero,
+ * without trailing zeros. For display and for quantities, not for amounts.
+ */
+export function formatDecimal(value: Rational, fractionDigits: number): string {
+  const scale = 10n ** BigInt(fractionDigits);
+  const scaled = roundToInteger(rational(value.numerator * scale, value.denominator));
+  const digits = (scaled < 0n ? -scaled : scaled).toString().padStart(fractionDigits + 1, '0');
+  const integer = digits.slice(0, digits.length - fractionDigits);
+  const fraction = digits.slice(digits.length - fractionDigits).replace(/0+$/, '');
+  return `${scaled < 0n ? '-' : ''}${integer}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/**
+ * `value` as text that loses nothing: a decimal where it terminates (`"0.0125"`), else the ratio
+ * (`"67500/31"`). What a line's trace stores; {@link parseExact} reads it back.
+ */
+export function formatExact(value: Rational): string {
+  let rest = value.denominator;
+  let fractionDigits = 0;
+  while (rest % 10n === 0n) {
+    rest /= 10n;
+    fractionDigits += 1;
+  }
+  for (const factor of [2n, 5n]) {
+    while (rest % factor === 0n) {
+      rest /= factor;
+      fractionDigits += 1;
+    }
+  }
+  return rest === 1n
+    ? formatDecimal(value, fractionDigits)
+    : `${value.numerator}/${value.denominator}`;
+}
+
+/**
+ * The value that {@link formatExact} wrote. Longer than a decimal from outside may be, since a
+ * product has the digits of both its factors.
+ *
+ * @throws InvariantError on any other text.
+ */
+export function parseExact(text: string): Rational {
+  const match = /^(-?)(\d+)(?:\.(\d+)|\/([1-9]\d*))?$/.exec(text);
+  invariant(match !== null, `${JSON.stringify(text)} is not an exact number`);
+  const [, sign = '', integer = '', fraction = '', denominator = '1'] = match;
+  return rational(
+    BigInt(`${sign}${integer}${fraction}`),
+    10n ** BigInt(fraction.length) * BigInt(denominator),
+  );
+}

@@ -1,0 +1,25 @@
+export {
+  formatDecimal,
+  formatExact,
+  isDecimal,
+  MAX_FRACTION_DIGITS,
+  MAX_INTEGER_DIGITS,
+  parseDecimal,
+  parseExact,
+} from './decimal';
+export {
+  add,
+  ceiling,
+  compare,
+  divide,
+  greaterOf,
+  lesserOf,
+  multiply,
+  overCommonDenominator,
+  rational,
+  roundToInteger,
+  subtract,
+  sum,
+  ZERO,
+  type Rational,
+} from './rational';

@@ -1,0 +1,124 @@
+import {
+  compare,
+  divide,
+  multiply,
+  parseDecimal,
+  rational,
+  roundToInteger,
+  ZERO,
+} from '../decimal';
+import { invariant } from '../invariant';
+import { allocate } from '../money';
+
+/** A coupon as it was redeemed for the customer or subscription of the invoice. */
+export type RedeemedCoupon = {
+  readonly redemptionId: string;
+  readonly redeemedAt: Date;
+  readonly duration: 'once' | 'repeating' | 'forever';
+  /** The lines it may lower, by id; `'all'` for an invoice-wide one. */
+  readonly lineIds: ReadonlySet<string> | 'all';
+  readonly off: CouponOff;
+};
+
+export type CouponOff =
+  /** A percent as a decimal string: `"20"` is a fifth. From above 0 to 100. */
+  | { readonly type: 'percent'; readonly percentOff: string }
+  /** In the invoice's currency; what an earlier invoice left of it, where it was not used up. */
+  | { readonly type: 'amount'; readonly amountOffMinor: bigint };
+
+/** A line as coupons see it: how much of it may still be taken off. */
+export type DiscountableLine = { readonly lineId: string; readonly amountMinor: bigint };
+
+export type AppliedCoupon = {
+  readonly redemptionId: string;
+  /** Taken off by this coupon, zero or more. */
+  readonly amountMinor: bigint;
+  /** The part of `amountMinor` on each line, in the order of the lines. */
+  readonly sharesMinor: readonly bigint[];
+  /** What an amount coupon that lasts `once` keeps for the next invoice; zero for any other. */
+  readonly unusedMinor: bigint;
+};
+
+export type Discounts = {
+  /** In the order in which they were applied. */
+  readonly coupons: readonly AppliedCoupon[];
+  /** Taken off each line by all coupons, in the order of the lines. */
+  readonly lineDiscountsMinor: readonly bigint[];
+  readonly totalMinor: bigint;
+};
+
+/**
+ * Applies coupons to the positive lines that each may lower: percentages first, then amounts, each
+ * by redemption time (ties in the order given), each on what the former left. A percentage is
+ * rounded once over its lines, half away from zero; every discount is spread over its lines by
+ * largest remainder. No line falls below zero; lines of zero or less are left alone.
+ *
+ * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
+ */
+export function applyCoupons(
+  lines: readonly DiscountableLine[],
+  coupons: readonly RedeemedCoupon[],
+): Discounts {
+  const leftMinor = lines.map(({ amountMinor }) => (amountMinor > 0n ? amountMinor : 0n));
+  const applied = inOrder(coupons).map((coupon) => {
+    const weights = lines.map(({ lineId }, index) =>
+      coupon.lineIds === 'all' || coupon.lineIds.has(lineId) ? (leftMinor[index] ?? 0n) : 0n,
+    );
+    const result = applyOne(coupon, weights);
+    result.sharesMinor.forEach((share, index) => {
+      leftMinor[index] = (leftMinor[index] ?? 0n) - share;
+    });
+    return result;
+  });
+
+  const lineDiscountsMinor = lines.map((_, index) =>
+    applied.reduce((total, { sharesMinor }) => total + (sharesMinor[index] ?? 0n), 0n),
+  );
+  const totalMinor = total(applied.map(({ amountMinor }) => amountMinor));
+  invariant(total(lineDiscountsMinor) === totalMinor, 'discounts on lines add up to the coupons');
+  invariant(
+    leftMinor.every((left) => left >= 0n),
+    'no line is discounted below zero',
+  );
+  return { coupons: applied, lineDiscountsMinor, totalMinor };
+}
+
+function inOrder(coupons: readonly RedeemedCoupon[]): RedeemedCoupon[] {
+  const rank = ({ off }: RedeemedCoupon) => (off.type === 'percent' ? 0 : 1);
+  return [...coupons].sort(
+    (left, right) =>
+      rank(left) - rank(right) || left.redeemedAt.getTime() - right.redeemedAt.getTime(),
+  );
+}
+
+function applyOne(coupon: RedeemedCoupon, weights: readonly bigint[]): AppliedCoupon {
+  const { redemptionId, off, duration } = coupon;
+  const baseMinor = total(weights);
+  if (off.type === 'percent') {
+    const amountMinor = percentOf(baseMinor, off.percentOff);
+    const sharesMinor = allocate(amountMinor, weights);
+    return { redemptionId, amountMinor, sharesMinor, unusedMinor: 0n };
+  }
+  invariant(off.amountOffMinor >= 0n, 'a coupon takes nothing negative off');
+  const amountMinor = off.amountOffMinor < baseMinor ? off.amountOffMinor : baseMinor;
+  return {
+    redemptionId,
+    amountMinor,
+    sharesMinor: allocate(amountMinor, weights),
+    unusedMinor: duration === 'once' ? off.amountOffMinor - amountMinor : 0n,
+  };
+}
+
+function percentOf(baseMinor: bigint, percentOff: string): bigint {
+  const percent = parseDecimal(percentOff);
+  const hundred = rational(100n);
+  invariant(
+    compare(percent, ZERO) >= 0 && compare(percent, hundred) <= 0,
+    'a percentage is from 0 to 100',
+  );
+  return roundToInteger(multiply(rational(baseMinor), divide(percent, hundred)));
+}
+
+function total(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
+}

@@ -1,0 +1,8 @@
+export {
+  applyCoupons,
+  type AppliedCoupon,
+  type CouponOff,
+  type DiscountableLine,
+  type Discounts,
+  type RedeemedCoupon,
+} from './coupons';

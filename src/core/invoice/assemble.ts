@@ -1,0 +1,141 @@
+import { applyCoupons, type RedeemedCoupon } from '../discount';
+import { invariant } from '../invariant';
+import { taxInvoice, type TaxRate, type TaxTreatment } from '../tax';
+import { trueUps, type Commitment } from './commitments';
+import { applyCredits, type CreditGrant } from './credit-balance';
+import type { AssembledInvoice, InvoiceLine } from './line';
+
+/** All that an invoice is made from. */
+export type InvoiceContents = {
+  readonly currency: string;
+  /** Recurring prices, arrears, usage, one-off items and credits, in the order they are shown. */
+  readonly lines: readonly InvoiceLine[];
+  readonly commitments: readonly Commitment[];
+  readonly coupons: readonly RedeemedCoupon[];
+  readonly taxRates: readonly TaxRate[];
+  readonly taxTreatment: TaxTreatment;
+  readonly creditGrants: readonly CreditGrant[];
+};
+
+/**
+ * The invoice that the contents make, always in this order: lines, minimum and maximum true-ups,
+ * coupons on the positive lines, tax on each line's net, credit balance, amount due. A negative
+ * total becomes credit balance and leaves nothing due. All amounts in minor units of one currency.
+ *
+ * @throws InvariantError when two currencies meet, a line id comes twice, or a total misses its
+ * lines.
+ */
+export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
+  const { currency, coupons, taxRates, taxTreatment, creditGrants } = contents;
+  const raised = trueUps(currency, contents.lines, contents.commitments);
+  const lines = [...contents.lines, ...raised.lines];
+  assertLines(lines, currency);
+
+  const discounts = applyCoupons(
+    lines.map(({ lineId, amountMinor }) => ({
+      lineId,
+      amountMinor: amountMinor - (raised.cappedMinor.get(lineId) ?? 0n),
+    })),
+    coupons,
+  );
+  const discountOf = (index: number) => discounts.lineDiscountsMinor[index] ?? 0n;
+  const tax = taxInvoice(
+    lines.map(({ lineId, amountMinor, taxRateIds }, index) => ({
+      lineId,
+      amountMinor: amountMinor - discountOf(index),
+      taxRateIds,
+    })),
+    taxRates,
+    taxTreatment,
+  );
+  const subtotalMinor = total(lines.map(({ amountMinor }) => amountMinor));
+  const totalMinor = subtotalMinor - discounts.totalMinor + tax.exclusiveTaxMinor;
+  const credits = applyCredits(totalMinor, currency, creditGrants);
+  const creditAppliedMinor = total(credits.map(({ amountMinor }) => amountMinor));
+
+  const invoice: AssembledInvoice = {
+    currency,
+    lines: lines.map((line, index) => {
+      const taxed = tax.lines[index];
+      invariant(taxed !== undefined, 'every line is taxed');
+      return {
+        ...line,
+        discountMinor: discountOf(index),
+        discountShares: discounts.coupons.flatMap(({ redemptionId, sharesMinor }) => {
+          const amountMinor = sharesMinor[index] ?? 0n;
+          return amountMinor === 0n ? [] : [{ redemptionId, amountMinor }];
+        }),
+        netMinor: taxed.netMinor,
+        taxMinor: taxed.taxMinor,
+        taxShares: taxed.shares,
+      };
+    }),
+    subtotalMinor,
+    discountMinor: discounts.totalMinor,
+    coupons: discounts.coupons,
+    exclusiveTaxMinor: tax.exclusiveTaxMinor,
+    inclusiveTaxMinor: tax.inclusiveTaxMinor,
+    taxRates: tax.rates,
+    taxNote: tax.note,
+    totalMinor,
+    credits,
+    creditAppliedMinor,
+    amountDueMinor: totalMinor > 0n ? totalMinor - creditAppliedMinor : 0n,
+    creditedToBalanceMinor: totalMinor < 0n ? -totalMinor : 0n,
+  };
+  assertInvoiceAddsUp(invoice);
+  return invoice;
+}
+
+/**
+ * Asserts what holds for every invoice, when it is made and when it is read again: totals equal
+ * lines, and what is due, paid by credit or turned into credit is the total.
+ *
+ * @throws InvariantError when one of them does not hold.
+ */
+export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {
+  const { lines, totalMinor } = invoice;
+  invariant(
+    total(lines.map(({ amountMinor }) => amountMinor)) === invoice.subtotalMinor,
+    'the subtotal is the sum of the lines',
+  );
+  invariant(
+    total(lines.map(({ discountMinor }) => discountMinor)) === invoice.discountMinor,
+    'the discount is the sum of the discounts on lines',
+  );
+  invariant(
+    total(lines.map(({ netMinor, taxMinor }) => netMinor + taxMinor)) === totalMinor,
+    'the total is net and tax of the lines',
+  );
+  invariant(
+    totalMinor === invoice.subtotalMinor - invoice.discountMinor + invoice.exclusiveTaxMinor,
+    'the total is subtotal less discount plus exclusive tax',
+  );
+  invariant(invoice.amountDueMinor >= 0n, 'an invoice never owes the customer');
+  invariant(
+    totalMinor ===
+      invoice.amountDueMinor + invoice.creditAppliedMinor - invoice.creditedToBalanceMinor,
+    'the total is due, applied from credit, or credited',
+  );
+  for (const { amountMinor, discountMinor } of lines) {
+    invariant(
+      discountMinor === 0n || (discountMinor > 0n && discountMinor <= amountMinor),
+      'a discount is part of its line',
+    );
+  }
+}
+
+function assertLines(lines: readonly InvoiceLine[], currency: string): void {
+  invariant(
+    lines.every((line) => line.currency === currency),
+    'an invoice has one currency',
+  );
+  invariant(
+    new Set(lines.map(({ lineId }) => lineId)).size === lines.length,
+    'a line is on an invoice once',
+  );
+}
+
+function total(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
+}

@@ -1,0 +1,66 @@
+import { invariant } from '../invariant';
+import { allocate } from '../money';
+import type { Proration } from '../proration';
+import { trueUp } from '../rating';
+import type { InvoiceLine } from './line';
+
+/** The minimum and maximum of a price for one period, and what counts towards them. */
+export type Commitment = {
+  /** The id of the true-up line, should there be one. */
+  readonly lineId: string;
+  /** The lines of this invoice that bill the price for the period. */
+  readonly countedLineIds: ReadonlySet<string>;
+  /** What earlier invoices billed of the same price and period, true-ups included. */
+  readonly alreadyBilledMinor: bigint;
+  readonly minimumMinor: bigint | null;
+  readonly maximumMinor: bigint | null;
+  /** Of the period, where it is a part of its full one. */
+  readonly proration: Proration | null;
+  readonly taxRateIds: readonly string[];
+};
+
+/**
+ * The true-up lines of an invoice, in the order of the commitments, with what a maximum takes away
+ * from each line: coupons must not take off again what the maximum already took.
+ *
+ * @throws InvariantError when a commitment counts a line that is not there, or its limits cross.
+ */
+export function trueUps(
+  currency: string,
+  lines: readonly InvoiceLine[],
+  commitments: readonly Commitment[],
+): { readonly lines: readonly InvoiceLine[]; readonly cappedMinor: ReadonlyMap<string, bigint> } {
+  const added: InvoiceLine[] = [];
+  const cappedMinor = new Map<string, bigint>();
+  for (const commitment of commitments) {
+    const counted = lines.filter(({ lineId }) => commitment.countedLineIds.has(lineId));
+    invariant(
+      counted.length === commitment.countedLineIds.size,
+      'a commitment counts lines of its invoice',
+    );
+    const billedMinor = counted.reduce(
+      (total, { amountMinor }) => total + amountMinor,
+      commitment.alreadyBilledMinor,
+    );
+    const found = trueUp(billedMinor, commitment, commitment.proration);
+    if (found === null) {
+      continue;
+    }
+    const { lineId, taxRateIds } = commitment;
+    added.push({ lineId, currency, taxRateIds, ...found });
+    if (found.kind === 'maximum') {
+      for (const [id, amountMinor] of spread(-found.amountMinor, counted)) {
+        cappedMinor.set(id, (cappedMinor.get(id) ?? 0n) + amountMinor);
+      }
+    }
+  }
+  return { lines: added, cappedMinor };
+}
+
+/** What of `amountMinor` falls on each positive line, at most all of it. */
+function spread(amountMinor: bigint, lines: readonly InvoiceLine[]): (readonly [string, bigint])[] {
+  const weights = lines.map((line) => (line.amountMinor > 0n ? line.amountMinor : 0n));
+  const held = weights.reduce((total, weight) => total + weight, 0n);
+  const shares = allocate(amountMinor < held ? amountMinor : held, weights);
+  return lines.map(({ lineId }, index) => [lineId, shares[index] ?? 0n] as const);
+}

@@ -1,0 +1,40 @@
+import { invariant } from '../invariant';
+import type { AppliedCredit } from './line';
+
+/** What is left of one credit, from a credit note or a negative invoice. */
+export type CreditGrant = {
+  readonly creditId: string;
+  readonly createdAt: Date;
+  readonly remainingMinor: bigint;
+  readonly currency: string;
+};
+
+/**
+ * Uses credits on `totalMinor`, the oldest first (ties in the order given), down to zero. Returns
+ * those used, with the amount of each; none for a total of zero or less.
+ *
+ * @throws InvariantError when a credit is in another currency or below zero.
+ */
+export function applyCredits(
+  totalMinor: bigint,
+  currency: string,
+  grants: readonly CreditGrant[],
+): AppliedCredit[] {
+  for (const grant of grants) {
+    invariant(grant.currency === currency, 'credits are in the currency of the invoice');
+    invariant(grant.remainingMinor >= 0n, 'a credit holds nothing negative');
+  }
+  const oldestFirst = [...grants].sort(
+    (left, right) => left.createdAt.getTime() - right.createdAt.getTime(),
+  );
+  let dueMinor = totalMinor > 0n ? totalMinor : 0n;
+  const used: AppliedCredit[] = [];
+  for (const { creditId, remainingMinor } of oldestFirst) {
+    const amountMinor = remainingMinor < dueMinor ? remainingMinor : dueMinor;
+    if (amountMinor > 0n) {
+      used.push({ creditId, amountMinor });
+      dueMinor -= amountMinor;
+    }
+  }
+  return used;
+}

@@ -1,0 +1,122 @@
+import {
+  lesserOf,
+  overCommonDenominator,
+  rational,
+  roundToInteger,
+  sum,
+  type Rational,
+} from '../decimal';
+import { invariant } from '../invariant';
+import { allocate, allocateShares } from '../money';
+import type { TaxShare } from '../tax';
+
+/** A line of a finalised invoice, with what earlier credit notes took of it. */
+export type CreditableLine = {
+  readonly lineId: string;
+  /** After discounts, without any tax. */
+  readonly netMinor: bigint;
+  readonly taxShares: readonly TaxShare[];
+  readonly creditedNetMinor: bigint;
+  readonly creditedTaxShares: readonly TaxShare[];
+};
+
+/** What a credit note is to take of a line, without tax. */
+export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
+
+export type CreditNoteLine = {
+  readonly lineId: string;
+  readonly netMinor: bigint;
+  readonly taxMinor: bigint;
+  readonly taxShares: readonly TaxShare[];
+};
+
+export type CreditNote = {
+  readonly lines: readonly CreditNoteLine[];
+  readonly netMinor: bigint;
+  readonly taxMinor: bigint;
+  readonly totalMinor: bigint;
+};
+
+/**
+ * How much of a line, without tax, may still be credited: zero for a line that is itself a credit.
+ */
+export function creditableMinor(line: CreditableLine): bigint {
+  const leftMinor = line.netMinor - line.creditedNetMinor;
+  return leftMinor > 0n ? leftMinor : 0n;
+}
+
+/**
+ * The credit note for parts of lines, in positive minor units: net as asked for, and the tax that
+ * belongs to it, rounded once over the note, half away from zero, and split over its lines and
+ * their rates by largest remainder. The note that takes the last of a line takes the last of its
+ * tax, so several partial notes together credit exactly the tax of the line, and never more.
+ *
+ * @throws InvariantError when a line is asked for twice or is unknown, or an amount is below one
+ * minor unit or above {@link creditableMinor}; check those first where a caller chose them.
+ */
+export function creditNote(
+  requests: readonly CreditRequest[],
+  lines: readonly CreditableLine[],
+): CreditNote {
+  invariant(
+    new Set(requests.map(({ lineId }) => lineId)).size === requests.length,
+    'a credit note names a line once',
+  );
+  const asked = requests.map(({ lineId, netMinor }) => {
+    const line = lines.find((candidate) => candidate.lineId === lineId);
+    invariant(line !== undefined, 'a credit note names lines of its invoice');
+    invariant(
+      netMinor >= 1n && netMinor <= creditableMinor(line),
+      'a credit note takes no more than the line holds',
+    );
+    return { line, netMinor };
+  });
+
+  const exactTaxes = asked.map(({ line, netMinor }) => exactTax(line, netMinor));
+  const { numerators, denominator } = overCommonDenominator(exactTaxes);
+  const taxes = allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
+  const noteLines = asked.map(({ line, netMinor }, index): CreditNoteLine => {
+    const taxMinor = taxes[index] ?? 0n;
+    const taxShares = splitOverRates(line, taxMinor);
+    return { lineId: line.lineId, netMinor, taxMinor, taxShares };
+  });
+  const netMinor = total(noteLines.map((line) => line.netMinor));
+  const taxMinor = total(noteLines.map((line) => line.taxMinor));
+  return { lines: noteLines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
+}
+
+/** The tax of a part of the line; all that is left of it for the last part. */
+function exactTax(line: CreditableLine, netMinor: bigint): Rational {
+  const taxMinor = taxOf(line.taxShares);
+  const left = rational(taxMinor - taxOf(line.creditedTaxShares));
+  // Earlier notes that were rounded up may leave less than the part's own share.
+  return netMinor === creditableMinor(line)
+    ? left
+    : lesserOf(rational(taxMinor * netMinor, line.netMinor), left);
+}
+
+function splitOverRates(line: CreditableLine, taxMinor: bigint): TaxShare[] {
+  const leftByRate = line.taxShares.map((share) => {
+    const credited = line.creditedTaxShares.filter(
+      ({ taxRateId }) => taxRateId === share.taxRateId,
+    );
+    return share.taxMinor - taxOf(credited);
+  });
+  invariant(
+    leftByRate.every((left) => left >= 0n) && taxMinor <= total(leftByRate),
+    'a rate is never credited beyond the tax it took',
+  );
+  const parts = allocate(taxMinor, leftByRate);
+  return line.taxShares.map(({ taxRateId }, index) => ({
+    taxRateId,
+    taxMinor: parts[index] ?? 0n,
+  }));
+}
+
+function taxOf(shares: readonly TaxShare[]): bigint {
+  return total(shares.map(({ taxMinor }) => taxMinor));
+}
+
+function total(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((all, amount) => all + amount, 0n);
+}

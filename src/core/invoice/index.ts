@@ -1,0 +1,21 @@
+export { assembleInvoice, assertInvoiceAddsUp, type InvoiceContents } from './assemble';
+export type { Commitment } from './commitments';
+export { applyCredits, type CreditGrant } from './credit-balance';
+export {
+  creditableMinor,
+  creditNote,
+  type CreditableLine,
+  type CreditNote,
+  type CreditNoteLine,
+  type CreditRequest,
+} from './credit-note';
+export { differences, type Difference, type KeyedAmount } from './difference';
+export type {
+  AppliedCredit,
+  AssembledInvoice,
+  AssembledLine,
+  DiscountShare,
+  InvoiceLine,
+  LineKind,
+} from './line';
+export { changeInAdvance, creditForUnused, type BilledLine, type PlanChange } from './plan-change';

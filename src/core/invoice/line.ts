@@ -1,0 +1,56 @@
+import type { AppliedCoupon } from '../discount';
+import type { RateTotal, TaxShare } from '../tax';
+
+/** What an invoice line is for; `minimum` and `maximum` are the true-ups of a commitment. */
+export type LineKind =
+  'recurring' | 'usage' | 'proration' | 'one_off' | 'credit' | 'minimum' | 'maximum';
+
+/**
+ * A line as it enters an invoice: already rounded, before discount and tax, negative for a credit.
+ */
+export type InvoiceLine = {
+  readonly lineId: string;
+  readonly kind: LineKind;
+  readonly amountMinor: bigint;
+  readonly currency: string;
+  readonly taxRateIds: readonly string[];
+};
+
+export type DiscountShare = { readonly redemptionId: string; readonly amountMinor: bigint };
+
+/** A line as the invoice shows it. */
+export type AssembledLine = InvoiceLine & {
+  readonly discountMinor: bigint;
+  /** What each coupon took off the line, without those that took nothing. */
+  readonly discountShares: readonly DiscountShare[];
+  /** After discounts, without any tax. */
+  readonly netMinor: bigint;
+  /** Inclusive and exclusive. */
+  readonly taxMinor: bigint;
+  readonly taxShares: readonly TaxShare[];
+};
+
+/** How much of one credit an invoice used. */
+export type AppliedCredit = { readonly creditId: string; readonly amountMinor: bigint };
+
+/** An invoice with every amount fixed: total = subtotal - discount + exclusive tax. */
+export type AssembledInvoice = {
+  readonly currency: string;
+  readonly lines: readonly AssembledLine[];
+  readonly subtotalMinor: bigint;
+  readonly discountMinor: bigint;
+  readonly coupons: readonly AppliedCoupon[];
+  /** On top of the lines. */
+  readonly exclusiveTaxMinor: bigint;
+  /** Within the lines. */
+  readonly inclusiveTaxMinor: bigint;
+  readonly taxRates: readonly RateTotal[];
+  readonly taxNote: 'exempt' | 'reverse_charge' | null;
+  readonly totalMinor: bigint;
+  readonly credits: readonly AppliedCredit[];
+  readonly creditAppliedMinor: bigint;
+  /** What is left to pay: never negative. */
+  readonly amountDueMinor: bigint;
+  /** What a negative total adds to the credit balance; the invoice is then paid at once. */
+  readonly creditedToBalanceMinor: bigint;
+};

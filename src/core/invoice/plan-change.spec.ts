@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { rational } from '../decimal';
+import { InvariantError } from '../invariant';
+import { prorate, unusedPart, type Proration } from '../proration';
+import { changeInAdvance, creditForUnused, type BilledLine } from './index';
+
+const days = (numerator: bigint, denominator: bigint): Proration => ({
+  numerator,
+  denominator,
+  unit: 'day',
+});
+const billed = (amountMinor: bigint, change: Partial<BilledLine> = {}): BilledLine => ({
+  fullAmount: rational(amountMinor),
+  proration: null,
+  amountMinor,
+  discountMinor: 0n,
+  creditedMinor: 0n,
+  ...change,
+});
+
+describe('the unused part is credited at the price stored on the line', () => {
+  test.each<[string, BilledLine, Proration, bigint]>([
+    ['18 of 29 days of 29.00', billed(2900n), days(18n, 29n), 1800n],
+    ['rounded once', billed(1000n), days(17n, 31n), 548n],
+    ['nothing unused', billed(1000n), days(0n, 31n), 0n],
+    ['all unused', billed(1000n), days(31n, 31n), 1000n],
+    [
+      'a line that billed a part',
+      billed(710n, { fullAmount: rational(1000n), proration: days(22n, 31n) }),
+      days(8n, 31n),
+      258n,
+    ],
+    [
+      'all of that part',
+      billed(710n, { fullAmount: rational(1000n), proration: days(22n, 31n) }),
+      days(22n, 31n),
+      710n,
+    ],
+    [
+      'the price before rounding, where it had a fraction',
+      billed(1n, { fullAmount: rational(14n, 10n) }),
+      days(15n, 30n),
+      1n,
+    ],
+    [
+      'no more than the discount left',
+      billed(1000n, { discountMinor: 700n }),
+      days(17n, 31n),
+      300n,
+    ],
+    [
+      'no more than an earlier credit left',
+      billed(1000n, { creditedMinor: 900n }),
+      days(17n, 31n),
+      100n,
+    ],
+    [
+      'nothing of a line discounted to zero',
+      billed(1000n, { discountMinor: 1000n }),
+      days(17n, 31n),
+      0n,
+    ],
+  ])('%s', (_, line, unused, expected) => {
+    expect(creditForUnused(line, unused)).toBe(expected);
+  });
+
+  test('a subscription that ends at once has used the day', () => {
+    const leapFebruary = { startAt: new Date('2024-02-01Z'), endAt: new Date('2024-03-01Z') };
+    const used = prorate(
+      'day',
+      {
+        startAt: leapFebruary.startAt,
+        endAt: new Date('2024-02-01T10:00:00Z'),
+        end: 'termination',
+      },
+      leapFebruary,
+      'UTC',
+    );
+    expect(creditForUnused(billed(2900n), unusedPart(used, days(29n, 29n)))).toBe(2800n);
+  });
+
+  test.each<[string, BilledLine, Proration]>([
+    ['more unused than billed', billed(710n, { proration: days(22n, 31n) }), days(23n, 31n)],
+    ['another period', billed(710n, { proration: days(22n, 31n) }), days(8n, 30n)],
+    [
+      'days of a line in seconds',
+      billed(710n, { proration: { ...days(22n, 31n), unit: 'second' } }),
+      days(8n, 31n),
+    ],
+    ['a line credited beyond what it held', billed(710n, { creditedMinor: 711n }), days(8n, 31n)],
+  ])('refused: %s', (_, line, unused) => {
+    expect(() => creditForUnused(line, unused)).toThrow(InvariantError);
+  });
+
+  test('partial credits never take more than the line held', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 10n ** 9n }),
+        fc.nat(100),
+        fc.array(fc.integer({ min: 0, max: 31 }), { maxLength: 6 }),
+        (amountMinor, percent, parts) => {
+          const discountMinor = (amountMinor * BigInt(percent)) / 100n;
+          let creditedMinor = 0n;
+          for (const part of parts) {
+            const line = billed(amountMinor, { discountMinor, creditedMinor });
+            creditedMinor += creditForUnused(line, days(BigInt(part), 31n));
+          }
+          expect(discountMinor + creditedMinor <= amountMinor).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('a change now, paid in advance, is a credit and a charge over the same part', () => {
+  const march = { startAt: new Date('2026-03-01Z'), endAt: new Date('2026-04-01Z') };
+  const change = (unit: 'day' | 'second', at: string, oldMinor: bigint, newMinor: bigint) => {
+    const { creditMinor, chargeMinor } = changeInAdvance({
+      unit,
+      timeZone: 'UTC',
+      period: march,
+      fullPeriod: march,
+      changeAt: new Date(at),
+      oldLine: billed(oldMinor),
+      newFullAmount: rational(newMinor),
+    });
+    return [creditMinor, chargeMinor];
+  };
+
+  test.each<['day' | 'second', string, bigint, bigint, bigint[]]>([
+    ['day', '2026-03-15T18:00:00Z', 1000n, 2000n, [-548n, 1097n]],
+    ['day', '2026-03-01T00:00:00Z', 1000n, 2000n, [-1000n, 2000n]],
+    ['day', '2026-03-31T23:59:59Z', 1000n, 2000n, [-32n, 65n]],
+    ['second', '2026-03-16T12:00:00Z', 1000n, 2000n, [-500n, 1000n]],
+    ['second', '2026-03-31T23:59:59Z', 1000n, 2000n, [0n, 0n]],
+    ['day', '2026-03-15T18:00:00Z', 2000n, 0n, [-1097n, 0n]],
+  ])('by %s at %s from %d to %d', (unit, at, oldMinor, newMinor, expected) => {
+    expect(change(unit, at, oldMinor, newMinor)).toEqual(expected);
+  });
+
+  test('twice on one day, the day belongs to the last price', () => {
+    const part = (startAt: string) => ({ startAt: new Date(startAt), endAt: march.endAt });
+    const rest = days(17n, 31n);
+    const second = changeInAdvance({
+      unit: 'day',
+      timeZone: 'UTC',
+      period: part('2026-03-15T09:00:00Z'),
+      fullPeriod: march,
+      changeAt: new Date('2026-03-15T18:00:00Z'),
+      oldLine: billed(1097n, { fullAmount: rational(2000n), proration: rest }),
+      newFullAmount: rational(3000n),
+    });
+    expect(second).toEqual({ creditMinor: -1097n, chargeMinor: 1645n, proration: rest });
+  });
+
+  test.each(['2026-02-28T23:59:59Z', '2026-04-01T00:00:01Z'])('refused at %s', (at) => {
+    expect(() => change('day', at, 1000n, 2000n)).toThrow(InvariantError);
+  });
+});

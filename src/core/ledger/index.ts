@@ -1,0 +1,18 @@
+export {
+  postCreditNote,
+  postInvoice,
+  postPayment,
+  postRecovery,
+  postRefund,
+  postRevenueRelease,
+  postVoid,
+  postWriteOff,
+  releasableMinor,
+  type RevenueLine,
+} from './post';
+export {
+  assertBalanced,
+  type LedgerAccount,
+  type LedgerTransaction,
+  type Posting,
+} from './transaction';

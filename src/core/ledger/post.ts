@@ -1,0 +1,205 @@
+import { invariant } from '../invariant';
+import { multiplyByRatio } from '../money';
+import type { Proration } from '../proration';
+import {
+  transaction,
+  type LedgerAccount,
+  type LedgerTransaction,
+  type Posting,
+} from './transaction';
+
+/** A line of a finalised invoice as the books see it, negative for a credit. */
+export type RevenueLine = {
+  /** After discounts, without tax. */
+  readonly netMinor: bigint;
+  readonly discountMinor: bigint;
+  readonly taxMinor: bigint;
+  /** Whether the net is earned over a period to come, and not with the invoice. */
+  readonly isDeferred: boolean;
+};
+
+/**
+ * A finalised invoice: the customer owes the total, less what credit pays; revenue is shown before
+ * discounts, with the discounts beside it. The net of a line paid in advance is deferred; its
+ * discount is not, so that what is released later adds up to the net. A negative total is owed to
+ * the customer as credit.
+ *
+ * @throws InvariantError when more credit is applied than the total, or less than none.
+ */
+export function postInvoice(invoice: {
+  readonly currency: string;
+  readonly lines: readonly RevenueLine[];
+  readonly creditAppliedMinor: bigint;
+}): LedgerTransaction {
+  const { currency, lines, creditAppliedMinor } = invoice;
+  const totalMinor = lines.reduce((sum, { netMinor, taxMinor }) => sum + netMinor + taxMinor, 0n);
+  invariant(
+    creditAppliedMinor >= 0n && creditAppliedMinor <= (totalMinor > 0n ? totalMinor : 0n),
+    'credit pays at most the total',
+  );
+  const owed: Posting[] =
+    totalMinor < 0n
+      ? [debit('customer_credit', totalMinor)]
+      : [
+          debit('accounts_receivable', totalMinor - creditAppliedMinor),
+          debit('customer_credit', creditAppliedMinor),
+        ];
+  const earned = lines.flatMap(({ netMinor, discountMinor, taxMinor, isDeferred }) => [
+    credit(isDeferred ? 'deferred_revenue' : 'revenue', netMinor),
+    credit('revenue', discountMinor),
+    debit('discounts', discountMinor),
+    credit('tax_payable', taxMinor),
+  ]);
+  return transaction('invoice_finalized', currency, [...owed, ...earned]);
+}
+
+/**
+ * A payment that succeeded: cash from the provider, for what it pays of an invoice; the rest is the
+ * customer's credit.
+ *
+ * @throws InvariantError when it pays more of an invoice than it is, or less than nothing.
+ */
+export function postPayment(payment: {
+  readonly currency: string;
+  readonly provider: string;
+  readonly amountMinor: bigint;
+  readonly toReceivableMinor: bigint;
+}): LedgerTransaction {
+  const { currency, provider, amountMinor, toReceivableMinor } = payment;
+  assertPart(toReceivableMinor, amountMinor);
+  return transaction('payment', currency, [
+    debit(`cash_clearing:${provider}`, amountMinor),
+    credit('accounts_receivable', toReceivableMinor),
+    credit('customer_credit', amountMinor - toReceivableMinor),
+  ]);
+}
+
+/**
+ * A refund that succeeded: cash back through the provider. It lowers no invoice by itself; a credit
+ * note that settles as a refund meets it on the refunds account.
+ *
+ * @throws InvariantError when the amount is negative.
+ */
+export function postRefund(refund: {
+  readonly currency: string;
+  readonly provider: string;
+  readonly amountMinor: bigint;
+}): LedgerTransaction {
+  const { currency, provider, amountMinor } = refund;
+  assertPart(0n, amountMinor);
+  return transaction('refund', currency, [
+    debit('refunds', amountMinor),
+    credit(`cash_clearing:${provider}`, amountMinor),
+  ]);
+}
+
+/**
+ * A credit note: takes back revenue (what is still deferred of it from deferred revenue) and tax,
+ * and settles them on what is owed, on the customer's credit, or as a refund to come.
+ *
+ * @throws InvariantError when the settlement is not the total, or more is deferred than the net.
+ */
+export function postCreditNote(note: {
+  readonly currency: string;
+  readonly netMinor: bigint;
+  readonly taxMinor: bigint;
+  /** The part of the net that was not yet released to revenue. */
+  readonly deferredMinor: bigint;
+  readonly toReceivableMinor: bigint;
+  readonly toCreditMinor: bigint;
+  readonly toRefundMinor: bigint;
+}): LedgerTransaction {
+  assertPart(note.deferredMinor, note.netMinor);
+  const settled = [note.toReceivableMinor, note.toCreditMinor, note.toRefundMinor];
+  invariant(
+    settled.every((part) => part >= 0n),
+    'a credit note settles nothing negative',
+  );
+  return transaction('credit_note', note.currency, [
+    debit('deferred_revenue', note.deferredMinor),
+    debit('revenue', note.netMinor - note.deferredMinor),
+    debit('tax_payable', note.taxMinor),
+    credit('accounts_receivable', note.toReceivableMinor),
+    credit('customer_credit', note.toCreditMinor),
+    credit('refunds', note.toRefundMinor),
+  ]);
+}
+
+/**
+ * A void: the mirror of all that was posted for an invoice or a credit note, so that together they
+ * come to nothing. Credit that had paid for an invoice returns to the customer.
+ *
+ * @throws InvariantError when the transactions are in different currencies.
+ */
+export function postVoid(
+  currency: string,
+  posted: readonly LedgerTransaction[],
+): LedgerTransaction {
+  invariant(
+    posted.every((one) => one.currency === currency),
+    'one invoice has one currency',
+  );
+  const mirrored = posted.flatMap(({ postings }) =>
+    postings.map(({ account, amountMinor }) => ({ account, amountMinor: -amountMinor })),
+  );
+  return transaction('void', currency, mirrored);
+}
+
+/**
+ * A write-off: what an uncollectible invoice still owes becomes bad debt.
+ *
+ * @throws InvariantError when the amount is negative.
+ */
+export function postWriteOff(currency: string, amountMinor: bigint): LedgerTransaction {
+  assertPart(0n, amountMinor);
+  return transaction('write_off', currency, [
+    debit('bad_debt', amountMinor),
+    credit('accounts_receivable', amountMinor),
+  ]);
+}
+
+/**
+ * The return of a written-off amount to what is owed, before an uncollectible invoice is paid or
+ * voided after all.
+ *
+ * @throws InvariantError when the amount is negative.
+ */
+export function postRecovery(currency: string, amountMinor: bigint): LedgerTransaction {
+  assertPart(0n, amountMinor);
+  return transaction('recovery', currency, [
+    debit('accounts_receivable', amountMinor),
+    credit('bad_debt', amountMinor),
+  ]);
+}
+
+/** Deferred revenue that has been earned; negative to take a release back. */
+export function postRevenueRelease(currency: string, amountMinor: bigint): LedgerTransaction {
+  return transaction('revenue_release', currency, [
+    debit('deferred_revenue', amountMinor),
+    credit('revenue', amountMinor),
+  ]);
+}
+
+/**
+ * What is to be released now of a deferred net: the part that has elapsed, rounded once, half away
+ * from zero, less what was released. All releases of a period together are exactly the net.
+ */
+export function releasableMinor(
+  netMinor: bigint,
+  elapsed: Proration,
+  releasedMinor: bigint,
+): bigint {
+  return multiplyByRatio(netMinor, elapsed.numerator, elapsed.denominator) - releasedMinor;
+}
+
+function debit(account: LedgerAccount, amountMinor: bigint): Posting {
+  return { account, amountMinor };
+}
+
+function credit(account: LedgerAccount, amountMinor: bigint): Posting {
+  return { account, amountMinor: -amountMinor };
+}
+
+function assertPart(partMinor: bigint, wholeMinor: bigint): void {
+  invariant(partMinor >= 0n && partMinor <= wholeMinor, 'a part is from zero to the whole');
+}

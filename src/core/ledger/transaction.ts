@@ -1,0 +1,64 @@
+import { invariant } from '../invariant';
+
+/** The accounts of the books. Cash clearing is one account for each payment provider. */
+export type LedgerAccount =
+  | 'accounts_receivable'
+  | 'revenue'
+  | 'deferred_revenue'
+  | 'tax_payable'
+  | 'customer_credit'
+  | 'refunds'
+  | 'discounts'
+  | 'bad_debt'
+  | `cash_clearing:${string}`;
+
+/**
+ * One side of a transaction in minor units: a debit is positive, a credit negative, none is zero.
+ */
+export type Posting = { readonly account: LedgerAccount; readonly amountMinor: bigint };
+
+export type LedgerTransaction = {
+  readonly kind:
+    | 'invoice_finalized'
+    | 'payment'
+    | 'refund'
+    | 'credit_note'
+    | 'void'
+    | 'write_off'
+    | 'recovery'
+    | 'revenue_release';
+  readonly currency: string;
+  readonly postings: readonly Posting[];
+};
+
+/**
+ * A transaction of the postings given: those of one account are added up, zeros left out.
+ *
+ * @throws InvariantError when it does not balance.
+ */
+export function transaction(
+  kind: LedgerTransaction['kind'],
+  currency: string,
+  postings: readonly Posting[],
+): LedgerTransaction {
+  const byAccount = new Map<LedgerAccount, bigint>();
+  for (const { account, amountMinor } of postings) {
+    byAccount.set(account, (byAccount.get(account) ?? 0n) + amountMinor);
+  }
+  const merged = [...byAccount]
+    .filter(([, amountMinor]) => amountMinor !== 0n)
+    .map(([account, amountMinor]) => ({ account, amountMinor }));
+  const built = { kind, currency, postings: merged };
+  assertBalanced(built);
+  return built;
+}
+
+/**
+ * Asserts that debits equal credits.
+ *
+ * @throws InvariantError when they do not.
+ */
+export function assertBalanced({ kind, postings }: LedgerTransaction): void {
+  const balance = postings.reduce((total, { amountMinor }) => total + amountMinor, 0n);
+  invariant(balance === 0n, `a ${kind} transaction balances: it is off by ${balance}`);
+}

@@ -1,0 +1,1 @@
+export { factorOf, prorate, unusedPart, type ProratedPart, type Proration } from './proration';

@@ -1,0 +1,85 @@
+import { rational, type Rational } from '../decimal';
+import { invariant } from '../invariant';
+import { elapsedSeconds, localDateCount, type Period } from '../time';
+
+/**
+ * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed
+ * seconds. Both figures stay on the line, so they are not reduced.
+ */
+export type Proration = {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+  readonly unit: 'day' | 'second';
+};
+
+/** A part of a period, and what is at its end. */
+export type ProratedPart = Period & {
+  /**
+   * `border` when something follows at the instant the part ends, be it the new price or the next
+   * period: in days, the date of the border belongs to what follows. `termination` when the
+   * subscription ends there: in days, that date is billed.
+   */
+  readonly end: 'border' | 'termination';
+};
+
+/**
+ * How much of `fullPeriod` the part is. In `day` mode local dates of `timeZone` are counted; the
+ * date of a change belongs to the new price and the date on which a subscription ends is billed,
+ * though never more dates than are left in the period. In `second` mode the instant is the border
+ * and the zone plays no role. The denominator is the full period: for a short first calendar
+ * period, the whole calendar one.
+ *
+ * @throws InvariantError when the part is not within the full period, the full period is empty, or
+ * the zone is unknown.
+ */
+export function prorate(
+  unit: 'day' | 'second',
+  part: ProratedPart,
+  fullPeriod: Period,
+  timeZone: string,
+): Proration {
+  invariant(
+    fullPeriod.startAt <= part.startAt &&
+      part.startAt <= part.endAt &&
+      part.endAt <= fullPeriod.endAt,
+    'a part lies within its full period',
+  );
+  const measure = unit === 'day' ? datesIn(timeZone) : elapsedSeconds;
+  const denominator = measure(fullPeriod);
+  const numerator =
+    unit === 'day' && part.end === 'termination'
+      ? lesser(measure(part) + 1n, measure({ startAt: part.startAt, endAt: fullPeriod.endAt }))
+      : measure(part);
+  invariant(denominator > 0n, 'a full period is not empty');
+  invariant(0n <= numerator && numerator <= denominator, 'a part is at most the whole');
+  return { numerator, denominator, unit };
+}
+
+/**
+ * What `used` leaves of its full period, in the same unit: the unused part that a credit is for.
+ * Only for a part that begins where the full period, or what was billed of it, begins: pass the
+ * proration that was billed as `billed` when that was itself a part.
+ *
+ * @throws InvariantError when more was used than billed, or the two measure different periods.
+ */
+export function unusedPart(used: Proration, billed: Proration): Proration {
+  invariant(
+    used.denominator === billed.denominator && used.unit === billed.unit,
+    'prorations of one period in one unit',
+  );
+  invariant(used.numerator <= billed.numerator, 'no more is used than was billed');
+  return { ...billed, numerator: billed.numerator - used.numerator };
+}
+
+/** The factor as an exact number from 0 to 1. */
+export function factorOf(proration: Proration): Rational {
+  return rational(proration.numerator, proration.denominator);
+}
+
+function datesIn(timeZone: string): (period: Period) => bigint {
+  return (period) => localDateCount(period, timeZone);
+}
+
+function lesser(left: bigint, right: bigint): bigint {
+  return left < right ? left : right;
+}

@@ -1,0 +1,13 @@
+export type {
+  FlatPrice,
+  GraduatedPrice,
+  PackagePrice,
+  PercentagePrice,
+  PerUnitPrice,
+  Price,
+  Tier,
+  VolumePrice,
+} from './price';
+export { rate, roundAtLine, type Usage } from './rate';
+export { amountOfSteps, type RatedAmount, type TraceStep } from './trace';
+export { trueUp, type TrueUp } from './true-up';

@@ -1,0 +1,61 @@
+/**
+ * A price as a plan version holds it and as a line's trace keeps it. Unit amounts, bounds,
+ * quantities and rates are decimal strings, unit amounts in minor units a unit (`"0.0125"`); other
+ * amounts are whole minor units.
+ */
+export type Price =
+  FlatPrice | PerUnitPrice | GraduatedPrice | VolumePrice | PackagePrice | PercentagePrice;
+
+/** The amount, whatever the quantity. */
+export type FlatPrice = { readonly model: 'flat'; readonly amountMinor: bigint };
+
+/** Unit amount x quantity. */
+export type PerUnitPrice = { readonly model: 'per_unit'; readonly unitAmount: string };
+
+/** Each tier prices the units that fall into it; its flat amount is due once it is reached. */
+export type GraduatedPrice = { readonly model: 'graduated' } & Tiered;
+
+/** One tier, the one that the quantity falls into, prices all units. */
+export type VolumePrice = { readonly model: 'volume' } & Tiered;
+
+/** ceil((quantity - free units) / size) packages; nothing up to the free units. */
+export type PackagePrice = {
+  readonly model: 'package';
+  /** For one package. */
+  readonly unitAmount: string;
+  /** Units in a package, above zero. */
+  readonly packageSize: string;
+  readonly freeUnits: string;
+};
+
+/**
+ * Rate x (base - free amount) + fixed amount x (events - free events), each event clamped. A free
+ * quota of zero is no quota; of two quotas, whichever ends first ends both.
+ */
+export type PercentagePrice = {
+  readonly model: 'percentage';
+  /** A fraction: `"0.029"` is 2.9%. */
+  readonly rate: string;
+  /** For each event that is not free. */
+  readonly fixedAmountMinor: bigint;
+  readonly freeEvents: bigint;
+  readonly freeAmountMinor: bigint;
+  /** The least and the most that one charged event costs, or null for no such limit. */
+  readonly eventMinimumMinor: bigint | null;
+  readonly eventMaximumMinor: bigint | null;
+};
+
+type Tiered = {
+  /** In ascending order, each `(previous upTo, upTo]`; only the last has no end. */
+  readonly tiers: readonly Tier[];
+  /**
+   * Whether the first tier's flat amount is due at a quantity of zero. Default of the rules: yes.
+   */
+  readonly chargeFlatAtZero: boolean;
+};
+
+export type Tier = {
+  readonly upTo: string | null;
+  readonly unitAmount: string;
+  readonly flatAmountMinor: bigint;
+};

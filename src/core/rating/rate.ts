@@ -1,0 +1,77 @@
+import {
+  ceiling,
+  compare,
+  divide,
+  multiply,
+  parseDecimal,
+  roundToInteger,
+  subtract,
+  ZERO,
+  type Rational,
+} from '../decimal';
+import { invariant } from '../invariant';
+import { factorOf, type Proration } from '../proration';
+import { ratePercentage } from './percentage';
+import type { PackagePrice, PerUnitPrice, Price } from './price';
+import { rateGraduated, rateVolume } from './tiers';
+import { lumpStep, ratedAmount, exactly, step, type RatedAmount } from './trace';
+
+/**
+ * What is priced: a quantity, or for the percentage model the base amounts of the events in the
+ * order in which they happened, in minor units.
+ */
+export type Usage =
+  | { readonly kind: 'quantity'; readonly quantity: Rational }
+  | { readonly kind: 'events'; readonly baseAmounts: readonly Rational[] };
+
+/**
+ * The exact amount of `price` for `usage` in minor units, before the one rounding at the line, with
+ * the steps that make it up. A quantity below zero is rated as zero: corrections are made by
+ * difference to what was billed, never by a negative quantity.
+ *
+ * @throws InvariantError when the price is malformed, or has the percentage model and the usage is
+ * a quantity, or the other way round.
+ */
+export function rate(price: Price, usage: Usage): RatedAmount {
+  switch (price.model) {
+    case 'flat':
+      return ratedAmount([lumpStep('flat', exactly(price.amountMinor))]);
+    case 'per_unit':
+      return ratePerUnit(price, quantityOf(usage));
+    case 'graduated':
+      return rateGraduated(price, quantityOf(usage));
+    case 'volume':
+      return rateVolume(price, quantityOf(usage));
+    case 'package':
+      return ratePackage(price, quantityOf(usage));
+    case 'percentage':
+      invariant(usage.kind === 'events', 'the percentage model prices events');
+      return ratePercentage(price, usage.baseAmounts);
+  }
+}
+
+/**
+ * The amount of a line: `exact`, times its proration where it has one, rounded once, half away from
+ * zero, to minor units.
+ */
+export function roundAtLine(exact: Rational, proration: Proration | null): bigint {
+  return roundToInteger(proration === null ? exact : multiply(exact, factorOf(proration)));
+}
+
+function ratePerUnit(price: PerUnitPrice, quantity: Rational): RatedAmount {
+  return ratedAmount([step('unit', quantity, parseDecimal(price.unitAmount))]);
+}
+
+function ratePackage(price: PackagePrice, quantity: Rational): RatedAmount {
+  const size = parseDecimal(price.packageSize);
+  invariant(compare(size, ZERO) > 0, 'a package holds something');
+  const beyondFree = subtract(quantity, parseDecimal(price.freeUnits));
+  const packages = compare(beyondFree, ZERO) > 0 ? ceiling(divide(beyondFree, size)) : 0n;
+  return ratedAmount([step('package', exactly(packages), parseDecimal(price.unitAmount))]);
+}
+
+function quantityOf(usage: Usage): Rational {
+  invariant(usage.kind === 'quantity', 'only the percentage model prices events');
+  const { quantity } = usage;
+  return compare(quantity, ZERO) < 0 ? ZERO : quantity;
+}

@@ -1,0 +1,41 @@
+import { invariant } from '../invariant';
+import { multiplyByRatio } from '../money';
+import type { Proration } from '../proration';
+
+export type TrueUp = { readonly kind: 'minimum' | 'maximum'; readonly amountMinor: bigint };
+
+/**
+ * The line that lifts what a price billed in a period to its minimum (positive) or lowers it to its
+ * maximum (negative), or null where neither is missed. Both limits are for the full period and are
+ * prorated with it, each rounded once, half away from zero.
+ *
+ * @param billedMinor all that the price billed in the period, earlier true-ups included.
+ * @throws InvariantError when the minimum is above the maximum, or one is negative.
+ */
+export function trueUp(
+  billedMinor: bigint,
+  limits: { readonly minimumMinor: bigint | null; readonly maximumMinor: bigint | null },
+  proration: Proration | null,
+): TrueUp | null {
+  const minimum = prorated(limits.minimumMinor, proration);
+  const maximum = prorated(limits.maximumMinor, proration);
+  invariant(
+    minimum === null || maximum === null || minimum <= maximum,
+    'a minimum is at most the maximum',
+  );
+  if (minimum !== null && billedMinor < minimum) {
+    return { kind: 'minimum', amountMinor: minimum - billedMinor };
+  }
+  if (maximum !== null && billedMinor > maximum) {
+    return { kind: 'maximum', amountMinor: maximum - billedMinor };
+  }
+  return null;
+}
+
+function prorated(limitMinor: bigint | null, proration: Proration | null): bigint | null {
+  invariant(limitMinor === null || limitMinor >= 0n, 'a limit is not negative');
+  if (limitMinor === null || proration === null) {
+    return limitMinor;
+  }
+  return multiplyByRatio(limitMinor, proration.numerator, proration.denominator);
+}

@@ -1,0 +1,207 @@
+import {
+  add,
+  compare,
+  divide,
+  multiply,
+  overCommonDenominator,
+  parseDecimal,
+  rational,
+  roundToInteger,
+  sum,
+  ZERO,
+  type Rational,
+} from '../decimal';
+import { invariant } from '../invariant';
+import { allocateShares } from '../money';
+
+export type TaxRate = {
+  readonly taxRateId: string;
+  /** A percent as a decimal string: `"20"`. */
+  readonly percentage: string;
+  /** Whether the amounts of lines hold this tax already. */
+  readonly inclusive: boolean;
+};
+
+/** A line after its discounts, negative for a credit. Its rates are those of the customer. */
+export type TaxableLine = {
+  readonly lineId: string;
+  readonly amountMinor: bigint;
+  readonly taxRateIds: readonly string[];
+};
+
+/** The customer's standing: exempt and reverse-charge customers are billed no tax, with a note. */
+export type TaxTreatment = 'none' | 'exempt' | 'reverse';
+
+export type TaxShare = { readonly taxRateId: string; readonly taxMinor: bigint };
+
+export type TaxedLine = {
+  readonly lineId: string;
+  /** Without any tax: the amount less what inclusive rates hold of it. */
+  readonly netMinor: bigint;
+  /** Of all rates, inclusive and exclusive. */
+  readonly taxMinor: bigint;
+  /** The net with its tax: what the customer owes for the line. */
+  readonly grossMinor: bigint;
+  readonly shares: readonly TaxShare[];
+};
+
+export type RateTotal = TaxShare & {
+  /** The net of all lines that carry the rate. */
+  readonly taxableMinor: bigint;
+};
+
+export type InvoiceTax = {
+  readonly lines: readonly TaxedLine[];
+  readonly rates: readonly RateTotal[];
+  /** On top of the amounts of the lines. */
+  readonly exclusiveTaxMinor: bigint;
+  /** Within the amounts of the lines. */
+  readonly inclusiveTaxMinor: bigint;
+  readonly note: 'exempt' | 'reverse_charge' | null;
+};
+
+/**
+ * The tax of an invoice: for each rate one rounding over all lines that carry it, half away from
+ * zero, then split over them by largest remainder. An inclusive rate is taken out of the line's
+ * amount: with several of them, net = amount / (1 + their sum). Exclusive rates are on the net and
+ * do not compound. An exempt or reverse-charge customer owes the amounts as they stand, with no tax
+ * and a note.
+ *
+ * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is
+ * negative.
+ */
+export function taxInvoice(
+  lines: readonly TaxableLine[],
+  rates: readonly TaxRate[],
+  treatment: TaxTreatment,
+): InvoiceTax {
+  if (treatment !== 'none') {
+    return untaxed(lines, treatment === 'exempt' ? 'exempt' : 'reverse_charge');
+  }
+  assertRatesKnown(lines, rates);
+  const used = rates.filter(({ taxRateId }) =>
+    lines.some(({ taxRateIds }) => taxRateIds.includes(taxRateId)),
+  );
+  const exactNets = lines.map((line) => exactNet(line, used));
+  const partsByRate = new Map(
+    used.map((rate) => [rate.taxRateId, splitRate(rate, lines, exactNets)] as const),
+  );
+
+  const taxed = lines.map((line, index) => taxLine(line, index, used, partsByRate));
+  const totals = used.map(({ taxRateId }): RateTotal => {
+    const carrying = taxed.filter((_, index) => lines[index]?.taxRateIds.includes(taxRateId));
+    return {
+      taxRateId,
+      taxableMinor: total(carrying.map(({ netMinor }) => netMinor)),
+      taxMinor: total(partsByRate.get(taxRateId) ?? []),
+    };
+  });
+  const taxOf = (inclusive: boolean) =>
+    total(totals.filter((_, index) => used[index]?.inclusive === inclusive).map(taxMinorOf));
+  const result: InvoiceTax = {
+    lines: taxed,
+    rates: totals,
+    exclusiveTaxMinor: taxOf(false),
+    inclusiveTaxMinor: taxOf(true),
+    note: null,
+  };
+  assertAddsUp(result, lines);
+  return result;
+}
+
+function untaxed(lines: readonly TaxableLine[], note: 'exempt' | 'reverse_charge'): InvoiceTax {
+  const taxed = lines.map(({ lineId, amountMinor }) => ({
+    lineId,
+    netMinor: amountMinor,
+    taxMinor: 0n,
+    grossMinor: amountMinor,
+    shares: [],
+  }));
+  return { lines: taxed, rates: [], exclusiveTaxMinor: 0n, inclusiveTaxMinor: 0n, note };
+}
+
+function assertRatesKnown(lines: readonly TaxableLine[], rates: readonly TaxRate[]): void {
+  const known = new Set(rates.map(({ taxRateId }) => taxRateId));
+  invariant(known.size === rates.length, 'a tax rate is given once');
+  for (const { percentage } of rates) {
+    invariant(compare(parseDecimal(percentage), ZERO) >= 0, 'a tax rate is not negative');
+  }
+  for (const { taxRateIds } of lines) {
+    invariant(new Set(taxRateIds).size === taxRateIds.length, 'a line carries a rate once');
+    invariant(
+      taxRateIds.every((taxRateId) => known.has(taxRateId)),
+      'a line names known tax rates',
+    );
+  }
+}
+
+function exactNet(line: TaxableLine, rates: readonly TaxRate[]): Rational {
+  const inclusive = rates.filter(
+    (rate) => rate.inclusive && line.taxRateIds.includes(rate.taxRateId),
+  );
+  const factor = add(rational(1n), sum(inclusive.map(fractionOf)));
+  return divide(rational(line.amountMinor), factor);
+}
+
+/** The tax of one rate on each line, in the order of the lines. */
+function splitRate(
+  rate: TaxRate,
+  lines: readonly TaxableLine[],
+  exactNets: readonly Rational[],
+): bigint[] {
+  const fraction = fractionOf(rate);
+  const exactTaxes = lines.map(({ taxRateIds }, index) =>
+    taxRateIds.includes(rate.taxRateId) ? multiply(exactNets[index] ?? ZERO, fraction) : ZERO,
+  );
+  const { numerators, denominator } = overCommonDenominator(exactTaxes);
+  return allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
+}
+
+function taxLine(
+  { lineId, amountMinor, taxRateIds }: TaxableLine,
+  index: number,
+  rates: readonly TaxRate[],
+  partsByRate: ReadonlyMap<string, readonly bigint[]>,
+): TaxedLine {
+  const carried = rates.filter(({ taxRateId }) => taxRateIds.includes(taxRateId));
+  const shareOf = ({ taxRateId }: TaxRate): TaxShare => ({
+    taxRateId,
+    taxMinor: partsByRate.get(taxRateId)?.[index] ?? 0n,
+  });
+  const shares = carried.map(shareOf);
+  const taxMinor = total(shares.map(taxMinorOf));
+  const within = total(
+    carried
+      .filter(({ inclusive }) => inclusive)
+      .map(shareOf)
+      .map(taxMinorOf),
+  );
+  const netMinor = amountMinor - within;
+  return { lineId, netMinor, taxMinor, grossMinor: netMinor + taxMinor, shares };
+}
+
+function assertAddsUp(tax: InvoiceTax, lines: readonly TaxableLine[]): void {
+  const amountMinor = total(lines.map((line) => line.amountMinor));
+  const taxMinor = total(tax.lines.map((line) => line.taxMinor));
+  const grossMinor = total(tax.lines.map((line) => line.grossMinor));
+  invariant(
+    taxMinor === tax.exclusiveTaxMinor + tax.inclusiveTaxMinor,
+    'tax on lines adds up to the tax of the rates',
+  );
+  invariant(
+    grossMinor === amountMinor + tax.exclusiveTaxMinor,
+    'what is owed is the amounts and the tax on top of them',
+  );
+}
+
+function fractionOf({ percentage }: TaxRate): Rational {
+  return divide(parseDecimal(percentage), rational(100n));
+}
+
+function taxMinorOf({ taxMinor }: TaxShare): bigint {
+  return taxMinor;
+}
+
+function total(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((all, amount) => all + amount, 0n);
+}

@@ -1,0 +1,143 @@
+import type { Temporal } from 'temporal-polyfill';
+import { invariant } from '../invariant';
+import { contains, type Period } from './period';
+import { toInstant, toLocal } from './zone';
+
+export type Interval = 'day' | 'week' | 'month' | 'year';
+
+/**
+ * From what all periods of a subscription follow. `anniversary` keeps the local date and time of
+ * `startAt`; `calendar` turns on the first local midnight of the day, ISO week (Monday), month or
+ * year that holds `startAt`, and its first period is a short one.
+ */
+export type BillingAnchor = {
+  readonly mode: 'anniversary' | 'calendar';
+  /** The start of the first period. */
+  readonly startAt: Date;
+  /** The customer's IANA zone, in which months and days are counted. */
+  readonly timeZone: string;
+  readonly interval: Interval;
+  /** Intervals a period is long: 3 with `month` bills by the quarter. */
+  readonly intervalCount: number;
+};
+
+export type BillingPeriod = Period & {
+  /** 0 for the first period. */
+  readonly index: number;
+  /** What the period is a part of: itself, or the calendar period for a short first one. */
+  readonly fullPeriod: Period;
+};
+
+/** Far beyond any contract, and inside what the calendar library and RFC 3339 can write. */
+const MAX_YEAR = 9999;
+const MAX_INTERVALS = 100_000;
+
+const DURATION_KEY = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
+
+/** Upper bounds, so that an estimate of the index by them is never too high. */
+const LONGEST_INTERVAL_MS = {
+  day: 86_400_000,
+  week: 7 * 86_400_000,
+  month: 31 * 86_400_000,
+  year: 366 * 86_400_000,
+} as const;
+
+/**
+ * Period `index` of the anchor, computed from the anchor and never from the previous end: an anchor
+ * on the 31st ends months on the 31st, the 30th or the last of February. A period whose whole
+ * interval the zone skipped (a day of Apia) is empty; {@link periodAfter} steps over it.
+ *
+ * @throws InvariantError when the anchor is not valid, the index not a whole number from 0, or the
+ * period ends after the year 9999.
+ */
+export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
+  invariant(Number.isInteger(index) && index >= 0, 'a period index is a whole number from 0');
+  const origin = originOf(anchor);
+  const startAt = index === 0 ? anchor.startAt : boundaryAt(anchor, origin, index);
+  const endAt = boundaryAt(anchor, origin, index + 1);
+  invariant(startAt <= endAt, 'a period does not end before it starts');
+  const fullStartAt =
+    index === 0 && anchor.mode === 'calendar' ? boundaryAt(anchor, origin, 0) : startAt;
+  return { index, startAt, endAt, fullPeriod: { startAt: fullStartAt, endAt } };
+}
+
+/**
+ * The period that holds `instant`, or undefined before the anchor's start. An instant on a border
+ * belongs to the period that starts there.
+ *
+ * @throws InvariantError when the anchor is not valid or the period ends after the year 9999.
+ */
+export function periodContaining(anchor: BillingAnchor, instant: Date): BillingPeriod | undefined {
+  invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
+  if (instant < anchor.startAt) {
+    return undefined;
+  }
+  let low = earliestIndex(anchor, instant);
+  let period = periodAt(anchor, low);
+  while (!contains(period, instant)) {
+    low += 1;
+    period = periodAt(anchor, low);
+  }
+  return period;
+}
+
+/**
+ * The period that starts where `period` ends: the next one, or the one after an empty one.
+ *
+ * @throws InvariantError when `period` is not one of the anchor's.
+ */
+export function periodAfter(anchor: BillingAnchor, period: BillingPeriod): BillingPeriod {
+  const next = periodContaining(anchor, period.endAt);
+  invariant(next?.startAt.getTime() === period.endAt.getTime(), 'the period is one of the anchor');
+  return next;
+}
+
+/** An index at or shortly before the period that holds `instant`. */
+function earliestIndex(anchor: BillingAnchor, instant: Date): number {
+  const longestMs = LONGEST_INTERVAL_MS[anchor.interval] * anchor.intervalCount;
+  let estimate = 0;
+  // Each round closes most of what is left of the distance: months are 28 to 31 days long.
+  for (;;) {
+    const { startAt } = periodAt(anchor, estimate);
+    const further = Math.floor((instant.getTime() - startAt.getTime()) / longestMs);
+    // One less than the distance allows for the hour or day that a zone may shift a border.
+    if (further <= 1) {
+      return estimate;
+    }
+    estimate += further - 1;
+  }
+}
+
+/** The local date and time that intervals are added to. */
+function originOf(anchor: BillingAnchor): Temporal.PlainDateTime {
+  const { intervalCount } = anchor;
+  invariant(Number.isInteger(intervalCount) && intervalCount >= 1, 'an interval count is from 1');
+  const local = toLocal(anchor.startAt, anchor.timeZone).toPlainDateTime();
+  return anchor.mode === 'anniversary' ? local : calendarStart(local, anchor.interval);
+}
+
+/** The first midnight of the day, ISO week, month or year that holds `local`. */
+function calendarStart(local: Temporal.PlainDateTime, interval: Interval): Temporal.PlainDateTime {
+  const midnight = local.withPlainTime();
+  switch (interval) {
+    case 'day':
+      return midnight;
+    case 'week':
+      return midnight.subtract({ days: midnight.dayOfWeek - 1 });
+    case 'month':
+      return midnight.with({ day: 1 });
+    case 'year':
+      return midnight.with({ month: 1, day: 1 });
+  }
+}
+
+function boundaryAt(anchor: BillingAnchor, origin: Temporal.PlainDateTime, index: number): Date {
+  const intervals = index * anchor.intervalCount;
+  invariant(intervals <= MAX_INTERVALS, 'a period lies within the calendar');
+  const local = origin.add(
+    { [DURATION_KEY[anchor.interval]]: intervals },
+    { overflow: 'constrain' },
+  );
+  invariant(local.year <= MAX_YEAR, 'a period lies within the calendar');
+  return toInstant(local, anchor.timeZone);
+}

@@ -1,0 +1,108 @@
+import { add, greaterOf, multiply, rational, sum, ZERO, type Rational } from '../decimal';
+import { invariant } from '../invariant';
+import { contains, elapsedSeconds, type Period } from '../time';
+
+export type Aggregation = 'count' | 'sum' | 'max' | 'unique' | 'latest' | 'weighted_sum';
+
+/** A usage event as a meter sees it: when it happened, and the property that the meter reads. */
+export type MeteredEvent = {
+  readonly occurredAt: Date;
+  /** The exact number of `sum`, `max`, `latest` and `weighted_sum`; null where there is none. */
+  readonly value: Rational | null;
+  /** What `unique` tells apart, by its exact text; null where there is none. */
+  readonly key: string | null;
+};
+
+/**
+ * The exact value of a meter over a period, from the events in the order they were accepted. An
+ * event belongs to the period that holds its `occurredAt`; others are left out, and so is one that
+ * lacks what the aggregation reads. A period with no events is 0.
+ *
+ * - `count`: the events.
+ * - `sum`: of their values.
+ * - `max`: the greatest value, also when all are below zero.
+ * - `unique`: how many different keys.
+ * - `latest`: the value that happened last; of two at one instant, the one accepted last.
+ * - `weighted_sum`: each value is a change that is held from its event to the end of the period:
+ *   the sum of value x seconds held / seconds of the period, on top of `carriedOver`.
+ *
+ * @param carriedOver what a recurring meter held when the period began, see {@link heldAtEnd};
+ * weighs for the whole period. Zero for a meter that starts anew.
+ * @throws InvariantError when `weighted_sum` has no second to weigh over.
+ */
+export function aggregate(
+  aggregation: Aggregation,
+  events: readonly MeteredEvent[],
+  period: Period,
+  carriedOver: Rational = ZERO,
+): Rational {
+  const inPeriod = events.filter(({ occurredAt }) => contains(period, occurredAt));
+  switch (aggregation) {
+    case 'count':
+      return rational(BigInt(inPeriod.length));
+    case 'sum':
+      return sum(valuesOf(inPeriod));
+    case 'max':
+      return greatest(valuesOf(inPeriod));
+    case 'unique':
+      return rational(countKeys(inPeriod));
+    case 'latest':
+      return latest(inPeriod);
+    case 'weighted_sum':
+      return weightedSum(inPeriod, period, carriedOver);
+  }
+}
+
+/**
+ * What a recurring `weighted_sum` meter holds when the period ends, to be carried into the next:
+ * what it held when the period began, plus every change in it.
+ */
+export function heldAtEnd(
+  events: readonly MeteredEvent[],
+  period: Period,
+  carriedOver: Rational = ZERO,
+): Rational {
+  const inPeriod = events.filter(({ occurredAt }) => contains(period, occurredAt));
+  return add(carriedOver, sum(valuesOf(inPeriod)));
+}
+
+function valuesOf(events: readonly MeteredEvent[]): Rational[] {
+  return events.flatMap(({ value }) => (value === null ? [] : [value]));
+}
+
+function greatest(values: readonly Rational[]): Rational {
+  const [first, ...rest] = values;
+  return first === undefined ? ZERO : rest.reduce(greaterOf, first);
+}
+
+function countKeys(events: readonly MeteredEvent[]): bigint {
+  const keys = new Set(events.flatMap(({ key }) => (key === null ? [] : [key])));
+  return BigInt(keys.size);
+}
+
+function latest(events: readonly MeteredEvent[]): Rational {
+  let last: { readonly occurredAt: Date; readonly value: Rational } | undefined;
+  for (const { occurredAt, value } of events) {
+    if (value !== null && (last === undefined || occurredAt >= last.occurredAt)) {
+      last = { occurredAt, value };
+    }
+  }
+  return last?.value ?? ZERO;
+}
+
+function weightedSum(
+  events: readonly MeteredEvent[],
+  period: Period,
+  carriedOver: Rational,
+): Rational {
+  const valueSeconds = events.flatMap(({ occurredAt, value }) => {
+    if (value === null) {
+      return [];
+    }
+    const heldSeconds = elapsedSeconds({ startAt: occurredAt, endAt: period.endAt });
+    return [multiply(value, rational(heldSeconds))];
+  });
+  const periodSeconds = elapsedSeconds(period);
+  invariant(periodSeconds > 0n, 'a weighted sum has a second to weigh over');
+  return add(carriedOver, multiply(sum(valueSeconds), rational(1n, periodSeconds)));
+}

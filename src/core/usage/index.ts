@@ -1,0 +1,1 @@
+export { aggregate, heldAtEnd, type Aggregation, type MeteredEvent } from './aggregate';

@@ -1,0 +1,48 @@
+import type { Price as RatingPrice } from '../../../core/rating';
+import type { Price, PriceTier } from './price';
+
+/**
+ * The price as the rating rules know it. Timing, meter and the limits of a period stay with the price: they decide when
+ * and how much is billed, not what a quantity costs.
+ */
+export function toRatingPrice(price: Price): RatingPrice {
+  switch (price.model) {
+    case 'flat':
+      return { model: 'flat', amountMinor: price.amount };
+    case 'per_unit':
+      return { model: 'per_unit', unitAmount: price.unitAmount };
+    case 'graduated':
+    case 'volume':
+      return {
+        model: price.model,
+        tiers: price.tiers.map(toRatingTier),
+        chargeFlatAtZero: price.chargeFlatAtZero,
+      };
+    case 'package':
+      return {
+        model: 'package',
+        unitAmount: price.unitAmount,
+        packageSize: price.packageSize,
+        freeUnits: price.freeUnits,
+      };
+    case 'percentage':
+      return {
+        model: 'percentage',
+        rate: price.rate,
+        fixedAmountMinor: price.fixedAmount,
+        freeEvents: wholeOf(price.freeUnits),
+        freeAmountMinor: 0n,
+        eventMinimumMinor: null,
+        eventMaximumMinor: null,
+      };
+  }
+}
+
+function toRatingTier({ upTo, unitAmount, flatAmount }: PriceTier) {
+  return { upTo, unitAmount, flatAmountMinor: flatAmount };
+}
+
+/** Events are counted in whole numbers; `faultsOfPrice` refuses free ones in part. */
+function wholeOf(decimal: string): bigint {
+  return BigInt(decimal.split('.')[0] ?? '0');
+}

@@ -1,0 +1,57 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  IdProperty,
+  InstantProperty,
+  MetadataProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import type { Plan } from '../domain/plan';
+import { PlanVersionTermsDto, toPlanVersionTermsDto } from './plan-version.dto';
+
+/** A plan with the terms of its active version. */
+export class PlanDto extends PlanVersionTermsDto {
+  @IdProperty('plan_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Your name for it; unique for ever.', example: 'team-monthly' })
+  readonly code!: string;
+
+  @ApiProperty({ description: 'For people.', example: 'Team' })
+  readonly name!: string;
+
+  @ApiProperty({ description: 'ISO 4217; of all its prices.', example: 'EUR' })
+  readonly currency!: string;
+
+  @ApiProperty({
+    description: 'The active version, whose terms these are.',
+    example: 'planv_01h455vb4pex5vsknk084sn02q',
+  })
+  readonly version_id!: string;
+
+  @ApiProperty({ type: 'integer', description: 'The number of the active version.', example: 1 })
+  readonly version!: number;
+
+  @MetadataProperty()
+  readonly metadata!: object;
+
+  @InstantProperty('When it was created.')
+  readonly created_at!: string;
+
+  @InstantProperty('When it last changed.')
+  readonly updated_at!: string;
+}
+
+export function toPlanDto(plan: Plan): PlanDto {
+  return {
+    id: plan.id,
+    code: plan.code,
+    name: plan.name,
+    currency: plan.currency,
+    version_id: plan.activeVersion.id,
+    version: plan.activeVersion.number,
+    ...toPlanVersionTermsDto(plan.activeVersion),
+    metadata: plan.metadata,
+    created_at: toWireInstant(plan.createdAt),
+    updated_at: toWireInstant(plan.updatedAt),
+  };
+}

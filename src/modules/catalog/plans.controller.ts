@@ -1,0 +1,160 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import {
+  planCodeTaken,
+  planEntitlementContradicts,
+  planNotFound,
+  priceTermsContradict,
+} from './catalog.errors';
+import {
+  CreatePlanDto,
+  CreatePlanVersionDto,
+  toPlanTerms,
+  toPlanVersionChange,
+} from './dto/create-plan.dto';
+import { PlanVersionDto, toPlanVersionDto } from './dto/plan-version.dto';
+import { PlanDto, toPlanDto } from './dto/plan.dto';
+import { toPlanChange, UpdatePlanDto } from './dto/update-plan.dto';
+import { PlansService } from './plans.service';
+
+const planId = new IdPipe('plan', planNotFound);
+
+@ApiTags('Plans')
+@Controller('v1/plans')
+export class PlansController {
+  constructor(private readonly plans: PlansService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create a plan',
+    description: 'With its first version. A version never changes; a change is a new version.',
+    status: 201,
+    answer: PlanDto,
+    reads: 'post',
+    problems: [priceTermsContradict, planCodeTaken, referenceNotFound, planEntitlementContradicts],
+  })
+  async createPlan(
+    @Body() body: CreatePlanDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PlanDto> {
+    const plan = await this.plans.create(toPlanTerms(body));
+    tag(response, plan);
+    return toPlanDto(plan);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List plans',
+    description: 'Without those that were archived.',
+    status: 200,
+    answer: pageOf(PlanDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listPlans(@Query() query: ListQueryDto): Promise<PageDto<PlanDto>> {
+    return toPageDto(await this.plans.list(toPageRequest(query, 'plan')), toPlanDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a plan',
+    status: 200,
+    answer: PlanDto,
+    reads: 'path',
+    problems: [planNotFound],
+  })
+  async getPlan(
+    @Param('id', planId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PlanDto> {
+    const plan = await this.plans.get(id);
+    tag(response, plan);
+    return toPlanDto(plan);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update a plan',
+    description:
+      'Renames it, or merges its metadata. Everything else is a new version. Nothing sent changes nothing.',
+    status: 200,
+    answer: PlanDto,
+    reads: 'change',
+    problems: [planNotFound, metadataTooLarge],
+  })
+  async updatePlan(
+    @Param('id', planId) id: string,
+    @Body() body: UpdatePlanDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PlanDto> {
+    const plan = await this.plans.update(id, toPlanChange(body), expected);
+    tag(response, plan);
+    return toPlanDto(plan);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Archive a plan',
+    description:
+      'It is found no more and nobody can subscribe to it; what runs goes on. Its code stays taken.',
+    status: 204,
+    reads: 'removal',
+    problems: [planNotFound],
+  })
+  async archivePlan(
+    @Param('id', planId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.plans.archive(id, expected);
+  }
+
+  @Post(':id/versions')
+  @Operation({
+    summary: 'Create and activate a version of a plan',
+    description:
+      'New subscriptions are for it; running ones keep theirs until they are moved. But for `prices`, what is left out ' +
+      'is as in the version before.',
+    status: 201,
+    answer: PlanVersionDto,
+    reads: 'post',
+    problems: [planNotFound, priceTermsContradict, referenceNotFound, planEntitlementContradicts],
+  })
+  async createPlanVersion(
+    @Param('id', planId) id: string,
+    @Body() body: CreatePlanVersionDto,
+  ): Promise<PlanVersionDto> {
+    return toPlanVersionDto(await this.plans.activateVersion(id, toPlanVersionChange(body)));
+  }
+
+  @Get(':id/versions')
+  @Operation({
+    summary: 'List the versions of a plan',
+    description: 'The first one of the list is the active one.',
+    status: 200,
+    answer: pageOf(PlanVersionDto),
+    reads: 'query',
+    problems: [planNotFound, invalidCursor],
+  })
+  async listPlanVersions(
+    @Param('id', planId) id: string,
+    @Query() query: ListQueryDto,
+  ): Promise<PageDto<PlanVersionDto>> {
+    const page = await this.plans.listVersions(id, toPageRequest(query, 'planv'));
+    return toPageDto(page, toPlanVersionDto);
+  }
+}

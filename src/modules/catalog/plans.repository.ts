@@ -1,0 +1,182 @@
+import { Injectable } from '@nestjs/common';
+import { In, IsNull } from 'typeorm';
+import { invariant } from '../../core/invariant';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import { referenceNotFound } from '../../platform/errors';
+import { planCodeTaken } from './catalog.errors';
+import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
+import { PlanEntitlementEntity } from './plan-entitlement.entity';
+import { PlanVersionEntity } from './plan-version.entity';
+import { PlanEntity } from './plan.entity';
+import { PricesRepository } from './prices.repository';
+
+/**
+ * `reference` goes together with itself and with `change`; `change` holds up further changes; `removal` goes together
+ * with nothing.
+ */
+const LOCK_MODES = {
+  reference: 'for_key_share',
+  change: 'for_no_key_update',
+  removal: 'pessimistic_write',
+} as const;
+
+type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
+type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
+
+/** Archived plans are found by nothing here but the versions that they had. */
+@Injectable()
+export class PlansRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly prices: PricesRepository,
+  ) {}
+
+  /** @throws {ProblemError} `plan_code_taken`, `reference_not_found` */
+  async insert({ activeVersion, ...plan }: Plan): Promise<void> {
+    this.database.requireTransaction();
+    try {
+      await this.database.insert(PlanEntity, { ...plan, activeNumber: activeVersion.number });
+    } catch (error) {
+      if (violatedConstraint(error) === 'plan_code_unique') throw planCodeTaken(plan.code);
+      throw error;
+    }
+    await this.insertVersion(activeVersion);
+  }
+
+  /** @throws {ProblemError} `reference_not_found` */
+  async insertVersion({ prices, entitlements, ...version }: PlanVersion): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.insert(PlanVersionEntity, version);
+    await this.prices.insert(prices, 'planVersionId', version.id, version.createdAt);
+    for (const [position, entitlement] of entitlements.entries()) {
+      await this.insertEntitlement(version.id, entitlement, position);
+    }
+  }
+
+  async find(id: string): Promise<Plan | null> {
+    return this.withVersionOrNull(await this.plans.findOneBy({ id, archivedAt: IsNull() }));
+  }
+
+  /** The plan, locked until the transaction ends. */
+  async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Plan | null> {
+    this.database.requireTransaction();
+    const row = await this.plans.findOne({
+      where: { id, archivedAt: IsNull() },
+      lock: { mode: LOCK_MODES[purpose] },
+    });
+    return this.withVersionOrNull(row);
+  }
+
+  async page(request: PageRequest): Promise<Page<Plan>> {
+    const query = this.plans.createQueryBuilder('plan').where('plan.archivedAt IS NULL');
+    const { items, next } = await pageById(query, request);
+    return { items: await this.withVersions(items), next };
+  }
+
+  /** The versions with these ids, also those of archived plans: what runs goes on. */
+  async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
+    if (ids.length === 0) return [];
+    return this.withContents(await this.versions.findBy({ id: In([...ids]) }));
+  }
+
+  async pageVersions(planId: string, request: PageRequest): Promise<Page<PlanVersion>> {
+    const query = this.versions
+      .createQueryBuilder('version')
+      .where('version.planId = :planId', { planId });
+    const { items, next } = await pageById(query, request);
+    return { items: await this.withContents(items), next };
+  }
+
+  /** Writes what an update or a new version may change. */
+  async update({ activeVersion, ...plan }: Plan): Promise<void> {
+    const { name, metadata, archivedAt, version, updatedAt } = plan;
+    await this.database.update(PlanEntity, plan.id, {
+      name,
+      metadata,
+      archivedAt,
+      version,
+      updatedAt,
+      activeNumber: activeVersion.number,
+    });
+  }
+
+  private async insertEntitlement(
+    planVersionId: string,
+    entitlement: PlanEntitlement,
+    position: number,
+  ): Promise<void> {
+    try {
+      await this.database.insert(PlanEntitlementEntity, {
+        ...entitlement,
+        planVersionId,
+        position,
+      });
+    } catch (error) {
+      if (violatedConstraint(error) === 'plan_entitlement_entitlement_id_fkey') {
+        const pointer = `/entitlements/${position}/entitlement_id`;
+        throw referenceNotFound(pointer, entitlement.entitlementId);
+      }
+      throw error;
+    }
+  }
+
+  private async withVersionOrNull(row: PlanRow | null): Promise<Plan | null> {
+    if (row === null) return null;
+    const [plan] = await this.withVersions([row]);
+    return plan ?? null;
+  }
+
+  private async withVersions(rows: readonly PlanRow[]): Promise<readonly Plan[]> {
+    if (rows.length === 0) return [];
+    const found = await this.versions.findBy(
+      rows.map(({ id, activeNumber }) => ({ planId: id, number: activeNumber })),
+    );
+    const versions = await this.withContents(found);
+    const byPlan = new Map(versions.map((version) => [version.planId, version]));
+    return rows.map(({ activeNumber, ...plan }) => {
+      const activeVersion = byPlan.get(plan.id);
+      invariant(activeVersion?.number === activeNumber, `The plan ${plan.id} has its version.`);
+      return { ...plan, activeVersion };
+    });
+  }
+
+  private async withContents(rows: readonly VersionRow[]): Promise<readonly PlanVersion[]> {
+    if (rows.length === 0) return [];
+    const ids = rows.map(({ id }) => id);
+    const prices = await this.prices.findByOwners('planVersionId', ids);
+    const entitlements = await this.entitlementsOf(ids);
+    return rows.map((row) => ({
+      ...row,
+      prices: prices.get(row.id) ?? [],
+      entitlements: entitlements.get(row.id) ?? [],
+    }));
+  }
+
+  private async entitlementsOf(
+    versionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {
+    const found = await this.database.repository(PlanEntitlementEntity).find({
+      where: { planVersionId: In([...versionIds]) },
+      order: { position: 'ASC' },
+    });
+    const byVersion = new Map<string, PlanEntitlement[]>(versionIds.map((id) => [id, []]));
+    for (const { planVersionId, entitlementId, value, isHardLimit, reset } of found) {
+      byVersion.get(planVersionId)?.push({ entitlementId, value, isHardLimit, reset });
+    }
+    return byVersion;
+  }
+
+  private get plans() {
+    return this.database.repository(PlanEntity);
+  }
+
+  private get versions() {
+    return this.database.repository(PlanVersionEntity);
+  }
+}

@@ -1,0 +1,188 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { Clock } from '../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { metadataTooLarge } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { planNotFound, priceTermsContradict } from './catalog.errors';
+import { planArchived, planCreated, planUpdated, planVersionActivated } from './catalog.events';
+import {
+  nextTerms,
+  type Plan,
+  type PlanChange,
+  type PlanTerms,
+  type PlanVersion,
+  type PlanVersionChange,
+  type PlanVersionTerms,
+} from './domain/plan';
+import { toPrice } from './domain/price';
+import { faultsOfPrices } from './domain/price-faults';
+import { PlanEntitlementRules } from './plan-entitlement-rules';
+import { PlansRepository } from './plans.repository';
+
+@Injectable()
+export class PlansService {
+  constructor(
+    private readonly database: Database,
+    private readonly plans: PlansRepository,
+    private readonly rules: PlanEntitlementRules,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Creates a plan with its first version.
+   * @throws {ProblemError} `price_terms_contradict`, `plan_code_taken`, `reference_not_found`,
+   *   `plan_entitlement_contradicts`
+   */
+  async create(terms: PlanTerms): Promise<Plan> {
+    assertPrices(terms);
+    const now = this.clock.now();
+    const { code, name, currency, metadata } = terms;
+    const id = newId('plan');
+    const plan: Plan = {
+      id,
+      version: 1,
+      code,
+      name,
+      currency,
+      activeVersion: versionOf(id, 1, terms, now),
+      metadata,
+      archivedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.database.transaction(async () => {
+      await this.rules.assertFit(terms.entitlements, '/entitlements');
+      await this.plans.insert(plan);
+      await this.outbox.record(planCreated, { after: plan, occurredAt: now });
+    });
+    return plan;
+  }
+
+  /** @throws {ProblemError} `plan_not_found` */
+  async get(id: string): Promise<Plan> {
+    const plan = await this.plans.find(id);
+    if (plan === null) throw planNotFound(id);
+    return plan;
+  }
+
+  list(request: PageRequest): Promise<Page<Plan>> {
+    return this.plans.page(request);
+  }
+
+  /**
+   * The versions of a plan, newest first.
+   * @throws {ProblemError} `plan_not_found`
+   */
+  async listVersions(id: string, request: PageRequest): Promise<Page<PlanVersion>> {
+    await this.get(id);
+    return this.plans.pageVersions(id, request);
+  }
+
+  /**
+   * Renames a plan and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * @throws {ProblemError} `plan_not_found`, `precondition_failed`, `metadata_too_large`
+   */
+  update(id: string, change: PlanChange, expected: VersionCondition): Promise<Plan> {
+    return this.database.transaction(async () => {
+      const before = await this.plans.lock(id, 'change');
+      if (before === null) throw planNotFound(id);
+      assertVersion(expected, before);
+      const after = this.changed(before, change);
+      if (after === before) return before;
+      await this.plans.update(after);
+      await this.outbox.record(planUpdated, { after, before, occurredAt: after.updatedAt });
+      return after;
+    });
+  }
+
+  /**
+   * Makes the next version of a plan and activates it: new subscriptions are for it, running ones stay where they are.
+   * @throws {ProblemError} `price_terms_contradict`, `plan_not_found`, `reference_not_found`,
+   *   `plan_entitlement_contradicts`
+   */
+  activateVersion(id: string, change: PlanVersionChange): Promise<PlanVersion> {
+    return this.database.transaction(async () => {
+      const before = await this.plans.lock(id, 'change');
+      if (before === null) throw planNotFound(id);
+      const terms = nextTerms(before.activeVersion, change);
+      assertPrices(terms);
+      if (change.entitlements !== undefined) {
+        await this.rules.assertFit(change.entitlements, '/entitlements');
+      }
+      const now = this.clock.now();
+      const activeVersion = versionOf(id, before.activeVersion.number + 1, terms, now);
+      const after = { ...before, activeVersion, version: before.version + 1, updatedAt: now };
+      await this.plans.insertVersion(activeVersion);
+      await this.plans.update(after);
+      await this.outbox.record(planVersionActivated, { after, before, occurredAt: now });
+      return activeVersion;
+    });
+  }
+
+  /**
+   * Archives a plan: nothing finds it any more and nobody can subscribe to it; what runs goes on. Its code stays taken.
+   * @throws {ProblemError} `plan_not_found`, `precondition_failed`
+   */
+  archive(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.plans.lock(id, 'removal');
+      if (before === null) throw planNotFound(id);
+      assertVersion(expected, before);
+      const now = this.clock.now();
+      const after = { ...before, archivedAt: now, version: before.version + 1, updatedAt: now };
+      await this.plans.update(after);
+      await this.outbox.record(planArchived, { after, before, occurredAt: now });
+    });
+  }
+
+  private changed(before: Plan, change: PlanChange): Plan {
+    const name = change.name ?? before.name;
+    const metadata = mergeMetadata(before.metadata, change.metadata);
+    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+    const same = name === before.name && isDeepStrictEqual(metadata, before.metadata);
+    if (same) return before;
+    return {
+      ...before,
+      name,
+      metadata,
+      version: before.version + 1,
+      updatedAt: this.clock.now(),
+    };
+  }
+}
+
+function assertPrices({ prices }: PlanVersionTerms): void {
+  const faults = faultsOfPrices(prices, '/prices');
+  if (faults.length > 0) throw priceTermsContradict(faults);
+}
+
+function versionOf(
+  planId: string,
+  number: number,
+  terms: PlanVersionTerms,
+  now: Date,
+): PlanVersion {
+  const { interval, intervalCount, trialDays, proration, entitlements } = terms;
+  return {
+    id: newId('planv'),
+    planId,
+    number,
+    interval,
+    intervalCount,
+    trialDays,
+    proration,
+    prices: terms.prices.map((price) => toPrice(newId('price'), price)),
+    entitlements,
+    createdAt: now,
+  };
+}

@@ -1,0 +1,25 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import type { CouponRedemption } from './domain/redemption';
+
+@Entity('coupon_redemption')
+@Unique('coupon_redemption_subscription_unique', ['subscriptionId', 'couponId'])
+@Index('coupon_redemption_coupon_index', ['couponId', 'id'])
+@Check('coupon_redemption_amounts_check', `"applied_amount" >= 0 AND "remaining_amount" >= 0`)
+@Check('coupon_redemption_ends_check', `"ends_at" > "redeemed_at"`)
+export class CouponRedemptionEntity implements CouponRedemption {
+  @IdColumn() readonly id!: string;
+  @ReferenceColumn()
+  @ForeignKey('CouponEntity')
+  readonly couponId!: string;
+  @ReferenceColumn() readonly subscriptionId!: string;
+  @ReferenceColumn()
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @InstantColumn() readonly redeemedAt!: Date;
+  @InstantColumn({ nullable: true }) readonly endsAt!: Date | null;
+  @AmountColumn({ nullable: true }) readonly remainingAmount!: bigint | null;
+  @AmountColumn() readonly appliedAmount!: bigint;
+  @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { In, IsNull } from 'typeorm';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import { CouponRedemptionEntity } from './coupon-redemption.entity';
+import { CouponEntity } from './coupon.entity';
+import { couponAlreadyRedeemed } from './coupons.errors';
+import type { Coupon } from './domain/coupon';
+import type { CouponRedemption, RedeemedTerms } from './domain/redemption';
+
+/** The condition and the check constraint hold the limits together, whatever the caller read before. */
+const COUNT = `
+  UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1, updated_at = $3
+  WHERE id = $1 AND is_active AND (redeem_by IS NULL OR redeem_by >= $2)
+    AND (max_redemptions IS NULL OR times_redeemed < max_redemptions)
+  RETURNING id`;
+
+const END_ALL = `
+  UPDATE coupon_redemption SET ended_at = $2 WHERE subscription_id = $1 AND ended_at IS NULL`;
+
+@Injectable()
+export class RedemptionsRepository {
+  constructor(private readonly database: Database) {}
+
+  findCoupon(code: string): Promise<Coupon | null> {
+    return this.database.repository(CouponEntity).findOneBy({ code });
+  }
+
+  /**
+   * Counts a redemption of the coupon; false when its terms no longer allow one.
+   * @param now when it is redeemed, on the customer's clock
+   * @param updatedAt when the coupon changes, on everybody's
+   */
+  async count(couponId: string, now: Date, updatedAt: Date): Promise<boolean> {
+    this.database.requireTransaction();
+    return (await this.database.query(COUNT, [couponId, now, updatedAt])).length === 1;
+  }
+
+  /** @throws {ProblemError} `coupon_already_redeemed` */
+  async insert(redemption: CouponRedemption, code: string): Promise<void> {
+    try {
+      await this.database.insert(CouponRedemptionEntity, redemption);
+    } catch (error) {
+      if (violatedConstraint(error) === 'coupon_redemption_subscription_unique') {
+        throw couponAlreadyRedeemed(code);
+      }
+      throw error;
+    }
+  }
+
+  exists(couponId: string, subscriptionId: string): Promise<boolean> {
+    return this.redemptions.existsBy({ couponId, subscriptionId });
+  }
+
+  /** The redemptions of these subscriptions that have not ended, with their coupons, oldest first. */
+  async findOpen(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
+    if (subscriptionIds.length === 0) return [];
+    const found = await this.redemptions.find({
+      where: { subscriptionId: In([...subscriptionIds]), endedAt: IsNull() },
+      order: { id: 'ASC' },
+    });
+    return this.withCoupons(found);
+  }
+
+  /** The redemption with its coupon, locked until the transaction ends. */
+  async lock(id: string): Promise<RedeemedTerms | null> {
+    this.database.requireTransaction();
+    const found = await this.redemptions.findOne({
+      where: { id },
+      lock: { mode: 'for_no_key_update' },
+    });
+    return found === null ? null : ((await this.withCoupons([found]))[0] ?? null);
+  }
+
+  async page(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
+    const query = this.redemptions
+      .createQueryBuilder('redemption')
+      .where('redemption.couponId = :couponId', { couponId });
+    const { items, next } = await pageById(query, request);
+    return { items: await this.withCoupons(items), next };
+  }
+
+  /** Writes what an invoice or an end may change. */
+  async update(redemption: CouponRedemption): Promise<void> {
+    const { remainingAmount, appliedAmount, endedAt } = redemption;
+    await this.database.update(CouponRedemptionEntity, redemption.id, {
+      remainingAmount,
+      appliedAmount,
+      endedAt,
+    });
+  }
+
+  async endAll(subscriptionId: string, now: Date): Promise<void> {
+    await this.database.query(END_ALL, [subscriptionId, now]);
+  }
+
+  private async withCoupons(
+    redemptions: readonly CouponRedemption[],
+  ): Promise<readonly RedeemedTerms[]> {
+    if (redemptions.length === 0) return [];
+    const ids = [...new Set(redemptions.map(({ couponId }) => couponId))];
+    const found = await this.database.repository(CouponEntity).findBy({ id: In(ids) });
+    const coupons = new Map(found.map((coupon) => [coupon.id, coupon]));
+    return redemptions.flatMap((redemption) => {
+      const coupon = coupons.get(redemption.couponId);
+      return coupon === undefined ? [] : [{ redemption, coupon }];
+    });
+  }
+
+  private get redemptions() {
+    return this.database.repository(CouponRedemptionEntity);
+  }
+}

@@ -1,0 +1,242 @@
+import type { RedeemedCoupon } from '../../../core/discount';
+import { invariant } from '../../../core/invariant';
+import {
+  assembleInvoice,
+  type AssembledInvoice,
+  type Commitment,
+  type CreditGrant,
+} from '../../../core/invoice';
+import type { TaxTreatment } from '../../../core/tax';
+import { decideLines, type DecidedLines, type LineDraft, trueUpLine } from './decide-lines';
+import type { Invoice, InvoiceCoupon, InvoiceLine, InvoiceTaxRate } from './invoice';
+import type { InvoiceOrder } from './order';
+import { evaluate } from './trace';
+
+export type CouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
+export type TaxRateTerms = Omit<InvoiceTaxRate, 'taxableMinor' | 'taxMinor'>;
+
+/** What an invoice is made of beside its order. */
+export interface BillingFacts {
+  /** Finalised lines of the items that the order credits. */
+  readonly billed: readonly InvoiceLine[];
+  readonly coupons: readonly CouponTerms[];
+  readonly taxRates: readonly TaxRateTerms[];
+  readonly taxTreatment: TaxTreatment;
+  readonly creditGrants: readonly CreditGrant[];
+}
+
+export interface NewIds {
+  readonly invoiceId: string;
+  readonly nextLineId: () => string;
+}
+
+/** The draft that an order makes, with every amount as it would be if it were finalised now. */
+export function decideInvoice(
+  order: InvoiceOrder,
+  facts: BillingFacts,
+  ids: NewIds,
+  now: Date,
+): Invoice {
+  const decided = decideLines(order.lines, facts.billed, ids.nextLineId);
+  const { amounts, drafts } = priced(order.currency, decided, facts);
+  return {
+    id: ids.invoiceId,
+    version: 1,
+    number: null,
+    status: 'draft',
+    reason: order.reason,
+    customerId: order.customerId,
+    subscriptionId: order.subscriptionId,
+    renewsAt: order.renewsAt,
+    currency: order.currency,
+    periodStartAt: order.period?.startAt ?? null,
+    periodEndAt: order.period?.endAt ?? null,
+    ...totalsOf(amounts, facts),
+    amountPaid: 0n,
+    amountCredited: 0n,
+    collection: order.collection,
+    daysUntilDue: order.daysUntilDue,
+    dueAt: null,
+    finalizedAt: null,
+    paidAt: null,
+    voidedAt: null,
+    uncollectibleAt: null,
+    metadata: order.metadata,
+    createdAt: now,
+    updatedAt: now,
+    lines: linesOf(ids.invoiceId, drafts, amounts),
+  };
+}
+
+/** A draft as it would be with other facts: taxes, coupons and credit may have changed since it was made. */
+export function decideAgain(draft: Invoice, facts: BillingFacts): Invoice {
+  invariant(draft.status === 'draft', 'only a draft is decided again');
+  const { amounts, drafts } = priced(
+    draft.currency,
+    { lines: draft.lines, commitments: [] },
+    facts,
+  );
+  return {
+    ...draft,
+    ...totalsOf(amounts, facts),
+    lines: linesOf(draft.id, drafts, amounts),
+  };
+}
+
+/**
+ * The invoice assembled anew from what it stored: the traces of its lines, its coupons, its rates. What it gives is what
+ * is stored, or something is wrong.
+ */
+export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
+  const isTrueUp = (line: InvoiceLine): boolean => line.trace.kind === 'true_up';
+  const charges = invoice.lines.filter((line) => !isTrueUp(line));
+  const commitments = invoice.lines.filter(isTrueUp).map((line): Commitment => {
+    invariant(line.trace.kind === 'true_up', 'a true-up has the trace of one');
+    const counted = charges.filter(
+      ({ itemId, period }) =>
+        itemId === line.itemId && period?.startAt.getTime() === line.period?.startAt.getTime(),
+    );
+    return {
+      lineId: line.id,
+      countedLineIds: new Set(counted.map(({ id }) => id)),
+      alreadyBilledMinor: 0n,
+      minimumMinor: line.trace.minimumMinor,
+      maximumMinor: line.trace.maximumMinor,
+      proration: line.trace.proration,
+      taxRateIds: line.taxRateIds,
+    };
+  });
+  return assembleInvoice({
+    currency: invoice.currency,
+    lines: charges.map((line) => ({
+      lineId: line.id,
+      kind: line.kind,
+      amountMinor: evaluate(line.trace),
+      currency: invoice.currency,
+      taxRateIds: line.taxRateIds,
+    })),
+    commitments,
+    coupons: invoice.coupons.map(redeemed),
+    taxRates: invoice.taxRates,
+    taxTreatment: invoice.taxTreatment,
+    creditGrants: [],
+  });
+}
+
+/** The assembled amounts, and the drafts of their lines in the same order. */
+function priced(
+  currency: string,
+  { lines, commitments }: DecidedLines,
+  facts: BillingFacts,
+): { readonly amounts: AssembledInvoice; readonly drafts: readonly LineDraft[] } {
+  const taxRateIds = facts.taxRates.map(({ taxRateId }) => taxRateId);
+  const amounts = assembleInvoice({
+    currency,
+    lines: lines.map(({ id: lineId, kind, amount: amountMinor }) => ({
+      lineId,
+      kind,
+      amountMinor,
+      currency,
+      taxRateIds,
+    })),
+    commitments: commitments.map((commitment) => ({ ...commitment, taxRateIds })),
+    coupons: facts.coupons.map(redeemed),
+    taxRates: facts.taxRates,
+    taxTreatment: facts.taxTreatment,
+    creditGrants: facts.creditGrants,
+  });
+  const drafts = amounts.lines.map(({ lineId, kind, amountMinor }) => {
+    const draft = lines.find(({ id }) => id === lineId);
+    if (draft !== undefined) return draft;
+    const commitment = commitments.find((one) => one.lineId === lineId);
+    invariant(commitment !== undefined, 'a line is ordered or trues up one that is');
+    const billedMinor = lines
+      .filter(({ id }) => commitment.countedLineIds.has(id))
+      .reduce((total, { amount }) => total + amount, 0n);
+    return trueUpLine(commitment, kind, amountMinor, billedMinor);
+  });
+  return { amounts, drafts };
+}
+
+function totalsOf(amounts: AssembledInvoice, facts: BillingFacts) {
+  return {
+    subtotal: amounts.subtotalMinor,
+    discount: amounts.discountMinor,
+    tax: amounts.exclusiveTaxMinor,
+    inclusiveTax: amounts.inclusiveTaxMinor,
+    total: amounts.totalMinor,
+    creditApplied: amounts.creditAppliedMinor,
+    creditedToBalance: amounts.creditedToBalanceMinor,
+    amountDue: amounts.amountDueMinor,
+    taxTreatment: facts.taxTreatment,
+    credits: amounts.credits,
+    taxRates: facts.taxRates.map((rate) => {
+      const total = amounts.taxRates.find(({ taxRateId }) => taxRateId === rate.taxRateId);
+      const { taxableMinor, taxMinor } = total ?? { taxableMinor: 0n, taxMinor: 0n };
+      return { ...rate, taxableMinor, taxMinor };
+    }),
+    coupons: facts.coupons.map((coupon) => {
+      const applied = amounts.coupons.find((one) => one.redemptionId === coupon.redemptionId);
+      return { ...coupon, amountMinor: applied?.amountMinor ?? 0n };
+    }),
+  };
+}
+
+function linesOf(
+  invoiceId: string,
+  drafts: readonly LineDraft[],
+  amounts: AssembledInvoice,
+): readonly InvoiceLine[] {
+  return amounts.lines.map((line, position) => {
+    const draft = drafts[position];
+    invariant(draft?.id === line.lineId, 'drafts and amounts are in one order');
+    return {
+      id: draft.id,
+      invoiceId,
+      position,
+      kind: draft.kind,
+      description: draft.description,
+      quantity: draft.quantity,
+      unitAmount: draft.unitAmount,
+      amount: line.amountMinor,
+      discount: line.discountMinor,
+      net: line.netMinor,
+      tax: line.taxMinor,
+      priceId: draft.priceId,
+      itemId: draft.itemId,
+      period: draft.period,
+      fullPeriod: draft.fullPeriod,
+      proration: draft.proration,
+      prorationUnit: draft.prorationUnit,
+      timeZone: draft.timeZone,
+      isInAdvance: draft.isInAdvance,
+      isReleased: false,
+      creditsLineId: draft.creditsLineId,
+      credited: 0n,
+      creditedNet: 0n,
+      creditedTaxShares: [],
+      taxRateIds: line.taxRateIds,
+      taxShares: line.taxShares,
+      discountShares: line.discountShares,
+      trace: draft.trace,
+    };
+  });
+}
+
+function redeemed(coupon: CouponTerms): RedeemedCoupon {
+  const { redemptionId, redeemedAt, duration, percentOff, amountOffMinor } = coupon;
+  invariant(
+    (percentOff === null) !== (amountOffMinor === null),
+    'a coupon takes off a percentage or an amount',
+  );
+  return {
+    redemptionId,
+    redeemedAt,
+    duration,
+    lineIds: 'all',
+    off:
+      percentOff !== null
+        ? { type: 'percent', percentOff }
+        : { type: 'amount', amountOffMinor: amountOffMinor ?? 0n },
+  };
+}

@@ -1,0 +1,257 @@
+import { formatExact, parseDecimal } from '../../../core/decimal';
+import { invariant } from '../../../core/invariant';
+import { creditForUnused, type Commitment, type LineKind } from '../../../core/invoice';
+import { prorate, unusedPart, type Proration } from '../../../core/proration';
+import { rate, roundAtLine, type Price } from '../../../core/rating';
+import type { InvoiceLine } from './invoice';
+import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder } from './order';
+import { fullAmountOf, sumOf, type LineTrace } from './trace';
+
+/** A line before discounts and tax. */
+export type LineDraft = Pick<
+  InvoiceLine,
+  | 'id'
+  | 'kind'
+  | 'description'
+  | 'quantity'
+  | 'unitAmount'
+  | 'amount'
+  | 'priceId'
+  | 'itemId'
+  | 'period'
+  | 'fullPeriod'
+  | 'proration'
+  | 'prorationUnit'
+  | 'timeZone'
+  | 'isInAdvance'
+  | 'creditsLineId'
+  | 'trace'
+>;
+
+export interface DecidedLines {
+  readonly lines: readonly LineDraft[];
+  /** The limits of prices, each with the line that its true-up is made like. */
+  readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & { readonly of: ChargeOrder })[];
+}
+
+/**
+ * The lines that orders make, rounded, before discounts and tax. What there is nothing of is no line: a part without
+ * days, a credit of nothing.
+ *
+ * @param billed finalised lines of the items that are credited
+ * @param nextId makes the id of the next line
+ */
+export function decideLines(
+  orders: readonly LineOrder[],
+  billed: readonly InvoiceLine[],
+  nextId: () => string,
+): DecidedLines {
+  const lines: LineDraft[] = [];
+  const commitments: DecidedLines['commitments'][number][] = [];
+  for (const order of orders) {
+    switch (order.kind) {
+      case 'fixed':
+        lines.push(fixedLine(order, nextId()));
+        break;
+      case 'credit':
+        lines.push(...creditLines(order, billed, nextId));
+        break;
+      case 'charge': {
+        if (order.proration?.numerator === 0n) break;
+        const line = chargeLine(order, nextId());
+        lines.push(line);
+        const { minimumMinor, maximumMinor } = order.price;
+        if (minimumMinor !== null || maximumMinor !== null) {
+          commitments.push({
+            lineId: nextId(),
+            countedLineIds: new Set([line.id]),
+            alreadyBilledMinor: 0n,
+            minimumMinor,
+            maximumMinor,
+            proration: order.proration,
+            of: order,
+          });
+        }
+      }
+    }
+  }
+  return { lines, commitments };
+}
+
+function fixedLine({ description, amountMinor }: FixedOrder, id: string): LineDraft {
+  return {
+    ...NOTHING_SOLD,
+    id,
+    kind: 'one_off',
+    description,
+    amount: amountMinor,
+    trace: { kind: 'fixed', amountMinor },
+  };
+}
+
+function chargeLine(order: ChargeOrder, id: string): LineDraft {
+  const { price, quantity, proration } = order;
+  const rated = rate(price.rating, { kind: 'quantity', quantity: parseDecimal(quantity) });
+  return {
+    ...soldLike(order),
+    id,
+    kind: order.isProration ? 'proration' : 'recurring',
+    description: order.isProration ? `${price.name} (rest of the period)` : price.name,
+    quantity,
+    unitAmount: unitAmountOf(price.rating),
+    amount: roundAtLine(rated.amount, proration),
+    trace: { kind: 'rated', price: price.rating, quantity, steps: rated.steps, proration },
+  };
+}
+
+/** The line that lifts or lowers a charge to a limit of its price. */
+export function trueUpLine(
+  commitment: DecidedLines['commitments'][number],
+  kind: LineKind,
+  amount: bigint,
+  billedMinor: bigint,
+): LineDraft {
+  const { of: order, lineId, minimumMinor, maximumMinor, proration } = commitment;
+  const trace: LineTrace = { kind: 'true_up', billedMinor, minimumMinor, maximumMinor, proration };
+  return {
+    ...soldLike(order),
+    id: lineId,
+    kind,
+    description: `${order.price.name} (${kind})`,
+    quantity: null,
+    unitAmount: null,
+    amount,
+    trace,
+  };
+}
+
+/** One credit for each charge of the item that reaches beyond the instant, true-ups included. */
+function creditLines(
+  order: CreditOrder,
+  billed: readonly InvoiceLine[],
+  nextId: () => string,
+): LineDraft[] {
+  const ofItem = billed.filter(({ itemId }) => itemId === order.itemId);
+  return ofItem
+    .filter(({ kind }) => kind === 'recurring' || kind === 'proration')
+    .flatMap((line) => {
+      const draft = creditLine(order, line, trueUpsOf(line, ofItem), nextId());
+      return draft.amount === 0n ? [] : [draft];
+    });
+}
+
+function trueUpsOf(line: InvoiceLine, lines: readonly InvoiceLine[]): readonly InvoiceLine[] {
+  return lines.filter(
+    ({ invoiceId, kind, period }) =>
+      (kind === 'minimum' || kind === 'maximum') &&
+      invoiceId === line.invoiceId &&
+      period?.startAt.getTime() === line.period?.startAt.getTime(),
+  );
+}
+
+function creditLine(
+  { unusedFrom, end }: CreditOrder,
+  line: InvoiceLine,
+  trueUps: readonly InvoiceLine[],
+  id: string,
+): LineDraft {
+  const parts = [line, ...trueUps];
+  const unused = unusedOf(line, unusedFrom, end);
+  const fullAmount = sumOf(parts.map(({ trace }) => fullAmountOf(trace)));
+  const billedLine = {
+    fullAmount,
+    proration: line.proration,
+    amountMinor: totalOf(parts, ({ amount }) => amount),
+    discountMinor: totalOf(parts, ({ discount }) => discount),
+    creditedMinor: totalOf(parts, ({ credited }) => credited),
+  };
+  return {
+    ...line,
+    id,
+    kind: 'credit',
+    description: `${line.description} (unused)`,
+    unitAmount: null,
+    amount: -creditForUnused(billedLine, unused),
+    period: { startAt: unusedFrom, endAt: line.period?.endAt ?? unusedFrom },
+    proration: unused,
+    creditsLineId: line.id,
+    trace: {
+      kind: 'credit',
+      fullAmount: formatExact(fullAmount),
+      billedProration: line.proration,
+      billedMinor: billedLine.amountMinor,
+      discountMinor: billedLine.discountMinor,
+      creditedMinor: billedLine.creditedMinor,
+      unused,
+    },
+  };
+}
+
+function unusedOf(line: InvoiceLine, from: Date, end: CreditOrder['end']): Proration {
+  const { period, fullPeriod, prorationUnit: unit, timeZone } = line;
+  invariant(
+    period !== null && fullPeriod !== null && unit !== null && timeZone !== null,
+    'what is credited was billed for a period',
+  );
+  // What was billed from later on, for a part that is yet to come, is unused as a whole.
+  const startAt = from > period.startAt ? from : period.startAt;
+  if (end === 'border' || from <= period.startAt) {
+    return prorate(unit, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
+  }
+  const billed =
+    line.proration ?? prorate(unit, { ...period, end: 'border' }, fullPeriod, timeZone);
+  const used = prorate(
+    unit,
+    { startAt: period.startAt, endAt: from, end: 'termination' },
+    fullPeriod,
+    timeZone,
+  );
+  return unusedPart(used, billed);
+}
+
+const NOTHING_SOLD = {
+  quantity: null,
+  unitAmount: null,
+  priceId: null,
+  itemId: null,
+  period: null,
+  fullPeriod: null,
+  proration: null,
+  prorationUnit: null,
+  timeZone: null,
+  isInAdvance: false,
+  creditsLineId: null,
+} as const;
+
+function soldLike(order: ChargeOrder) {
+  return {
+    priceId: order.price.priceId,
+    itemId: order.itemId,
+    period: order.period,
+    fullPeriod: order.fullPeriod,
+    proration: order.proration,
+    prorationUnit: order.prorationUnit,
+    timeZone: order.timeZone,
+    isInAdvance: order.isInAdvance,
+    creditsLineId: null,
+  };
+}
+
+/** For one unit or package; of a flat price the whole amount; none where tiers decide. */
+function unitAmountOf(price: Price): string | null {
+  switch (price.model) {
+    case 'flat':
+      return price.amountMinor.toString();
+    case 'per_unit':
+    case 'package':
+      return price.unitAmount;
+    case 'graduated':
+    case 'volume':
+    case 'percentage':
+      return null;
+  }
+}
+
+function totalOf(lines: readonly InvoiceLine[], amountOf: (line: InvoiceLine) => bigint): bigint {
+  return lines.reduce((total, line) => total + amountOf(line), 0n);
+}

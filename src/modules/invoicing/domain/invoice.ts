@@ -1,0 +1,172 @@
+import { invariant } from '../../../core/invariant';
+import type { AppliedCredit, DiscountShare, LineKind } from '../../../core/invoice';
+import type { Metadata } from '../../../core/metadata';
+import type { Proration } from '../../../core/proration';
+import type { Transitions } from '../../../core/states';
+import type { TaxShare, TaxTreatment } from '../../../core/tax';
+import type { Period } from '../../../core/time';
+import type { LineTrace } from './trace';
+
+export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
+export type InvoiceStatus = (typeof INVOICE_STATUSES)[number];
+
+export const INVOICE_TRANSITIONS: Transitions<InvoiceStatus> = {
+  draft: ['open'],
+  open: ['paid', 'void', 'uncollectible'],
+  uncollectible: ['paid', 'void'],
+  paid: [],
+  void: [],
+};
+
+/** What an invoice was made for. */
+export const INVOICE_REASONS = [
+  'subscription_start',
+  'renewal',
+  'change',
+  'end',
+  'one_off',
+] as const;
+export type InvoiceReason = (typeof INVOICE_REASONS)[number];
+
+export const COLLECTIONS = ['automatic', 'send_invoice'] as const;
+export type Collection = (typeof COLLECTIONS)[number];
+
+/** A tax rate as the invoice used it, and what it came to. */
+export interface InvoiceTaxRate {
+  readonly taxRateId: string;
+  readonly name: string;
+  readonly percentage: string;
+  readonly inclusive: boolean;
+  readonly taxableMinor: bigint;
+  readonly taxMinor: bigint;
+}
+
+/** A coupon as the invoice used it: enough to apply it again. */
+export interface InvoiceCoupon {
+  readonly redemptionId: string;
+  readonly redeemedAt: Date;
+  readonly duration: 'once' | 'repeating' | 'forever';
+  readonly percentOff: string | null;
+  readonly amountOffMinor: bigint | null;
+  /** What it took off. */
+  readonly amountMinor: bigint;
+}
+
+/** A line with every amount fixed. Amounts are minor units of the invoice's currency. */
+export interface InvoiceLine {
+  readonly id: string;
+  readonly invoiceId: string;
+  /** From 0, in the order shown. */
+  readonly position: number;
+  readonly kind: LineKind;
+  readonly description: string;
+  readonly quantity: string | null;
+  readonly unitAmount: string | null;
+  /** Before discount and tax; negative for a credit. */
+  readonly amount: bigint;
+  readonly discount: bigint;
+  /** After discount, without any tax. */
+  readonly net: bigint;
+  /** Inclusive and exclusive. */
+  readonly tax: bigint;
+  readonly priceId: string | null;
+  /** What it bills, as the module that ordered it names it. */
+  readonly itemId: string | null;
+  readonly period: Period | null;
+  /** What `period` is a part of. */
+  readonly fullPeriod: Period | null;
+  readonly proration: Proration | null;
+  /** What a part of the period would be measured in. */
+  readonly prorationUnit: 'day' | 'second' | null;
+  readonly timeZone: string | null;
+  /** Whether it is paid before its period, so that what is unused can be credited. */
+  readonly isInAdvance: boolean;
+  /** Whether its net, deferred while its period ran, was released to revenue. */
+  readonly isReleased: boolean;
+  /** The line whose unused part this one takes back. */
+  readonly creditsLineId: string | null;
+  /** Taken back so far of `amount` by credit lines and credit notes. */
+  readonly credited: bigint;
+  /** Taken back so far of `net` by credit notes. */
+  readonly creditedNet: bigint;
+  readonly creditedTaxShares: readonly TaxShare[];
+  readonly taxRateIds: readonly string[];
+  readonly taxShares: readonly TaxShare[];
+  readonly discountShares: readonly DiscountShare[];
+  readonly trace: LineTrace;
+}
+
+/** What a customer owes, and why. */
+export interface Invoice {
+  readonly id: string;
+  readonly version: number;
+  /** Of a gapless series; null for a draft. */
+  readonly number: string | null;
+  readonly status: InvoiceStatus;
+  readonly reason: InvoiceReason;
+  readonly customerId: string;
+  readonly subscriptionId: string | null;
+  /** The border of periods that a renewal bills: one renewal invoice for each. */
+  readonly renewsAt: Date | null;
+  readonly currency: string;
+  readonly periodStartAt: Date | null;
+  readonly periodEndAt: Date | null;
+  readonly subtotal: bigint;
+  readonly discount: bigint;
+  /** On top of the lines. */
+  readonly tax: bigint;
+  /** Within the lines. */
+  readonly inclusiveTax: bigint;
+  readonly total: bigint;
+  readonly creditApplied: bigint;
+  /** What a negative total added to the credit balance. */
+  readonly creditedToBalance: bigint;
+  readonly amountDue: bigint;
+  readonly amountPaid: bigint;
+  /** What credit notes took of what is due. */
+  readonly amountCredited: bigint;
+  readonly taxTreatment: TaxTreatment;
+  readonly taxRates: readonly InvoiceTaxRate[];
+  readonly coupons: readonly InvoiceCoupon[];
+  readonly credits: readonly AppliedCredit[];
+  readonly collection: Collection;
+  readonly daysUntilDue: number;
+  readonly dueAt: Date | null;
+  readonly finalizedAt: Date | null;
+  readonly paidAt: Date | null;
+  readonly voidedAt: Date | null;
+  readonly uncollectibleAt: Date | null;
+  readonly metadata: Metadata;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** In the order shown. */
+  readonly lines: readonly InvoiceLine[];
+}
+
+/** What is still to be paid. */
+export function amountRemaining(
+  invoice: Pick<Invoice, 'amountDue' | 'amountPaid' | 'amountCredited'>,
+): bigint {
+  return invoice.amountDue - invoice.amountPaid - invoice.amountCredited;
+}
+
+/**
+ * Asserts of a stored invoice what held when it was made: totals equal lines.
+ *
+ * @throws InvariantError when it does not hold.
+ */
+export function assertTotals(invoice: Invoice): void {
+  const total = (of: (line: InvoiceLine) => bigint): bigint =>
+    invoice.lines.reduce((sum, line) => sum + of(line), 0n);
+  invariant(total(({ amount }) => amount) === invoice.subtotal, 'the subtotal is its lines');
+  invariant(total(({ discount }) => discount) === invoice.discount, 'the discount is its lines');
+  invariant(total(({ net, tax }) => net + tax) === invoice.total, 'the total is its lines');
+  invariant(
+    invoice.total === invoice.subtotal - invoice.discount + invoice.tax,
+    'the total is subtotal less discount plus tax',
+  );
+  invariant(
+    invoice.total === invoice.amountDue + invoice.creditApplied - invoice.creditedToBalance,
+    'the total is due, applied from credit, or credited',
+  );
+}

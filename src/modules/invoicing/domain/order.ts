@@ -1,0 +1,63 @@
+import type { Metadata } from '../../../core/metadata';
+import type { Proration } from '../../../core/proration';
+import type { Price } from '../../../core/rating';
+import type { Period } from '../../../core/time';
+import type { Collection, InvoiceReason } from './invoice';
+
+/** A price as it is billed; it is kept on the line. */
+export interface BilledPrice {
+  readonly priceId: string;
+  readonly name: string;
+  readonly rating: Price;
+  /** For a full period, in minor units. */
+  readonly minimumMinor: bigint | null;
+  readonly maximumMinor: bigint | null;
+}
+
+/** A price for a quantity over a period, or over a part of one. */
+export interface ChargeOrder {
+  readonly kind: 'charge';
+  /** Whether it is a part of a period that a change made. */
+  readonly isProration: boolean;
+  readonly itemId: string;
+  readonly price: BilledPrice;
+  readonly quantity: string;
+  readonly period: Period;
+  readonly fullPeriod: Period;
+  readonly proration: Proration | null;
+  readonly prorationUnit: 'day' | 'second';
+  readonly timeZone: string;
+  readonly isInAdvance: boolean;
+}
+
+/** The unused part of whatever an item was billed in advance beyond an instant. */
+export interface CreditOrder {
+  readonly kind: 'credit';
+  readonly itemId: string;
+  readonly unusedFrom: Date;
+  /** Whether something else follows there, or the subscription ends there. */
+  readonly end: 'border' | 'termination';
+}
+
+/** An amount somebody chose. */
+export interface FixedOrder {
+  readonly kind: 'fixed';
+  readonly description: string;
+  readonly amountMinor: bigint;
+}
+
+export type LineOrder = ChargeOrder | CreditOrder | FixedOrder;
+
+/** What an invoice is to say; taxes, coupons and credit are found by whoever makes it. */
+export interface InvoiceOrder {
+  readonly reason: InvoiceReason;
+  readonly customerId: string;
+  readonly subscriptionId: string | null;
+  readonly renewsAt: Date | null;
+  readonly currency: string;
+  readonly period: Period | null;
+  readonly lines: readonly LineOrder[];
+  readonly collection: Collection;
+  readonly daysUntilDue: number;
+  readonly metadata: Metadata;
+}

@@ -1,0 +1,104 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { toWireAmount } from '../../../platform/http';
+import type { Explanation } from '../domain/explain';
+import { toJson } from '../domain/json';
+import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
+
+export class ShareDto {
+  @ApiProperty({
+    description: 'The redemption of a coupon, or the tax rate.',
+    example: 'red_01h455vb4pex5vsknk084sn02q',
+  })
+  readonly id!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Minor units.', example: 500 })
+  readonly amount!: number;
+}
+
+export class EvaluatedDto {
+  @ApiProperty({ type: 'integer', description: 'What the trace gives.', example: 5000 })
+  readonly amount!: number;
+
+  @ApiProperty({ type: 'integer', description: 'What the coupons give.', example: 500 })
+  readonly discount!: number;
+
+  @ApiProperty({ type: 'integer', description: 'What the rates give.', example: 855 })
+  readonly tax!: number;
+}
+
+export class ExplanationDto {
+  @ApiProperty({ type: InvoiceLineDto, description: 'The line as it is stored.' })
+  readonly line!: InvoiceLineDto;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    description:
+      'How the amount came about: the price as it was, the tiers used, the quantity, the part of the period; for a credit ' +
+      'the line it takes back. Whole minor units are decimal strings.',
+    example: { kind: 'rated', quantity: '5' },
+  })
+  readonly trace!: object;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'IANA zone in which dates were counted.',
+    example: 'Europe/Paris',
+  })
+  readonly time_zone!: string | null;
+
+  @ApiProperty({ type: [ShareDto], description: 'What each coupon took off the line.' })
+  readonly discount_shares!: readonly ShareDto[];
+
+  @ApiProperty({ type: [ShareDto], description: 'What each rate took of the line.' })
+  readonly tax_shares!: readonly ShareDto[];
+
+  @ApiProperty({
+    type: EvaluatedDto,
+    description: 'What the same functions give when they are run again on what is stored.',
+  })
+  readonly evaluated!: EvaluatedDto;
+
+  @ApiProperty({ description: 'Whether that is what is stored.', example: true })
+  readonly matches!: boolean;
+}
+
+export function toExplanationDto({ line, evaluated, matches }: Explanation): ExplanationDto {
+  return {
+    line: toInvoiceLineDto(line),
+    trace: plain(toJson(line.trace)) as object,
+    time_zone: line.timeZone,
+    discount_shares: line.discountShares.map(({ redemptionId, amountMinor }) => ({
+      id: redemptionId,
+      amount: toWireAmount(amountMinor),
+    })),
+    tax_shares: line.taxShares.map(({ taxRateId, taxMinor }) => ({
+      id: taxRateId,
+      amount: toWireAmount(taxMinor),
+    })),
+    evaluated: {
+      amount: toWireAmount(evaluated.amount),
+      discount: toWireAmount(evaluated.discount),
+      tax: toWireAmount(evaluated.tax),
+    },
+    matches,
+  };
+}
+
+/** The stored form for readers: bigints and instants as plain text, names as on the wire. */
+function plain(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(plain);
+  if (typeof json !== 'object' || json === null) return json;
+  const entries = Object.entries(json);
+  const [first] = entries;
+  if (entries.length === 1 && first?.[0].startsWith('$') === true) return first[1];
+  return Object.fromEntries(entries.map(([key, part]) => [snakeCase(key), plain(part)]));
+}
+
+function snakeCase(name: string): string {
+  return name
+    .replace(/Minor$/, '')
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase();
+}

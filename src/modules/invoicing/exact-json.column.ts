@@ -1,0 +1,7 @@
+import { Column } from 'typeorm';
+import { fromJson, toJson } from './domain/json';
+
+/** A value with bigints and instants in it, as JSON that loses nothing. */
+export function ExactJsonColumn(): PropertyDecorator {
+  return Column({ type: 'jsonb', transformer: { from: fromJson, to: toJson } });
+}

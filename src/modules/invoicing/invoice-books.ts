@@ -1,0 +1,127 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  postInvoice,
+  postRevenueRelease,
+  postVoid,
+  postWriteOff,
+  type LedgerTransaction,
+} from '../../core/ledger';
+import { LedgerChecks, LedgerService } from '../ledger';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import { amountRemaining, type Invoice } from './domain/invoice';
+import { InvoicesRepository } from './invoices.repository';
+
+/** Posts what happens to invoices, and proves that the books say the same as the invoices. */
+@Injectable()
+export class InvoiceBooks implements OnModuleInit {
+  constructor(
+    private readonly ledger: LedgerService,
+    private readonly checks: LedgerChecks,
+    private readonly invoices: InvoicesRepository,
+    private readonly grants: CreditGrantsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.checks.register({
+      name: 'receivables_equal_open_invoices',
+      run: async () =>
+        differing(
+          await this.invoices.sumReceivable(),
+          await this.ledger.customerBalances('accounts_receivable'),
+        ),
+    });
+    this.checks.register({
+      name: 'credit_balances_within_customer_credit',
+      run: async () => {
+        const held = await this.ledger.customerBalances('customer_credit');
+        const holds = new Map(held.map((one) => [keyOf(one), -one.amountMinor]));
+        return (await this.grants.sumRemaining())
+          .filter((one) => one.amountMinor > (holds.get(keyOf(one)) ?? 0n))
+          .map((one) => `${keyOf(one)}: credits ${one.amountMinor}`);
+      },
+    });
+  }
+
+  /** What was billed: prices paid in advance are deferred until their period is over. */
+  async postFinalized(invoice: Invoice, now: Date): Promise<void> {
+    const transaction = postInvoice({
+      currency: invoice.currency,
+      lines: invoice.lines.map(({ net, discount, tax, isInAdvance }) => ({
+        netMinor: net,
+        discountMinor: discount,
+        taxMinor: tax,
+        isDeferred: isInAdvance,
+      })),
+      creditAppliedMinor: invoice.creditApplied,
+    });
+    await this.post(invoice, transaction, now);
+  }
+
+  /** The mirror of all that was posted for the invoice; what it released is deferred no more either. */
+  async postVoided(invoice: Invoice, now: Date): Promise<void> {
+    const releasedMinor = invoice.lines
+      .filter(({ isReleased }) => isReleased)
+      .reduce((total, { net }) => total + net, 0n);
+    const posted = await this.ledger.transactionsOf(invoice.id);
+    await this.post(invoice, postVoid(invoice.currency, posted), now);
+    await this.post(invoice, postRevenueRelease(invoice.currency, -releasedMinor), now);
+  }
+
+  async postUncollectible(invoice: Invoice, now: Date): Promise<void> {
+    await this.post(invoice, postWriteOff(invoice.currency, amountRemaining(invoice)), now);
+  }
+
+  /**
+   * Turns what was deferred for periods that are over into revenue, each line once.
+   * @param period names the period that is over: it releases once
+   */
+  async releaseEarned(
+    period: EarnedPeriod,
+    customerId: string,
+    currency: string,
+    now: Date,
+  ): Promise<void> {
+    const { id, subscriptionId, endAt, isCutShort } = period;
+    const netMinor = await this.invoices.releaseLines(subscriptionId, endAt, isCutShort);
+    const facts = { sourceId: id, customerId, occurredAt: now };
+    await this.ledger.post(postRevenueRelease(currency, netMinor), facts);
+  }
+
+  private async post(
+    { id, customerId }: Invoice,
+    transaction: LedgerTransaction,
+    occurredAt: Date,
+  ): Promise<void> {
+    await this.ledger.post(transaction, { sourceId: id, customerId, occurredAt });
+  }
+}
+
+/** A period that is over; one that was cut short earned what was billed for it and not credited. */
+export interface EarnedPeriod {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly endAt: Date;
+  readonly isCutShort: boolean;
+}
+
+interface CustomerAmount {
+  readonly customerId: string;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+}
+
+function keyOf({ customerId, currency }: CustomerAmount): string {
+  return `${customerId} ${currency}`;
+}
+
+function differing(
+  stored: readonly CustomerAmount[],
+  posted: readonly CustomerAmount[],
+): readonly string[] {
+  const [left, right] = [stored, posted].map(
+    (amounts) => new Map(amounts.map((one) => [keyOf(one), one.amountMinor])),
+  );
+  return [...new Set([...stored, ...posted].map(keyOf))]
+    .filter((key) => (left?.get(key) ?? 0n) !== (right?.get(key) ?? 0n))
+    .map((key) => `${key}: stored ${left?.get(key) ?? 0n}, ledger ${right?.get(key) ?? 0n}`);
+}

@@ -1,0 +1,63 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import type { DiscountShare, LineKind } from '../../core/invoice';
+import type { TaxShare } from '../../core/tax';
+import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import type { LineTrace } from './domain/trace';
+import { ExactJsonColumn } from './exact-json.column';
+
+@Entity('invoice_line')
+@Unique('invoice_line_position_unique', ['invoiceId', 'position'])
+@Index('invoice_line_item_index', ['itemId', 'periodEndAt'], {
+  where: '"item_id" IS NOT NULL',
+})
+@Check(
+  'invoice_line_kind_check',
+  `"kind" IN ('recurring', 'usage', 'proration', 'one_off', 'credit', 'minimum', 'maximum')`,
+)
+@Check(
+  'invoice_line_discount_check',
+  `"discount" = 0 OR ("discount" > 0 AND "discount" <= "amount")`,
+)
+@Check(
+  'invoice_line_proration_check',
+  `("proration_numerator" IS NULL) = ("proration_denominator" IS NULL) AND "proration_numerator" >= 0 AND "proration_numerator" <= "proration_denominator"`,
+)
+@Check('invoice_line_period_check', `"period_start_at" <= "period_end_at"`)
+export class InvoiceLineEntity {
+  @IdColumn() readonly id!: string;
+  @ReferenceColumn()
+  @ForeignKey('InvoiceEntity')
+  readonly invoiceId!: string;
+  @Column({ type: 'integer' }) readonly position!: number;
+  @Column({ type: 'varchar', length: 20 }) readonly kind!: LineKind;
+  @Column({ type: 'varchar', length: 500 }) readonly description!: string;
+  @Column({ type: 'numeric', nullable: true }) readonly quantity!: string | null;
+  @Column({ type: 'numeric', nullable: true }) readonly unitAmount!: string | null;
+  @AmountColumn() readonly amount!: bigint;
+  @AmountColumn() readonly discount!: bigint;
+  @AmountColumn() readonly net!: bigint;
+  @AmountColumn() readonly tax!: bigint;
+  @ReferenceColumn({ nullable: true }) readonly priceId!: string | null;
+  @ReferenceColumn({ nullable: true }) readonly itemId!: string | null;
+  @InstantColumn({ nullable: true }) readonly periodStartAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly periodEndAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly fullPeriodStartAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly fullPeriodEndAt!: Date | null;
+  @AmountColumn({ nullable: true }) readonly prorationNumerator!: bigint | null;
+  @AmountColumn({ nullable: true }) readonly prorationDenominator!: bigint | null;
+  @Column({ type: 'varchar', length: 10, nullable: true })
+  readonly prorationUnit!: 'day' | 'second' | null;
+  @Column({ type: 'varchar', length: 64, nullable: true }) readonly timeZone!: string | null;
+  @Column({ type: 'boolean' }) readonly isInAdvance!: boolean;
+  @Column({ type: 'boolean' }) readonly isReleased!: boolean;
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('InvoiceLineEntity')
+  readonly creditsLineId!: string | null;
+  @AmountColumn() readonly credited!: bigint;
+  @AmountColumn() readonly creditedNet!: bigint;
+  @ExactJsonColumn() readonly creditedTaxShares!: readonly TaxShare[];
+  @Column({ type: 'varchar', length: 40, array: true }) readonly taxRateIds!: readonly string[];
+  @ExactJsonColumn() readonly taxShares!: readonly TaxShare[];
+  @ExactJsonColumn() readonly discountShares!: readonly DiscountShare[];
+  @ExactJsonColumn() readonly trace!: LineTrace;
+}

@@ -1,0 +1,77 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import type { AppliedCredit } from '../../core/invoice';
+import type { Metadata } from '../../core/metadata';
+import type { TaxTreatment } from '../../core/tax';
+import {
+  AmountColumn,
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
+import type {
+  Collection,
+  Invoice,
+  InvoiceCoupon,
+  InvoiceReason,
+  InvoiceStatus,
+  InvoiceTaxRate,
+} from './domain/invoice';
+import { ExactJsonColumn } from './exact-json.column';
+
+@Entity('invoice')
+@Unique('invoice_number_unique', ['number'])
+@Unique('invoice_renewal_unique', ['subscriptionId', 'renewsAt'])
+@Index('invoice_customer_index', ['customerId', 'id'])
+@Index('invoice_subscription_index', ['subscriptionId', 'id'])
+@Check('invoice_status_check', `"status" IN ('draft', 'open', 'paid', 'void', 'uncollectible')`)
+@Check('invoice_number_check', `("status" = 'draft') = ("number" IS NULL)`)
+@Check('invoice_total_check', `"total" = "subtotal" - "discount" + "tax"`)
+@Check(
+  'invoice_due_check',
+  `"total" = "amount_due" + "credit_applied" - "credited_to_balance" AND "amount_due" >= 0 AND "credit_applied" >= 0 AND "credited_to_balance" >= 0`,
+)
+@Check(
+  'invoice_paid_check',
+  `"amount_paid" >= 0 AND "amount_credited" >= 0 AND "amount_paid" + "amount_credited" <= "amount_due"`,
+)
+export class InvoiceEntity implements Omit<Invoice, 'lines'> {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @Column({ type: 'varchar', length: 40, nullable: true }) readonly number!: string | null;
+  @Column({ type: 'varchar', length: 20 }) readonly status!: InvoiceStatus;
+  @Column({ type: 'varchar', length: 20 }) readonly reason!: InvoiceReason;
+  @ReferenceColumn()
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
+  @InstantColumn({ nullable: true }) readonly renewsAt!: Date | null;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @InstantColumn({ nullable: true }) readonly periodStartAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly periodEndAt!: Date | null;
+  @AmountColumn() readonly subtotal!: bigint;
+  @AmountColumn() readonly discount!: bigint;
+  @AmountColumn() readonly tax!: bigint;
+  @AmountColumn() readonly inclusiveTax!: bigint;
+  @AmountColumn() readonly total!: bigint;
+  @AmountColumn() readonly creditApplied!: bigint;
+  @AmountColumn() readonly creditedToBalance!: bigint;
+  @AmountColumn() readonly amountDue!: bigint;
+  @AmountColumn() readonly amountPaid!: bigint;
+  @AmountColumn() readonly amountCredited!: bigint;
+  @Column({ type: 'varchar', length: 10 }) readonly taxTreatment!: TaxTreatment;
+  @ExactJsonColumn() readonly taxRates!: readonly InvoiceTaxRate[];
+  @ExactJsonColumn() readonly coupons!: readonly InvoiceCoupon[];
+  @ExactJsonColumn() readonly credits!: readonly AppliedCredit[];
+  @Column({ type: 'varchar', length: 20 }) readonly collection!: Collection;
+  @Column({ type: 'integer' }) readonly daysUntilDue!: number;
+  @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
+  @MetadataColumn() readonly metadata!: Metadata;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

@@ -1,0 +1,160 @@
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { invalidCursor, invalidTransition, referenceNotFound } from '../../platform/errors';
+import {
+  IdPipe,
+  NoFields,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { customerCurrencyMismatch } from '../customers';
+import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import {
+  CreateInvoiceDto,
+  ListInvoicesDto,
+  toInvoiceFilter,
+  toOneOffOrder,
+} from './dto/create-invoice.dto';
+import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
+import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
+import {
+  invoiceCredited,
+  invoiceLineNotFound,
+  invoiceNotFound,
+  invoiceTooLarge,
+} from './invoicing.errors';
+import { InvoicesService } from './invoices.service';
+
+const invoiceId = new IdPipe('inv', invoiceNotFound);
+const lineId = new IdPipe('il', invoiceLineNotFound);
+
+const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing, testClockFailed];
+
+@ApiTags('Invoices')
+@Controller('v1/invoices')
+export class InvoicesController {
+  constructor(private readonly invoices: InvoicesService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create a one-off invoice',
+    description:
+      'A draft with the lines given; taxes and credit are decided again when it is finalised.',
+    status: 201,
+    answer: InvoiceDto,
+    reads: 'post',
+    problems: [
+      referenceNotFound,
+      customerCurrencyMismatch,
+      invoiceTooLarge,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async createInvoice(
+    @Body() body: CreateInvoiceDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InvoiceDto> {
+    const invoice = await this.invoices.createOneOff(toOneOffOrder(body));
+    tag(response, invoice);
+    return toInvoiceDto(invoice);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List invoices',
+    status: 200,
+    answer: pageOf(InvoiceDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listInvoices(@Query() query: ListInvoicesDto): Promise<PageDto<InvoiceDto>> {
+    const page = await this.invoices.list(toInvoiceFilter(query), toPageRequest(query, 'inv'));
+    return toPageDto(page, toInvoiceDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read an invoice',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'path',
+    problems: [invoiceNotFound],
+  })
+  async getInvoice(
+    @Param('id', invoiceId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InvoiceDto> {
+    const invoice = await this.invoices.get(id);
+    tag(response, invoice);
+    return toInvoiceDto(invoice);
+  }
+
+  @Post(':id/finalize')
+  @NoFields()
+  @Operation({
+    summary: 'Finalise a draft',
+    description:
+      'It takes the next number of its series, without a gap, and its amounts are fixed. With nothing left to pay it is ' +
+      'paid at once; a negative total becomes credit of the customer.',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'post',
+    problems: CHANGE_PROBLEMS,
+  })
+  async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return toInvoiceDto(await this.invoices.finalize(id));
+  }
+
+  @Post(':id/void')
+  @NoFields()
+  @Operation({
+    summary: 'Void an invoice',
+    description:
+      'Nothing is owed for it any more; it keeps its number. The credit it used returns to the customer.',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'post',
+    problems: [...CHANGE_PROBLEMS, invoiceCredited],
+  })
+  async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return toInvoiceDto(await this.invoices.void(id));
+  }
+
+  @Post(':id/mark-uncollectible')
+  @NoFields()
+  @Operation({
+    summary: 'Write an invoice off',
+    description: 'What is owed for it becomes bad debt; it can still be paid or voided.',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'post',
+    problems: CHANGE_PROBLEMS,
+  })
+  async markInvoiceUncollectible(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return toInvoiceDto(await this.invoices.markUncollectible(id));
+  }
+
+  @Get(':id/lines/:line_id/explanation')
+  @Operation({
+    summary: 'Explain a line',
+    description:
+      'The price as it was, the tiers, the quantity, the part of the period and the shares of coupons and tax, ' +
+      'evaluated again by the functions that made the line.',
+    status: 200,
+    answer: ExplanationDto,
+    reads: 'path',
+    problems: [invoiceNotFound, invoiceLineNotFound],
+  })
+  async explainInvoiceLine(
+    @Param('id', invoiceId) id: string,
+    @Param('line_id', lineId) line: string,
+  ): Promise<ExplanationDto> {
+    return toExplanationDto(await this.invoices.explainLine(id, line));
+  }
+}

@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, type PageRequest } from '../../platform/database';
+import { invalidTransition } from '../../platform/errors';
+import { Outbox } from '../../platform/outbox';
+import { customerCurrencyMismatch, CustomersService } from '../customers';
+import { TestClocksService } from '../test-clocks';
+import { BillingFactsService } from './billing-facts.service';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import { decideAgain } from './domain/decide-invoice';
+import { explain, type Explanation } from './domain/explain';
+import { mayInvoiceBecome } from './domain/finalize';
+import { assertTotals, type Invoice } from './domain/invoice';
+import type { InvoiceFilter } from './domain/invoice-filter';
+import type { OneOffOrder } from './domain/one-off';
+import { InvoiceBooks } from './invoice-books';
+import { InvoiceDraftsService } from './invoice-drafts.service';
+import { invoiceCredited, invoiceLineNotFound, invoiceNotFound } from './invoicing.errors';
+import { invoiceUncollectible, invoiceVoided } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
+import { IssueInvoiceService } from './issue-invoice.service';
+
+/** What happens to invoices once they are there. */
+@Injectable()
+export class InvoicesService {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+    private readonly grants: CreditGrantsRepository,
+    private readonly facts: BillingFactsService,
+    private readonly drafts: InvoiceDraftsService,
+    private readonly issuing: IssueInvoiceService,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly books: InvoiceBooks,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Makes a draft of a one-off invoice.
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`
+   */
+  createOneOff(order: OneOffOrder): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const customer = await this.customers.requireForReference(order.customerId, '/customer_id');
+      const currency = order.currency ?? customer.currency;
+      if (currency === null) throw customerCurrencyMismatch(null, 'no currency');
+      await this.customers.fixCurrency(customer.id, currency);
+      const now = await this.testClocks.nowFor(customer.testClockId);
+      return this.drafts.create({ ...order, currency }, customer, now);
+    });
+  }
+
+  /** @throws {ProblemError} `invoice_not_found` */
+  async get(id: string): Promise<Invoice> {
+    const invoice = await this.invoices.find(id);
+    if (invoice === null) throw invoiceNotFound(id);
+    assertTotals(invoice);
+    return invoice;
+  }
+
+  list(filter: InvoiceFilter, request: PageRequest): Promise<Page<Invoice>> {
+    return this.invoices.page(filter, request);
+  }
+
+  /**
+   * Finalises a draft: it takes the next number, and its amounts are fixed with the taxes and the credit of now.
+   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed`
+   */
+  finalize(id: string): Promise<Invoice> {
+    return this.change(id, 'open', async (before, customer, now) => {
+      const order = { subscriptionId: before.subscriptionId, lines: [] };
+      const draft = decideAgain(before, await this.facts.load(order, customer, now, 'issue'));
+      await this.invoices.replaceLines(draft);
+      return this.issuing.finalize(draft, customer, now);
+    });
+  }
+
+  /**
+   * Declares an invoice void: nothing is owed for it, the credit it used returns, and what it credited is owed again.
+   * Coupons it used up stay used up.
+   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  void(id: string): Promise<Invoice> {
+    return this.change(id, 'void', async (before, _customer, now) => {
+      if (before.lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n)) {
+        throw invoiceCredited(id);
+      }
+      for (const { creditId, amountMinor } of before.credits) {
+        await this.grants.use(creditId, -amountMinor);
+      }
+      for (const { creditsLineId, amount } of before.lines) {
+        if (creditsLineId !== null) await this.invoices.addCredited(creditsLineId, amount);
+      }
+      await this.books.postVoided(before, now);
+      const after = { ...touched(before, now), status: 'void' as const, voidedAt: now };
+      await this.invoices.update(after);
+      await this.outbox.record(invoiceVoided, { after, before, occurredAt: now });
+      return after;
+    });
+  }
+
+  /**
+   * Writes an invoice off.
+   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed`
+   */
+  markUncollectible(id: string): Promise<Invoice> {
+    return this.change(id, 'uncollectible', async (before, _customer, now) => {
+      await this.books.postUncollectible(before, now);
+      const after = {
+        ...touched(before, now),
+        status: 'uncollectible' as const,
+        uncollectibleAt: now,
+      };
+      await this.invoices.update(after);
+      await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });
+      return after;
+    });
+  }
+
+  /**
+   * How the amount of a line came about, and what the same functions make of it again.
+   * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
+   */
+  async explainLine(id: string, lineId: string): Promise<Explanation> {
+    const invoice = await this.get(id);
+    const line = invoice.lines.find((one) => one.id === lineId);
+    if (line === undefined) throw invoiceLineNotFound(lineId);
+    return explain(invoice, line);
+  }
+
+  private change(
+    id: string,
+    to: 'open' | 'void' | 'uncollectible',
+    work: (
+      before: Invoice,
+      customer: Awaited<ReturnType<CustomersService['requireForReference']>>,
+      now: Date,
+    ) => Promise<Invoice>,
+  ): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const { customerId } = await this.get(id);
+      const customer = await this.customers.requireForReference(customerId, '/customer_id');
+      const now = await this.testClocks.nowFor(customer.testClockId);
+      const before = await this.invoices.lock(id);
+      if (before === null) throw invoiceNotFound(id);
+      if (!mayInvoiceBecome(before, to)) throw invalidTransition('invoice', before.status, to);
+      return work(before, customer, now);
+    });
+  }
+}
+
+function touched(invoice: Invoice, now: Date): Invoice {
+  return { ...invoice, version: invoice.version + 1, updatedAt: now };
+}

@@ -1,0 +1,17 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import type { LedgerAccount, Posting } from '../../core/ledger';
+import { AmountColumn } from '../../platform/database';
+
+/** One side of a transaction. Append-only, as the transaction. */
+@Entity('ledger_posting')
+@Check('ledger_posting_amount_check', `"amount_minor" <> 0`)
+@Check('ledger_posting_position_check', `"position" >= 1`)
+export class LedgerPostingEntity implements Posting {
+  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
+  @ForeignKey('LedgerTransactionEntity')
+  readonly transactionId!: string;
+  @PrimaryColumn({ type: 'integer' }) readonly position!: number;
+  @Column({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: LedgerAccount;
+  /** A debit is positive, a credit negative. */
+  @AmountColumn() readonly amountMinor!: bigint;
+}

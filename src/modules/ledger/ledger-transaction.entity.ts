@@ -1,0 +1,23 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import type { LedgerTransaction } from '../../core/ledger';
+import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import type { PostedTransaction } from './domain/posted-transaction';
+
+/** Append-only: triggers refuse to change or delete a row, and to commit one whose postings do not balance. */
+@Entity('ledger_transaction')
+@Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
+@Index('ledger_transaction_customer_index', ['customerId', 'id'])
+@Check(
+  'ledger_transaction_kind_check',
+  `"kind" IN ('invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release')`,
+)
+export class LedgerTransactionEntity implements Omit<PostedTransaction, 'postings'> {
+  @IdColumn() readonly id!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly kind!: LedgerTransaction['kind'];
+  @ReferenceColumn() readonly sourceId!: string;
+  @ReferenceColumn()
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @InstantColumn() readonly occurredAt!: Date;
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { LedgerChecks } from './ledger-checks';
+import { LedgerPostingEntity } from './ledger-posting.entity';
+import { LedgerTransactionEntity } from './ledger-transaction.entity';
+import { LedgerController } from './ledger.controller';
+import { LedgerRepository } from './ledger.repository';
+import { LedgerService } from './ledger.service';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([LedgerPostingEntity, LedgerTransactionEntity])],
+  controllers: [LedgerController],
+  providers: [LedgerChecks, LedgerRepository, LedgerService],
+  exports: [LedgerChecks, LedgerService],
+})
+export class LedgerModule {}

@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
+import type { LedgerAccount, Posting } from '../../core/ledger';
+import { InvariantError } from '../../core/invariant';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import {
+  type AccountBalance,
+  type CustomerBalance,
+  MOST_OFFENDING,
+  type PostedTransaction,
+  type TransactionFilter,
+} from './domain/posted-transaction';
+import { LedgerPostingEntity } from './ledger-posting.entity';
+import { LedgerTransactionEntity } from './ledger-transaction.entity';
+
+const INSERT = `
+  WITH made AS (
+    INSERT INTO ledger_transaction (id, kind, source_id, customer_id, currency, occurred_at)
+    VALUES ($1, $2, $3, $4, $5, $6) RETURNING id)
+  INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
+  SELECT made.id, posting.position, posting.account, posting.amount
+  FROM made, unnest($7::text[], $8::bigint[]) WITH ORDINALITY AS posting (account, amount, position)`;
+
+const BALANCES = `
+  SELECT account, currency, sum(amount_minor)::text AS amount
+  FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
+  WHERE $1::varchar IS NULL OR customer_id = $1
+  GROUP BY account, currency ORDER BY account, currency`;
+
+const CUSTOMER_BALANCES = `
+  SELECT customer_id, currency, sum(amount_minor)::text AS amount
+  FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
+  WHERE account = $1
+  GROUP BY customer_id, currency HAVING sum(amount_minor) <> 0 ORDER BY customer_id, currency`;
+
+const UNBALANCED = `
+  SELECT id FROM ledger_transaction LEFT JOIN ledger_posting ON transaction_id = id
+  GROUP BY id HAVING count(transaction_id) = 0 OR sum(amount_minor) <> 0 ORDER BY id LIMIT $1`;
+
+const ORPHANED = `
+  SELECT DISTINCT transaction_id AS id FROM ledger_posting
+  WHERE NOT EXISTS (SELECT FROM ledger_transaction WHERE id = transaction_id)
+  ORDER BY 1 LIMIT $1`;
+
+/** The first statement of a transaction: all that follow see the same instant. */
+const ONE_INSTANT = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY';
+
+/** All of the books takes longer to read than any request for a part of them. */
+const MORE_TIME = `SET LOCAL statement_timeout = '5min'`;
+
+type TransactionRow = Omit<PostedTransaction, 'postings'>;
+
+@Injectable()
+export class LedgerRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {InvariantError} when the source posted this kind before */
+  async insert(transaction: PostedTransaction): Promise<void> {
+    this.database.requireTransaction();
+    const { id, kind, sourceId, customerId, currency, occurredAt, postings } = transaction;
+    const accounts = postings.map(({ account }) => account);
+    const amounts = postings.map(({ amountMinor }) => amountMinor.toString());
+    const facts = [id, kind, sourceId, customerId, currency, occurredAt];
+    try {
+      await this.database.query(INSERT, [...facts, accounts, amounts]);
+    } catch (error) {
+      if (violatedConstraint(error) === 'ledger_transaction_source_unique') {
+        throw new InvariantError(`${sourceId} posts its ${kind} once.`);
+      }
+      throw error;
+    }
+  }
+
+  async page(
+    { customerId, sourceId }: TransactionFilter,
+    request: PageRequest,
+  ): Promise<Page<PostedTransaction>> {
+    const query = this.transactions.createQueryBuilder('posted');
+    if (customerId !== null) query.andWhere('posted.customerId = :customerId', { customerId });
+    if (sourceId !== null) query.andWhere('posted.sourceId = :sourceId', { sourceId });
+    const { items, next } = await pageById(query, request);
+    return { items: await this.withPostings(items), next };
+  }
+
+  /** All that was posted for a source, in the order in which it was. */
+  async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
+    return this.withPostings(
+      await this.transactions.find({ where: { sourceId }, order: { id: 'ASC' } }),
+    );
+  }
+
+  async balances(customerId: string | null): Promise<readonly AccountBalance[]> {
+    const rows = await this.database.query<{
+      readonly account: LedgerAccount;
+      readonly currency: string;
+      readonly amount: string;
+    }>(BALANCES, [customerId]);
+    return rows.map(({ account, currency, amount }) => ({
+      account,
+      currency,
+      amountMinor: BigInt(amount),
+    }));
+  }
+
+  async customerBalances(account: LedgerAccount): Promise<readonly CustomerBalance[]> {
+    const rows = await this.database.query<{
+      readonly customer_id: string;
+      readonly currency: string;
+      readonly amount: string;
+    }>(CUSTOMER_BALANCES, [account]);
+    return rows.map(({ customer_id, currency, amount }) => ({
+      customerId: customer_id,
+      currency,
+      amountMinor: BigInt(amount),
+    }));
+  }
+
+  /** Transactions that do not sum to zero or have no postings. */
+  findUnbalanced(): Promise<readonly string[]> {
+    return this.idsOf(UNBALANCED);
+  }
+
+  /** Ids of transactions that postings name and that do not exist. */
+  findOrphaned(): Promise<readonly string[]> {
+    return this.idsOf(ORPHANED);
+  }
+
+  /** Makes all reads of the transaction that has just begun see one instant, gives them time, and refuses it writes. */
+  async holdStill(): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(ONE_INSTANT);
+    await this.database.query(MORE_TIME);
+  }
+
+  private async idsOf(sql: string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly id: string }>(sql, [MOST_OFFENDING]);
+    return rows.map(({ id }) => id);
+  }
+
+  private async withPostings(
+    rows: readonly TransactionRow[],
+  ): Promise<readonly PostedTransaction[]> {
+    if (rows.length === 0) return [];
+    const found = await this.database.repository(LedgerPostingEntity).find({
+      where: { transactionId: In(rows.map(({ id }) => id)) },
+      order: { position: 'ASC' },
+    });
+    const byTransaction = new Map<string, Posting[]>(rows.map(({ id }) => [id, []]));
+    for (const { transactionId, account, amountMinor } of found) {
+      byTransaction.get(transactionId)?.push({ account, amountMinor });
+    }
+    return rows.map((row) => ({ ...row, postings: byTransaction.get(row.id) ?? [] }));
+  }
+
+  private get transactions() {
+    return this.database.repository(LedgerTransactionEntity);
+  }
+}

@@ -1,0 +1,151 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { type RedeemedTerms, type RedemptionRequest, RedemptionsService } from '../coupons';
+import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
+import type { Invoice } from '../invoicing';
+import { TestClocksService } from '../test-clocks';
+import type { CreateSubscription } from './domain/commands';
+import { decideBegin, itemsOf } from './domain/decide';
+import { outcomeOf, type Outcome } from './domain/outcome';
+import { trialEnd } from './domain/periods';
+import type { Offer, Snapshot, Subscription } from './domain/subscription';
+import { OffersService } from './offers.service';
+import { DueSubscriptionsService } from './due-subscriptions.service';
+import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
+import { subscriptionTermsContradict } from './subscriptions.errors';
+import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
+
+interface Setup {
+  readonly customer: Customer;
+  readonly now: Date;
+  readonly snapshot: Snapshot;
+  /** What of the start is due now: nothing where it lies ahead. */
+  readonly outcome: Outcome;
+  readonly redemption: RedemptionRequest | null;
+}
+
+/** Subscribes customers. */
+@Injectable()
+export class CreateSubscriptionService {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly offers: OffersService,
+    private readonly redemptions: RedemptionsService,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly outcomes: SubscriptionOutcomesService,
+    private readonly due: DueSubscriptionsService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Subscribes a customer: now, later, or as of a past instant, and then bills the periods since one after the other.
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
+   *   `price_needs_usage`, what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
+   */
+  create(command: CreateSubscription): Promise<Subscription> {
+    return this.database.transaction(async () => {
+      const { customer, now, snapshot, outcome, redemption } = await this.setup(command);
+      const created = snapshot.subscription;
+      await this.customers.fixCurrency(customer.id, created.currency);
+      await this.subscriptions.insert(created, snapshot.items);
+      await this.outbox.record(SUBSCRIPTION_EVENTS.created, { after: created, occurredAt: now });
+      if (redemption !== null) await this.redemptions.redeem(redemption, now);
+      if (outcome.periodOpened === null) return created;
+      const begun = await this.outcomes.apply(created, outcome, now);
+      return this.due.catchUp(begun, now);
+    });
+  }
+
+  /** The first invoice that `create` would make; changes nothing. Throws what `create` throws. */
+  preview(command: CreateSubscription): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const { customer, now, outcome, redemption } = await this.setup(command);
+      const redeemed: RedeemedTerms[] =
+        redemption === null ? [] : [await this.redemptions.preview(redemption, now)];
+      return this.outcomes.preview(outcome, customer, now, redeemed);
+    });
+  }
+
+  private async setup(command: CreateSubscription): Promise<Setup> {
+    const customer = await this.customers.requireForReference(command.customerId, '/customer_id');
+    const now = await this.testClocks.nowFor(customer.testClockId);
+    const { offer, plan } = await this.offers.resolve(command);
+    if (customer.currency !== null && customer.currency !== plan.currency) {
+      throw customerCurrencyMismatch(customer.currency, plan.currency);
+    }
+    const startAt = command.startAt ?? now;
+    if (now.getTime() - startAt.getTime() > FURTHEST_BACK_MS) {
+      throw subscriptionTermsContradict('/start_at', 'lies more than two years back');
+    }
+    const trialDays = command.trialDays ?? plan.activeVersion.trialDays;
+    const subscription = subscriptionOf(command, offer, customer, { startAt, trialDays, now });
+    const items = itemsOf(subscription.id, offer, startAt, NEW_IDS);
+    const created = { ...subscription, currency: plan.currency };
+    const snapshot = { subscription: created, items, period: null, pending: null };
+    return {
+      customer,
+      now,
+      snapshot,
+      outcome: startAt > now ? outcomeOf(created, {}) : decideBegin(snapshot, NEW_IDS),
+      redemption:
+        command.coupon === null ? null : redemptionOf(command.coupon, created, customer.timezone),
+    };
+  }
+}
+
+function subscriptionOf(
+  command: CreateSubscription,
+  offer: Offer,
+  customer: Customer,
+  start: { readonly startAt: Date; readonly trialDays: number; readonly now: Date },
+): Omit<Subscription, 'currency'> {
+  const { startAt, trialDays, now } = start;
+  const { planId, planVersionId, interval, intervalCount, proration, quantity, addons } = offer;
+  return {
+    id: newId('sub'),
+    version: 1,
+    customerId: customer.id,
+    testClockId: customer.testClockId,
+    status: 'incomplete',
+    planId,
+    planVersionId,
+    quantity,
+    addons,
+    timeZone: customer.timezone,
+    collection: command.collection,
+    daysUntilDue: command.daysUntilDue,
+    billingAnchor: command.billingAnchor,
+    interval,
+    intervalCount,
+    proration,
+    startAt,
+    trialEndAt: trialDays > 0 ? trialEnd(startAt, trialDays, customer.timezone) : null,
+    anchorAt: startAt,
+    currentPeriodStartAt: null,
+    currentPeriodEndAt: null,
+    pausedAt: null,
+    cancelAt: null,
+    canceledAt: null,
+    endedAt: null,
+    nextBillingAt: startAt,
+    metadata: command.metadata,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+export function redemptionOf(
+  code: string,
+  subscription: Subscription,
+  timeZone: string,
+): RedemptionRequest {
+  const { id: subscriptionId, customerId, planId, currency } = subscription;
+  return { code, subscriptionId, customerId, planId, currency, timeZone };
+}

@@ -1,0 +1,37 @@
+import type { Metadata } from '../../../core/metadata';
+import type { AddonQuantity, BillingAnchorMode } from './subscription';
+
+/** What a caller subscribes a customer to. */
+export interface CreateSubscription {
+  readonly customerId: string;
+  readonly planId: string;
+  readonly quantity: string;
+  readonly addons: readonly AddonQuantity[];
+  /** The code of a coupon. */
+  readonly coupon: string | null;
+  /** Null: now. */
+  readonly startAt: Date | null;
+  readonly billingAnchor: BillingAnchorMode;
+  /** Null: those of the plan. */
+  readonly trialDays: number | null;
+  readonly collection: 'automatic' | 'send_invoice';
+  readonly daysUntilDue: number;
+  readonly metadata: Metadata;
+}
+
+/** What a subscription is changed to; what is left out stays. */
+export interface ChangeSubscription {
+  readonly planId: string | null;
+  readonly quantity: string | null;
+  readonly addons: readonly AddonQuantity[] | null;
+  readonly when: 'now' | 'period_end';
+  /** Null: as the plan says. */
+  readonly proration: 'prorate' | 'none' | null;
+}
+
+export interface CancelSubscription {
+  readonly when: 'now' | 'period_end' | 'at';
+  /** With `at`. */
+  readonly at: Date | null;
+  readonly creditUnused: boolean;
+}

@@ -1,0 +1,248 @@
+import { invariant } from '../../../core/invariant';
+import { mayBecome } from '../../../core/states';
+import {
+  creditsOf,
+  holdsBeyond,
+  isSameInterval,
+  nextDueAt,
+  itemsOf,
+  swapItems,
+  type SwappedItems,
+  withOffer,
+  withPeriod,
+} from './decide';
+import { outcomeOf, type NewIds, type Outcome } from './outcome';
+import { advanceCharges, arrearsCharges, nextPeriod, restCharge } from './periods';
+import {
+  spanOf,
+  SUBSCRIPTION_TRANSITIONS,
+  type Offer,
+  type ScheduledTerms,
+  type Snapshot,
+  type Subscription,
+  type SubscriptionStatus,
+} from './subscription';
+
+export type CommandRefusal =
+  | { readonly kind: 'transition'; readonly to: SubscriptionStatus }
+  | { readonly kind: 'not_running' }
+  | { readonly kind: 'pending' };
+
+/** Why a change may not be made; null: it may. */
+export function changeRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
+  if (!isRunning(subscription)) return { kind: 'not_running' };
+  return pending === null ? null : { kind: 'pending' };
+}
+
+/** Why the subscription may not be paused; null: it may. A change that waits would wait for a period that never begins. */
+export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
+  // A trial is free as it is, and ends when it was said to.
+  if (subscription.status !== 'active') return { kind: 'transition', to: 'paused' };
+  return pending?.terms.kind === 'change' ? { kind: 'pending' } : null;
+}
+
+/** Why the subscription may not come into a state; null: it may. */
+export function transitionRefusal(
+  { status }: Subscription,
+  to: SubscriptionStatus,
+): CommandRefusal | null {
+  return mayBecome(SUBSCRIPTION_TRANSITIONS, status, to) ? null : { kind: 'transition', to };
+}
+
+function isRunning({ status }: Subscription): boolean {
+  return status === 'trialing' || status === 'active' || status === 'past_due';
+}
+
+/**
+ * A change that holds at once. What was paid in advance and is not used is credited and the rest of the period charged at
+ * the new price, unless nothing is prorated: then the new price starts with the next period. Another interval ends the
+ * period and counts anew from now. In a trial nothing is billed.
+ */
+export function decideChangeNow(
+  snapshot: Snapshot,
+  offer: Offer,
+  prorates: boolean,
+  now: Date,
+  ids: NewIds,
+): Outcome {
+  const { subscription: before, period } = snapshot;
+  invariant(period !== null, 'what runs has a period');
+  const changed = withOffer(before, offer);
+  if (period.isTrial) {
+    const swapped = swapItems(snapshot.items, offer, before.id, now, ids);
+    return outcomeOf(changed, { ...changesOf(swapped), facts: ['updated'] });
+  }
+  if (!isSameInterval(before, offer)) {
+    return decideIntervalChange(snapshot, offer, prorates, now, ids);
+  }
+  const at = prorates ? now : period.endAt;
+  const swapped = swapItems(snapshot.items, offer, before.id, at, ids);
+  const endedIds = new Set(swapped.ended.map(({ id }) => id));
+  const lines = prorates
+    ? [
+        ...creditsOf(
+          snapshot.items.filter(({ id }) => endedIds.has(id)),
+          now,
+          'border',
+        ),
+        ...swapped.added
+          .filter(({ price }) => price.timing === 'in_advance')
+          .map((item) => restCharge(changed, item, period)),
+      ]
+    : [];
+  return outcomeOf(changed, {
+    ...changesOf(swapped),
+    billing:
+      lines.length === 0
+        ? null
+        : {
+            reason: 'change',
+            period: { startAt: now, endAt: period.endAt },
+            renewsAt: null,
+            lines,
+          },
+    facts: ['updated'],
+  });
+}
+
+function decideIntervalChange(
+  snapshot: Snapshot,
+  offer: Offer,
+  prorates: boolean,
+  now: Date,
+  ids: NewIds,
+): Outcome {
+  const { subscription: before, period, items } = snapshot;
+  invariant(period !== null, 'what runs has a period');
+  const arrears = arrearsCharges(before, items, period, { at: now, end: 'border' });
+  const held = items.filter(holdsBeyond(now));
+  // Another interval bills everything anew: what stays as it is, is credited and billed as well.
+  const added = itemsOf(before.id, offer, now, ids);
+  const closed = { ...period, endAt: now, isClosed: true };
+  const anchored = { ...withOffer(before, offer), anchorAt: now };
+  const opened = nextPeriod(anchored, null, ids.period());
+  const subscription = withPeriod(anchored, opened, null);
+  return outcomeOf(subscription, {
+    itemsAdded: added,
+    itemsEnded: held
+      .filter(({ startAt }) => startAt <= now)
+      .map(({ id }) => ({ id, endAt: now, isPaused: false })),
+    itemsRemoved: held.filter(({ startAt }) => startAt > now).map(({ id }) => id),
+    periodChanged: closed,
+    periodOpened: opened,
+    billing: {
+      reason: 'change',
+      period: spanOf(opened),
+      renewsAt: null,
+      lines: [
+        ...arrears,
+        ...(prorates ? creditsOf(held, now, 'border') : []),
+        ...advanceCharges(subscription, added, opened),
+      ],
+    },
+    earned: { period: closed, isCutShort: true },
+    facts: ['updated'],
+  });
+}
+
+/** A change, or the end, that waits for its time. */
+export function decideSchedule(
+  snapshot: Snapshot,
+  terms: ScheduledTerms,
+  effectiveAt: Date,
+  now: Date,
+  ids: NewIds,
+): Outcome {
+  const { subscription: before, period } = snapshot;
+  const scheduled = {
+    id: ids.change(),
+    subscriptionId: before.id,
+    terms,
+    effectiveAt,
+    status: 'pending',
+    createdAt: now,
+  } as const;
+  const isCancel = terms.kind === 'cancel';
+  return outcomeOf(
+    {
+      ...before,
+      cancelAt: isCancel ? effectiveAt : before.cancelAt,
+      canceledAt: isCancel ? now : before.canceledAt,
+      nextBillingAt: nextDueAt(before, period, scheduled),
+    },
+    { scheduled, facts: ['updated'] },
+  );
+}
+
+/** What waited, waits no more. */
+export function decideUndo(snapshot: Snapshot): Outcome {
+  const { subscription: before, pending, period } = snapshot;
+  invariant(pending !== null, 'something waits');
+  const isCancel = pending.terms.kind === 'cancel';
+  return outcomeOf(
+    {
+      ...before,
+      cancelAt: isCancel ? null : before.cancelAt,
+      canceledAt: isCancel ? null : before.canceledAt,
+      nextBillingAt: nextDueAt(before, period, null),
+    },
+    { settled: { id: pending.id, status: 'undone' }, facts: ['updated'] },
+  );
+}
+
+/** A pause: what was paid in advance stays paid, prices in arrears stop, and no further period begins. */
+export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
+  return outcomeOf(
+    { ...before, status: 'paused', pausedAt: now },
+    {
+      itemsEnded: items
+        .filter(({ price, endAt }) => price.timing === 'in_arrears' && endAt === null)
+        .map(({ id, startAt }) => ({
+          id,
+          endAt: startAt > now ? startAt : now,
+          isPaused: true,
+        })),
+      facts: ['paused'],
+    },
+  );
+}
+
+/** The end of a pause: within the period that was paid it goes on, after it a new period begins now. */
+export function decideResume(snapshot: Snapshot, now: Date, ids: NewIds): Outcome {
+  const { subscription: before, period, items, pending } = snapshot;
+  invariant(period !== null, 'what is paused ran before');
+  const reopened = items
+    .filter(({ isPaused }) => isPaused)
+    .map((item) => ({ ...item, id: ids.item(), startAt: now, endAt: null, isPaused: false }));
+  // They are followed by the reopened ones, and are not to be reopened by the next resume.
+  const settled = items
+    .filter(({ isPaused }) => isPaused)
+    .map(({ id, endAt }) => ({ id, endAt: endAt ?? now, isPaused: false }));
+  const active = { ...before, status: 'active', pausedAt: null } as const;
+  if (!period.isClosed) {
+    return outcomeOf(withPeriod(active, period, pending), {
+      itemsAdded: reopened,
+      itemsEnded: settled,
+      facts: ['resumed'],
+    });
+  }
+  const anchored = { ...active, anchorAt: now };
+  const opened = nextPeriod(anchored, null, ids.period());
+  const subscription = withPeriod(anchored, opened, pending);
+  return outcomeOf(subscription, {
+    itemsAdded: reopened,
+    itemsEnded: settled,
+    periodOpened: opened,
+    billing: {
+      reason: 'renewal',
+      period: spanOf(opened),
+      renewsAt: null,
+      lines: advanceCharges(subscription, items, opened),
+    },
+    facts: ['resumed'],
+  });
+}
+
+function changesOf({ added, ended, removed }: SwappedItems) {
+  return { itemsAdded: added, itemsEnded: ended, itemsRemoved: removed };
+}

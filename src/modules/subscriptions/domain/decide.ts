@@ -1,0 +1,311 @@
+import { invariant } from '../../../core/invariant';
+import {
+  outcomeOf,
+  type Billing,
+  type EndedItem,
+  type Line,
+  type NewIds,
+  type Outcome,
+} from './outcome';
+import { advanceCharges, arrearsCharges, nextPeriod, trialPeriod } from './periods';
+import {
+  spanOf,
+  type Offer,
+  type ScheduledChange,
+  type Snapshot,
+  type Subscription,
+  type SubscriptionItem,
+  type SubscriptionPeriod,
+} from './subscription';
+
+/** When the next piece of work falls due: the end of the period that runs, or a change that waits. */
+export function nextDueAt(
+  subscription: Pick<Subscription, 'status' | 'startAt'>,
+  period: SubscriptionPeriod | null,
+  pending: Pick<ScheduledChange, 'effectiveAt'> | null,
+): Date | null {
+  if (subscription.status === 'canceled') return null;
+  const dues = [
+    period === null ? subscription.startAt : period.isClosed ? null : period.endAt,
+    pending?.effectiveAt ?? null,
+  ].filter((due) => due !== null);
+  return dues.reduce<Date | null>(
+    (earliest, due) => (earliest === null || due < earliest ? due : earliest),
+    null,
+  );
+}
+
+/** The items of an offer, from an instant on. */
+export function itemsOf(
+  subscriptionId: string,
+  offer: Offer,
+  startAt: Date,
+  ids: NewIds,
+): readonly SubscriptionItem[] {
+  return offer.items.map((item) => ({
+    ...item,
+    id: ids.item(),
+    subscriptionId,
+    startAt,
+    endAt: null,
+    isPaused: false,
+  }));
+}
+
+/** The start of a subscription: its trial, or its first period with what that bills in advance. */
+export function decideBegin(snapshot: Snapshot, ids: NewIds): Outcome {
+  const { subscription: before, items } = snapshot;
+  invariant(snapshot.period === null, 'a subscription begins once');
+  if (before.trialEndAt !== null) {
+    const period = trialPeriod(before, before.trialEndAt, ids.period());
+    return outcomeOf(withPeriod({ ...before, status: 'trialing' }, period, snapshot.pending), {
+      periodOpened: period,
+      facts: ['updated'],
+    });
+  }
+  const period = nextPeriod(before, null, ids.period());
+  const subscription = withPeriod({ ...before, status: 'active' }, period, snapshot.pending);
+  return outcomeOf(subscription, {
+    periodOpened: period,
+    billing: {
+      reason: 'subscription_start',
+      period: spanOf(period),
+      renewsAt: period.startAt,
+      lines: advanceCharges(subscription, items, period),
+    },
+    facts: ['activated'],
+  });
+}
+
+/** What falls due at `subscription.nextBillingAt`: its start, the end of a period or trial, a change that waited. */
+export function decideDue(snapshot: Snapshot, ids: NewIds): Outcome {
+  const { subscription, period, pending } = snapshot;
+  const at = subscription.nextBillingAt;
+  invariant(at !== null, 'something is due');
+  if (period === null) return decideBegin(snapshot, ids);
+  const isBorder = !period.isClosed && period.endAt.getTime() === at.getTime();
+  if (pending?.terms.kind === 'cancel' && pending.effectiveAt <= at) {
+    const { creditUnused } = pending.terms;
+    return decideEnd(snapshot, at, isBorder ? 'border' : 'termination', creditUnused);
+  }
+  invariant(isBorder, 'a change waits for the end of a period');
+  return decideRenewal(snapshot, period, ids);
+}
+
+/** The end of a period: what it bills in arrears, a change that waited for it, and the next period. */
+function decideRenewal(snapshot: Snapshot, period: SubscriptionPeriod, ids: NewIds): Outcome {
+  const { subscription: before, pending } = snapshot;
+  const at = period.endAt;
+  const arrears = arrearsCharges(before, snapshot.items, period, { at, end: 'border' });
+  const closed = { ...period, isClosed: true };
+  if (before.status === 'paused') {
+    return outcomeOf(
+      { ...before, nextBillingAt: nextDueAt(before, closed, pending) },
+      {
+        periodChanged: closed,
+        billing: renewalBilling(spanOf(period), at, arrears),
+        earned: { period: closed, isCutShort: false },
+      },
+    );
+  }
+  const change = pending?.terms.kind === 'change' ? pending.terms.offer : null;
+  const swapped = change === null ? null : swapItems(snapshot.items, change, before.id, at, ids);
+  const items = swapped?.items ?? snapshot.items;
+  const changed = change === null ? before : withOffer(before, change);
+  // A trial ends where the anchor is, and another interval counts anew.
+  const isAnew = period.isTrial || !isSameInterval(before, changed);
+  const anchored = isAnew ? { ...changed, anchorAt: at } : changed;
+  const opened = nextPeriod(anchored, isAnew ? null : period, ids.period());
+  const settled = change === null ? null : pending;
+  const subscription = withPeriod(
+    { ...anchored, status: period.isTrial ? 'active' : anchored.status },
+    opened,
+    settled === null ? pending : null,
+  );
+  const advance = advanceCharges(subscription, items, opened);
+  return outcomeOf(subscription, {
+    itemsAdded: swapped?.added ?? [],
+    itemsEnded: swapped?.ended ?? [],
+    itemsRemoved: swapped?.removed ?? [],
+    periodChanged: closed,
+    periodOpened: opened,
+    settled: settled === null ? null : { id: settled.id, status: 'applied' },
+    billing: renewalBilling(advance.length > 0 ? spanOf(opened) : spanOf(period), at, [
+      ...arrears,
+      ...advance,
+    ]),
+    earned: { period: closed, isCutShort: false },
+    facts: [
+      period.isTrial ? 'activated' : 'renewed',
+      ...(change === null ? [] : ['updated' as const]),
+    ],
+  });
+}
+
+/** The end of a subscription, between periods or within one. */
+export function decideEnd(
+  snapshot: Snapshot,
+  at: Date,
+  end: 'border' | 'termination',
+  creditUnused: boolean,
+): Outcome {
+  const { subscription: before, items, period, pending } = snapshot;
+  const closes = period !== null && !period.isClosed;
+  const arrears = closes ? arrearsCharges(before, items, period, { at, end }) : [];
+  const credits =
+    closes && creditUnused && end === 'termination' && !period.isTrial
+      ? creditsOf(items.filter(holdsBeyond(at)), at, 'termination')
+      : [];
+  const closed = closes ? { ...period, endAt: at, isClosed: true } : null;
+  const lines = [...arrears, ...credits];
+  return outcomeOf(
+    {
+      ...before,
+      status: 'canceled',
+      currentPeriodEndAt: closed?.endAt ?? before.currentPeriodEndAt,
+      canceledAt: before.canceledAt ?? at,
+      cancelAt: null,
+      endedAt: at,
+      nextBillingAt: null,
+    },
+    {
+      itemsEnded: items.filter(holdsBeyond(at)).map(({ id, startAt }) => ({
+        id,
+        endAt: startAt > at ? startAt : at,
+        isPaused: false,
+      })),
+      periodChanged: closed,
+      settled:
+        pending === null
+          ? null
+          : { id: pending.id, status: pending.terms.kind === 'cancel' ? 'applied' : 'undone' },
+      billing:
+        lines.length === 0
+          ? null
+          : {
+              reason: 'end',
+              period: closed === null ? null : spanOf(closed),
+              renewsAt: end === 'border' ? at : null,
+              lines,
+            },
+      earned: closed === null ? null : { period: closed, isCutShort: end === 'termination' },
+      facts: ['canceled'],
+    },
+  );
+}
+
+/** The end of a subscription whose customer is gone: nobody is billed. */
+export function decideAbandon(snapshot: Snapshot): Outcome {
+  const at = snapshot.subscription.nextBillingAt;
+  invariant(at !== null, 'something is due');
+  return { ...decideEnd(snapshot, at, 'border', false), billing: null };
+}
+
+/** Whether an item is billed for time after an instant. */
+export function holdsBeyond(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
+  return ({ endAt }) => endAt === null || endAt > at;
+}
+
+/** A credit for what each item was billed in advance beyond an instant. */
+export function creditsOf(
+  items: readonly SubscriptionItem[],
+  unusedFrom: Date,
+  end: 'border' | 'termination',
+): readonly Line[] {
+  return items
+    .filter(({ price }) => price.timing === 'in_advance')
+    .map(({ id: itemId }) => ({ kind: 'credit', itemId, unusedFrom, end }));
+}
+
+export interface SwappedItems {
+  /** All that hold or will, after the change. */
+  readonly items: readonly SubscriptionItem[];
+  readonly added: readonly SubscriptionItem[];
+  readonly ended: readonly EndedItem[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * The items of an offer from `at` on. An item that stays as it is goes on; the others end there, and what was planned
+ * from there on is dropped.
+ */
+export function swapItems(
+  items: readonly SubscriptionItem[],
+  offer: Offer,
+  subscriptionId: string,
+  at: Date,
+  ids: NewIds,
+): SwappedItems {
+  const planned = items.filter((item) => item.startAt >= at && item.endAt === null);
+  const dropped = planned.filter((item) => item.startAt > at);
+  const holding = items.filter((item) => item.startAt <= at && holdsBeyond(at)(item));
+  const left = [...holding];
+  const added: SubscriptionItem[] = [];
+  for (const offered of itemsOf(subscriptionId, offer, at, ids)) {
+    const index = left.findIndex((item) => item.endAt === null && isSameItem(item, offered));
+    if (index === -1) added.push(offered);
+    else left.splice(index, 1);
+  }
+  const ended = left.map(({ id }) => ({ id, endAt: at, isPaused: false }));
+  const endedIds = new Set(ended.map(({ id }) => id));
+  const removed = dropped.map(({ id }) => id);
+  const kept = items
+    .filter(({ id }) => !removed.includes(id))
+    .map((item) => (endedIds.has(item.id) ? { ...item, endAt: at } : item));
+  return { items: [...kept, ...added], added, ended, removed };
+}
+
+function isSameItem(
+  item: SubscriptionItem,
+  other: Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity'>,
+): boolean {
+  return (
+    item.addonId === other.addonId &&
+    item.price.priceId === other.price.priceId &&
+    item.quantity === other.quantity
+  );
+}
+
+/** The subscription with what an offer says of it. */
+export function withOffer(subscription: Subscription, offer: Offer): Subscription {
+  const { planId, planVersionId, interval, intervalCount, proration, quantity, addons } = offer;
+  return {
+    ...subscription,
+    planId,
+    planVersionId,
+    interval,
+    intervalCount,
+    proration,
+    quantity,
+    addons,
+  };
+}
+
+export function isSameInterval(
+  one: Pick<Subscription, 'interval' | 'intervalCount'>,
+  other: Pick<Subscription, 'interval' | 'intervalCount'>,
+): boolean {
+  return one.interval === other.interval && one.intervalCount === other.intervalCount;
+}
+
+/** The subscription in a period, with what falls due next. */
+export function withPeriod(
+  subscription: Subscription,
+  period: SubscriptionPeriod,
+  pending: ScheduledChange | null,
+): Subscription {
+  return {
+    ...subscription,
+    currentPeriodStartAt: period.startAt,
+    currentPeriodEndAt: period.endAt,
+    nextBillingAt: nextDueAt(subscription, period, pending),
+  };
+}
+
+function renewalBilling(
+  period: { readonly startAt: Date; readonly endAt: Date },
+  renewsAt: Date,
+  lines: readonly Line[],
+): Billing | null {
+  return lines.length === 0 ? null : { reason: 'renewal', period, renewsAt, lines };
+}

@@ -1,0 +1,91 @@
+import type { Proration } from '../../../core/proration';
+import type { Period } from '../../../core/time';
+import type {
+  ScheduledChange,
+  ScheduledStatus,
+  SoldPrice,
+  Subscription,
+  SubscriptionItem,
+  SubscriptionPeriod,
+} from './subscription';
+
+export interface ChargeLine {
+  readonly kind: 'charge';
+  readonly isProration: boolean;
+  readonly itemId: string;
+  readonly price: SoldPrice;
+  readonly quantity: string;
+  readonly period: Period;
+  readonly fullPeriod: Period;
+  readonly proration: Proration | null;
+  readonly prorationUnit: 'day' | 'second';
+  readonly timeZone: string;
+  readonly isInAdvance: boolean;
+}
+
+export interface CreditLine {
+  readonly kind: 'credit';
+  readonly itemId: string;
+  readonly unusedFrom: Date;
+  readonly end: 'border' | 'termination';
+}
+
+export type Line = ChargeLine | CreditLine;
+
+/** What is to be invoiced. */
+export interface Billing {
+  readonly reason: 'subscription_start' | 'renewal' | 'change' | 'end';
+  readonly period: Period | null;
+  readonly renewsAt: Date | null;
+  readonly lines: readonly Line[];
+}
+
+export type SubscriptionFact =
+  'created' | 'activated' | 'updated' | 'renewed' | 'paused' | 'resumed' | 'canceled';
+
+export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused'> & { readonly endAt: Date };
+
+/** What a decision comes to: what is written, invoiced and told, all in one commit. */
+export interface Outcome {
+  readonly subscription: Subscription;
+  readonly itemsAdded: readonly SubscriptionItem[];
+  readonly itemsEnded: readonly EndedItem[];
+  /** Planned for later, and planned no more. */
+  readonly itemsRemoved: readonly string[];
+  /** The period that was current, as it is now. */
+  readonly periodChanged: SubscriptionPeriod | null;
+  readonly periodOpened: SubscriptionPeriod | null;
+  readonly scheduled: ScheduledChange | null;
+  readonly settled: { readonly id: string; readonly status: ScheduledStatus } | null;
+  readonly billing: Billing | null;
+  /** The period whose revenue is earned with this, and whether it was cut short. */
+  readonly earned: { readonly period: SubscriptionPeriod; readonly isCutShort: boolean } | null;
+  readonly facts: readonly SubscriptionFact[];
+}
+
+/** An outcome that changes nothing but what is given. */
+export function outcomeOf(
+  subscription: Subscription,
+  parts: Partial<Omit<Outcome, 'subscription'>>,
+): Outcome {
+  return {
+    subscription,
+    itemsAdded: [],
+    itemsEnded: [],
+    itemsRemoved: [],
+    periodChanged: null,
+    periodOpened: null,
+    scheduled: null,
+    settled: null,
+    billing: null,
+    earned: null,
+    facts: [],
+    ...parts,
+  };
+}
+
+export interface NewIds {
+  readonly item: () => string;
+  readonly period: () => string;
+  readonly change: () => string;
+}

@@ -1,0 +1,154 @@
+import { prorate, type Proration } from '../../../core/proration';
+import { periodAfter, periodAt, type BillingPeriod, type Period } from '../../../core/time';
+import type { ChargeLine } from './outcome';
+import {
+  anchorOf,
+  fullSpanOf,
+  spanOf,
+  type Subscription,
+  type SubscriptionItem,
+  type SubscriptionPeriod,
+  unitOf,
+} from './subscription';
+
+/** The first period of the anchor, or the one that follows another of the same anchor. */
+export function nextPeriod(
+  subscription: Subscription,
+  previous: SubscriptionPeriod | null,
+  id: string,
+): SubscriptionPeriod {
+  const anchor = anchorOf(subscription);
+  const found: BillingPeriod =
+    previous === null ? periodAt(anchor, 0) : periodAfter(anchor, periodAt(anchor, previous.index));
+  return {
+    id,
+    subscriptionId: subscription.id,
+    index: found.index,
+    startAt: found.startAt,
+    endAt: found.endAt,
+    fullStartAt: found.fullPeriod.startAt,
+    fullEndAt: found.fullPeriod.endAt,
+    isTrial: false,
+    isClosed: false,
+  };
+}
+
+export function trialPeriod(
+  subscription: Subscription,
+  endAt: Date,
+  id: string,
+): SubscriptionPeriod {
+  const { startAt } = subscription;
+  return {
+    id,
+    subscriptionId: subscription.id,
+    index: 0,
+    startAt,
+    endAt,
+    fullStartAt: startAt,
+    fullEndAt: endAt,
+    isTrial: true,
+    isClosed: false,
+  };
+}
+
+/** The end of a trial of so many local days. */
+export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
+  const trial = { mode: 'anniversary', startAt, timeZone, interval: 'day' } as const;
+  return periodAt({ ...trial, intervalCount: days }, 0).endAt;
+}
+
+/** What a period bills when it begins: every price in advance that holds then. */
+export function advanceCharges(
+  subscription: Subscription,
+  items: readonly SubscriptionItem[],
+  period: SubscriptionPeriod,
+): readonly ChargeLine[] {
+  const { startAt } = period;
+  return items
+    .filter(({ price }) => price.timing === 'in_advance')
+    .filter((item) => item.startAt <= startAt && (item.endAt === null || item.endAt > startAt))
+    .map((item) =>
+      charge(subscription, item, spanOf(period), period, shortOf(subscription, period)),
+    );
+}
+
+/**
+ * What a period bills when it ends, or when it is cut short: each price in arrears, for the part for which it held.
+ * Where the plan prorates nothing, a price that held to the end is billed whole.
+ */
+export function arrearsCharges(
+  subscription: Subscription,
+  items: readonly SubscriptionItem[],
+  period: SubscriptionPeriod,
+  until: { readonly at: Date; readonly end: 'border' | 'termination' },
+): readonly ChargeLine[] {
+  if (period.isTrial || period.isClosed) return [];
+  return items
+    .filter(({ price }) => price.timing === 'in_arrears')
+    .flatMap((item) => {
+      const startAt = item.startAt > period.startAt ? item.startAt : period.startAt;
+      const endAt = item.endAt !== null && item.endAt < until.at ? item.endAt : until.at;
+      if (startAt >= endAt) return [];
+      const holds = endAt.getTime() === until.at.getTime();
+      const part = { startAt, endAt, end: holds ? until.end : ('border' as const) };
+      const isWhole =
+        (startAt.getTime() === period.fullStartAt.getTime() &&
+          endAt.getTime() === period.fullEndAt.getTime()) ||
+        (subscription.proration === 'none' && holds);
+      const proration = isWhole
+        ? null
+        : prorate(unitOf(subscription), part, fullSpanOf(period), subscription.timeZone);
+      return [charge(subscription, item, { startAt, endAt }, period, proration)];
+    });
+}
+
+/** The rest of a period at a price that holds from now on. */
+export function restCharge(
+  subscription: Subscription,
+  item: SubscriptionItem,
+  period: SubscriptionPeriod,
+): ChargeLine {
+  const rest = { startAt: item.startAt, endAt: period.endAt };
+  const proration = prorate(
+    unitOf(subscription),
+    { ...rest, end: 'border' },
+    fullSpanOf(period),
+    subscription.timeZone,
+  );
+  return { ...charge(subscription, item, rest, period, proration), isProration: true };
+}
+
+/** The part that a short first period is of its calendar period. */
+function shortOf(subscription: Subscription, period: SubscriptionPeriod): Proration | null {
+  const isFull = period.startAt.getTime() === period.fullStartAt.getTime();
+  if (isFull || subscription.proration === 'none') return null;
+  return prorate(
+    unitOf(subscription),
+    { ...spanOf(period), end: 'border' },
+    fullSpanOf(period),
+    subscription.timeZone,
+  );
+}
+
+function charge(
+  subscription: Subscription,
+  item: SubscriptionItem,
+  span: Period,
+  period: SubscriptionPeriod,
+  proration: Proration | null,
+): ChargeLine {
+  return {
+    kind: 'charge',
+    isProration: false,
+    itemId: item.id,
+    price: item.price,
+    quantity: item.quantity,
+    period: span,
+    fullPeriod: fullSpanOf(period),
+    proration,
+    prorationUnit: unitOf(subscription),
+    timeZone: subscription.timeZone,
+    isInAdvance: item.price.timing === 'in_advance',
+  };
+}

@@ -1,0 +1,192 @@
+import type { Metadata } from '../../../core/metadata';
+import type { Price } from '../../../core/rating';
+import type { Transitions } from '../../../core/states';
+import type { BillingAnchor, Interval, Period } from '../../../core/time';
+
+export const SUBSCRIPTION_STATUSES = [
+  'incomplete',
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+  'canceled',
+  'incomplete_expired',
+] as const;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+/** `incomplete` waits for its start; it, or its first payment, may never come. */
+export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
+  incomplete: [
+    'trialing',
+    'active',
+    'past_due',
+    'unpaid',
+    'paused',
+    'canceled',
+    'incomplete_expired',
+  ],
+  trialing: ['active', 'past_due', 'unpaid', 'paused', 'canceled'],
+  active: ['past_due', 'unpaid', 'paused', 'canceled'],
+  past_due: ['active', 'unpaid', 'paused', 'canceled'],
+  unpaid: ['active', 'past_due', 'paused', 'canceled'],
+  paused: ['active', 'past_due', 'unpaid', 'canceled'],
+  canceled: [],
+  incomplete_expired: [],
+};
+
+export const BILLING_ANCHORS = ['anniversary', 'calendar'] as const;
+export type BillingAnchorMode = (typeof BILLING_ANCHORS)[number];
+
+export type ProrationMode = 'day' | 'second' | 'none';
+
+/** An add-on beside the plan. */
+export interface AddonQuantity {
+  readonly addonId: string;
+  /** Decimal string. */
+  readonly quantity: string;
+}
+
+/** What a customer has subscribed to, and how far it is billed. */
+export interface Subscription {
+  readonly id: string;
+  readonly version: number;
+  readonly customerId: string;
+  /** The test clock it follows; null: the real one. */
+  readonly testClockId: string | null;
+  readonly status: SubscriptionStatus;
+  readonly planId: string;
+  readonly planVersionId: string;
+  /** Of the plan's prices; decimal string. */
+  readonly quantity: string;
+  readonly addons: readonly AddonQuantity[];
+  readonly currency: string;
+  /** IANA zone of the customer when it subscribed: periods are counted in it for good. */
+  readonly timeZone: string;
+  readonly collection: 'automatic' | 'send_invoice';
+  readonly daysUntilDue: number;
+  readonly billingAnchor: BillingAnchorMode;
+  readonly interval: Interval;
+  readonly intervalCount: number;
+  readonly proration: ProrationMode;
+  readonly startAt: Date;
+  readonly trialEndAt: Date | null;
+  /** The start of the period with index 0; moves with a change of the interval and after a pause. */
+  readonly anchorAt: Date;
+  readonly currentPeriodStartAt: Date | null;
+  readonly currentPeriodEndAt: Date | null;
+  readonly pausedAt: Date | null;
+  /** When it is to end, where that is planned. */
+  readonly cancelAt: Date | null;
+  /** When somebody said that it is to end. */
+  readonly canceledAt: Date | null;
+  readonly endedAt: Date | null;
+  /** When the next piece of work falls due; null when nothing is planned. */
+  readonly nextBillingAt: Date | null;
+  readonly metadata: Metadata;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A price as it was sold; it never changes under a subscription. */
+export interface SoldPrice {
+  readonly priceId: string;
+  readonly name: string;
+  readonly timing: 'in_advance' | 'in_arrears';
+  readonly rating: Price;
+  readonly minimumMinor: bigint | null;
+  readonly maximumMinor: bigint | null;
+}
+
+/** A price with its quantity, for as long as they are billed. */
+export interface SubscriptionItem {
+  readonly id: string;
+  readonly subscriptionId: string;
+  /** Null: a price of the plan. */
+  readonly addonId: string | null;
+  readonly price: SoldPrice;
+  readonly quantity: string;
+  readonly startAt: Date;
+  /** Exclusive; null: until further notice. */
+  readonly endAt: Date | null;
+  /** Whether it was a pause that ended it. */
+  readonly isPaused: boolean;
+}
+
+/** A period that is billed, or that is free for a trial. */
+export interface SubscriptionPeriod {
+  readonly id: string;
+  readonly subscriptionId: string;
+  /** Of the anchor that held when it was opened. */
+  readonly index: number;
+  readonly startAt: Date;
+  readonly endAt: Date;
+  readonly fullStartAt: Date;
+  readonly fullEndAt: Date;
+  readonly isTrial: boolean;
+  /** Set once what it bills in arrears was billed. */
+  readonly isClosed: boolean;
+}
+
+/** A plan with quantities and add-ons, resolved to prices: what a subscription is changed to. */
+export interface Offer {
+  readonly planId: string;
+  readonly planVersionId: string;
+  readonly interval: Interval;
+  readonly intervalCount: number;
+  readonly proration: ProrationMode;
+  readonly quantity: string;
+  readonly addons: readonly AddonQuantity[];
+  readonly items: readonly Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity'>[];
+}
+
+export const SCHEDULED_STATUSES = ['pending', 'applied', 'undone'] as const;
+export type ScheduledStatus = (typeof SCHEDULED_STATUSES)[number];
+
+export type ScheduledTerms =
+  | { readonly kind: 'change'; readonly offer: Offer }
+  | { readonly kind: 'cancel'; readonly creditUnused: boolean };
+
+/** A change that waits for its time. */
+export interface ScheduledChange {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly terms: ScheduledTerms;
+  readonly effectiveAt: Date;
+  readonly status: ScheduledStatus;
+  readonly createdAt: Date;
+}
+
+/** All that a decision about a subscription is made from. */
+export interface Snapshot {
+  readonly subscription: Subscription;
+  /** All that were ever billed in the current period or will be later. */
+  readonly items: readonly SubscriptionItem[];
+  /** The newest; null before the start. */
+  readonly period: SubscriptionPeriod | null;
+  /** At most one: the next one waits until this was undone or applied. */
+  readonly pending: ScheduledChange | null;
+}
+
+export function anchorOf(subscription: Subscription): BillingAnchor {
+  return {
+    mode: subscription.billingAnchor,
+    startAt: subscription.anchorAt,
+    timeZone: subscription.timeZone,
+    interval: subscription.interval,
+    intervalCount: subscription.intervalCount,
+  };
+}
+
+export function spanOf({ startAt, endAt }: Period): Period {
+  return { startAt, endAt };
+}
+
+export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Period {
+  return { startAt: fullStartAt, endAt: fullEndAt };
+}
+
+/** What parts of a period are measured in; where the plan prorates nothing but a caller wants it, in dates. */
+export function unitOf({ proration }: Pick<Subscription, 'proration'>): 'day' | 'second' {
+  return proration === 'second' ? 'second' : 'day';
+}

@@ -1,0 +1,59 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Jobs } from '../../platform/jobs';
+import { TestClockWorks } from '../test-clocks';
+import { DueSubscriptionsService } from './due-subscriptions.service';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+const AT_ONCE = 20;
+const EVERY_MS = 1_000;
+const LEASE_MS = 60_000;
+
+/** Runs what falls due for subscriptions: by the real clock in the background, by a test clock while it is moved. */
+@Injectable()
+export class DueSubscriptions implements OnModuleInit {
+  private readonly logger = new Logger('due-subscriptions');
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly testClockWorks: TestClockWorks,
+    private readonly clock: Clock,
+    private readonly repository: SubscriptionsRepository,
+    private readonly due: DueSubscriptionsService,
+  ) {}
+
+  onModuleInit(): void {
+    const name = 'due-subscriptions';
+    this.jobs.register({ name, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.testClockWorks.register({
+      name,
+      nextDueAt: (testClockId) => this.repository.nextDueOn(testClockId),
+      runDue: (testClockId, now) => this.runDueOn(testClockId, now),
+    });
+  }
+
+  /**
+   * Claims subscriptions with due work and does one piece of each; returns whether there may be more. One that fails keeps
+   * its lease, and is tried again when that has ended.
+   */
+  async runDue(): Promise<boolean> {
+    const now = this.clock.now();
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    const ids = await this.repository.claimDue(now, leaseEndsAt, AT_ONCE);
+    for (const id of ids) {
+      try {
+        await this.due.runNext(id, now);
+      } catch (error) {
+        this.logger.error({ err: error, subscription_id: id }, 'due work of a subscription failed');
+      }
+    }
+    return ids.length > 0;
+  }
+
+  /** One piece for each subscription that is due; a failure halts the clock, so that it shows. */
+  private async runDueOn(testClockId: string, now: Date): Promise<void> {
+    for (const id of await this.repository.dueOn(testClockId, now, AT_ONCE)) {
+      await this.due.runNext(id, now);
+    }
+  }
+}

@@ -1,0 +1,2 @@
+export { DueSubscriptions } from './due-subscriptions';
+export { SubscriptionsModule } from './subscriptions.module';

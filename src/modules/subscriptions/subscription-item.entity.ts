@@ -1,0 +1,21 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import { ExactJsonColumn } from '../invoicing';
+import type { SoldPrice, SubscriptionItem } from './domain/subscription';
+
+@Entity('subscription_item')
+@Index('subscription_item_subscription_index', ['subscriptionId', 'id'])
+@Check('subscription_item_span_check', `"start_at" <= "end_at"`)
+export class SubscriptionItemEntity implements SubscriptionItem {
+  @IdColumn() readonly id!: string;
+  @ReferenceColumn()
+  @ForeignKey('SubscriptionEntity')
+  readonly subscriptionId!: string;
+  @ReferenceColumn({ nullable: true }) readonly addonId!: string | null;
+  /** The price as it was sold. */
+  @ExactJsonColumn() readonly price!: SoldPrice;
+  @Column({ type: 'numeric' }) readonly quantity!: string;
+  @InstantColumn() readonly startAt!: Date;
+  @InstantColumn({ nullable: true }) readonly endAt!: Date | null;
+  @Column({ type: 'boolean' }) readonly isPaused!: boolean;
+}

@@ -1,0 +1,27 @@
+import { Check, Column, Entity, Exclusion, ForeignKey } from 'typeorm';
+import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import type { SubscriptionPeriod } from './domain/subscription';
+
+/** What is billed of a subscription: no instant twice. */
+@Entity('subscription_period')
+@Exclusion(
+  'subscription_period_overlap',
+  `USING gist ("subscription_id" WITH =, tstzrange("start_at", "end_at") WITH &&)`,
+)
+@Check(
+  'subscription_period_span_check',
+  `"start_at" <= "end_at" AND "full_start_at" <= "start_at" AND "end_at" <= "full_end_at"`,
+)
+export class SubscriptionPeriodEntity implements SubscriptionPeriod {
+  @IdColumn() readonly id!: string;
+  @ReferenceColumn()
+  @ForeignKey('SubscriptionEntity')
+  readonly subscriptionId!: string;
+  @Column({ type: 'integer' }) readonly index!: number;
+  @InstantColumn() readonly startAt!: Date;
+  @InstantColumn() readonly endAt!: Date;
+  @InstantColumn() readonly fullStartAt!: Date;
+  @InstantColumn() readonly fullEndAt!: Date;
+  @Column({ type: 'boolean' }) readonly isTrial!: boolean;
+  @Column({ type: 'boolean' }) readonly isClosed!: boolean;
+}

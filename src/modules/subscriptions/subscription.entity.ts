@@ -1,0 +1,79 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import type { Metadata } from '../../core/metadata';
+import type { Interval } from '../../core/time';
+import {
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
+import type {
+  AddonQuantity,
+  BillingAnchorMode,
+  ProrationMode,
+  Subscription,
+  SubscriptionStatus,
+} from './domain/subscription';
+
+@Entity('subscription')
+@Index('subscription_customer_index', ['customerId', 'id'])
+@Index('subscription_due_index', ['nextBillingAt'], {
+  where: '"next_billing_at" IS NOT NULL AND "test_clock_id" IS NULL',
+})
+@Index('subscription_test_clock_due_index', ['testClockId', 'nextBillingAt'], {
+  where: '"next_billing_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
+})
+@Check(
+  'subscription_status_check',
+  `"status" IN ('incomplete', 'trialing', 'active', 'past_due', 'unpaid', 'paused', 'canceled', 'incomplete_expired')`,
+)
+@Check('subscription_paused_check', `("status" = 'paused') = ("paused_at" IS NOT NULL)`)
+@Check('subscription_ended_check', `("status" = 'canceled') = ("ended_at" IS NOT NULL)`)
+@Check(
+  'subscription_due_check',
+  `"next_billing_at" IS NULL OR "status" NOT IN ('canceled', 'incomplete_expired')`,
+)
+@Check('subscription_period_check', `"current_period_start_at" <= "current_period_end_at"`)
+export class SubscriptionEntity implements Subscription {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @ReferenceColumn()
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('TestClockEntity')
+  readonly testClockId!: string | null;
+  @Column({ type: 'varchar', length: 20 }) readonly status!: SubscriptionStatus;
+  @ReferenceColumn()
+  @ForeignKey('PlanEntity')
+  readonly planId!: string;
+  @ReferenceColumn()
+  @ForeignKey('PlanVersionEntity')
+  readonly planVersionId!: string;
+  @Column({ type: 'numeric' }) readonly quantity!: string;
+  @Column({ type: 'jsonb' }) readonly addons!: readonly AddonQuantity[];
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @Column({ type: 'varchar', length: 64 }) readonly timeZone!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly collection!: 'automatic' | 'send_invoice';
+  @Column({ type: 'integer' }) readonly daysUntilDue!: number;
+  @Column({ type: 'varchar', length: 20 }) readonly billingAnchor!: BillingAnchorMode;
+  @Column({ type: 'varchar', length: 10 }) readonly interval!: Interval;
+  @Column({ type: 'integer' }) readonly intervalCount!: number;
+  @Column({ type: 'varchar', length: 10 }) readonly proration!: ProrationMode;
+  @InstantColumn() readonly startAt!: Date;
+  @InstantColumn({ nullable: true }) readonly trialEndAt!: Date | null;
+  @InstantColumn() readonly anchorAt!: Date;
+  @InstantColumn({ nullable: true }) readonly currentPeriodStartAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly currentPeriodEndAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly pausedAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly cancelAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly canceledAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly nextBillingAt!: Date | null;
+  /** Who does the work that is due has it until then; after a crash somebody else takes it. */
+  @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
+  @MetadataColumn() readonly metadata!: Metadata;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

@@ -1,0 +1,298 @@
+import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { invalidCursor, invalidTransition, referenceNotFound } from '../../platform/errors';
+import {
+  IdPipe,
+  ListQueryDto,
+  NoFields,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import {
+  couponAlreadyRedeemed,
+  couponCodeUnknown,
+  couponCurrencyMismatch,
+  couponExhausted,
+  couponExpired,
+  couponInactive,
+  couponNotForPlan,
+} from '../coupons';
+import { customerCurrencyMismatch } from '../customers';
+import { InvoicePreviewDto, invoiceTooLarge, toInvoicePreviewDto } from '../invoicing';
+import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { CreateSubscriptionService } from './create-subscription.service';
+import { ScheduledChangeDto, toScheduledChangeDto } from './dto/scheduled-change.dto';
+import {
+  CancelSubscriptionDto,
+  ChangeSubscriptionDto,
+  CreateSubscriptionDto,
+  ListSubscriptionsDto,
+  PreviewQueryDto,
+  RedeemCouponDto,
+  toCancelSubscription,
+  toChangeSubscription,
+  toCreateSubscription,
+} from './dto/subscription-commands.dto';
+import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
+import {
+  priceNeedsUsage,
+  scheduledChangeNotFound,
+  subscriptionChangePending,
+  subscriptionNotCanceling,
+  subscriptionNotFound,
+  subscriptionNotRunning,
+  subscriptionTermsContradict,
+} from './subscriptions.errors';
+import { SubscriptionsService } from './subscriptions.service';
+
+const subscriptionId = new IdPipe('sub', subscriptionNotFound);
+const changeId = new IdPipe('sch', scheduledChangeNotFound);
+
+const ON_A_CLOCK = [testClockAdvancing, testClockFailed];
+const REDEEMING = [
+  couponCodeUnknown,
+  couponInactive,
+  couponExpired,
+  couponExhausted,
+  couponNotForPlan,
+  couponCurrencyMismatch,
+  couponAlreadyRedeemed,
+];
+const OFFERING = [
+  referenceNotFound,
+  customerCurrencyMismatch,
+  subscriptionTermsContradict,
+  priceNeedsUsage,
+  invoiceTooLarge,
+];
+const CHANGING = [subscriptionNotFound, ...ON_A_CLOCK];
+
+type SubscriptionOrInvoice = Promise<SubscriptionDto | InvoicePreviewDto>;
+
+@ApiTags('Subscriptions')
+@Controller('v1/subscriptions')
+export class SubscriptionsController {
+  constructor(
+    private readonly creating: CreateSubscriptionService,
+    private readonly subscriptions: SubscriptionsService,
+  ) {}
+
+  @Post()
+  @Operation({
+    summary: 'Subscribe a customer',
+    description:
+      'Bills what the plan and the add-ons cost in advance, unless the start lies ahead or a trial comes first.',
+    status: 201,
+    answer: SubscriptionDto,
+    reads: 'post',
+    problems: [...OFFERING, ...REDEEMING, ...ON_A_CLOCK],
+  })
+  async createSubscription(
+    @Body() body: CreateSubscriptionDto,
+    @Query() { preview }: PreviewQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): SubscriptionOrInvoice {
+    const command = toCreateSubscription(body);
+    if (preview === true) {
+      response.status(200);
+      return toInvoicePreviewDto(await this.creating.preview(command));
+    }
+    const subscription = await this.creating.create(command);
+    tag(response, subscription);
+    return toSubscriptionDto(subscription);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List subscriptions',
+    status: 200,
+    answer: pageOf(SubscriptionDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listSubscriptions(@Query() query: ListSubscriptionsDto): Promise<PageDto<SubscriptionDto>> {
+    const filter = { customerId: query.customer_id ?? null, status: query.status ?? null };
+    const page = await this.subscriptions.list(filter, toPageRequest(query, 'sub'));
+    return toPageDto(page, toSubscriptionDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a subscription',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'path',
+    problems: [subscriptionNotFound],
+  })
+  async getSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SubscriptionDto> {
+    const subscription = await this.subscriptions.get(id);
+    tag(response, subscription);
+    return toSubscriptionDto(subscription);
+  }
+
+  @Post(':id/change')
+  @Operation({
+    summary: 'Change plan, quantity or add-ons',
+    description:
+      'Now, what was paid in advance and is not used is credited and the rest of the period charged. Another interval ' +
+      'the period and counts anew. With `when: period_end` the change waits, and can be undone until then.',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'post',
+    problems: [...CHANGING, subscriptionNotRunning, subscriptionChangePending, ...OFFERING],
+  })
+  async changeSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() body: ChangeSubscriptionDto,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrInvoice {
+    const command = toChangeSubscription(body);
+    return preview === true
+      ? toInvoicePreviewDto(await this.subscriptions.previewChange(id, command))
+      : toSubscriptionDto(await this.subscriptions.change(id, command));
+  }
+
+  @Post(':id/cancel')
+  @Operation({
+    summary: 'End a subscription',
+    description:
+      'Now, with the period, or at an instant, with or without credit for what is unused.',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'post',
+    problems: [
+      ...CHANGING,
+      invalidTransition,
+      subscriptionNotRunning,
+      subscriptionChangePending,
+      subscriptionTermsContradict,
+    ],
+  })
+  async cancelSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() body: CancelSubscriptionDto,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrInvoice {
+    const command = toCancelSubscription(body);
+    return preview === true
+      ? toInvoicePreviewDto(await this.subscriptions.previewCancel(id, command))
+      : toSubscriptionDto(await this.subscriptions.cancel(id, command));
+  }
+
+  @Post(':id/uncancel')
+  @NoFields()
+  @Operation({
+    summary: 'Take back a planned end',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'post',
+    problems: [...CHANGING, subscriptionNotCanceling],
+  })
+  async uncancelSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrInvoice {
+    return preview === true
+      ? toInvoicePreviewDto(await this.subscriptions.previewUncancel(id))
+      : toSubscriptionDto(await this.subscriptions.uncancel(id));
+  }
+
+  @Post(':id/pause')
+  @NoFields()
+  @Operation({
+    summary: 'Pause a subscription',
+    description:
+      'What was paid in advance stays paid, prices in arrears stop, and no further period begins until it is resumed.',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'post',
+    problems: [...CHANGING, invalidTransition, subscriptionChangePending],
+  })
+  async pauseSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrInvoice {
+    return preview === true
+      ? toInvoicePreviewDto(await this.subscriptions.previewPause(id))
+      : toSubscriptionDto(await this.subscriptions.pause(id));
+  }
+
+  @Post(':id/resume')
+  @NoFields()
+  @Operation({
+    summary: 'Resume a paused subscription',
+    description:
+      'Within the period that was paid it goes on; after it a new period begins now, and periods count from there.',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'post',
+    problems: [...CHANGING, invalidTransition],
+  })
+  async resumeSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrInvoice {
+    return preview === true
+      ? toInvoicePreviewDto(await this.subscriptions.previewResume(id))
+      : toSubscriptionDto(await this.subscriptions.resume(id));
+  }
+
+  @Post(':id/coupons')
+  @Operation({
+    summary: 'Redeem a coupon on a subscription',
+    description: 'It counts from the next invoice on.',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'post',
+    problems: [...CHANGING, subscriptionNotRunning, ...REDEEMING],
+  })
+  async redeemCouponOnSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() { code }: RedeemCouponDto,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrInvoice {
+    return preview === true
+      ? toInvoicePreviewDto(await this.subscriptions.previewRedeem(id, code))
+      : toSubscriptionDto(await this.subscriptions.redeem(id, code));
+  }
+
+  @Get(':id/scheduled-changes')
+  @Operation({
+    summary: 'List the scheduled changes of a subscription',
+    description: 'Those that wait, that were done and that were undone.',
+    status: 200,
+    answer: pageOf(ScheduledChangeDto),
+    reads: 'query',
+    problems: [subscriptionNotFound, invalidCursor],
+  })
+  async listScheduledChanges(
+    @Param('id', subscriptionId) id: string,
+    @Query() query: ListQueryDto,
+  ): Promise<PageDto<ScheduledChangeDto>> {
+    const page = await this.subscriptions.scheduledChanges(id, toPageRequest(query, 'sch'));
+    return toPageDto(page, toScheduledChangeDto);
+  }
+
+  @Delete(':id/scheduled-changes/:change_id')
+  @Operation({
+    summary: 'Undo a scheduled change',
+    description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
+    status: 204,
+    reads: 'path',
+    problems: [...CHANGING, scheduledChangeNotFound, invalidTransition],
+  })
+  async undoScheduledChange(
+    @Param('id', subscriptionId) id: string,
+    @Param('change_id', changeId) change: string,
+  ): Promise<void> {
+    await this.subscriptions.undoScheduledChange(id, change);
+  }
+}

@@ -1,0 +1,83 @@
+import { defineProblem } from '../../platform/errors';
+
+export const subscriptionNotFound = defineProblem(
+  {
+    code: 'subscription_not_found',
+    kind: 'not_found',
+    title: 'There is no such subscription',
+    meaning: 'The id in the path is not the id of a subscription.',
+  },
+  (id: string) => ({ detail: `There is no subscription ${JSON.stringify(id)}.` }),
+);
+
+export const scheduledChangeNotFound = defineProblem(
+  {
+    code: 'scheduled_change_not_found',
+    kind: 'not_found',
+    title: 'There is no such scheduled change',
+    meaning: 'The id in the path is not the id of a scheduled change of this subscription.',
+  },
+  (id: string) => ({ detail: `There is no scheduled change ${JSON.stringify(id)}.` }),
+);
+
+export const subscriptionNotRunning = defineProblem(
+  {
+    code: 'subscription_not_running',
+    kind: 'conflict',
+    title: 'The subscription does not run',
+    meaning: 'Only a subscription that is trialing, active or past due can be changed.',
+  },
+  (id: string, status: string) => ({
+    detail: `The subscription ${id} is ${status}.`,
+    extensions: { subscription_status: status },
+  }),
+);
+
+export const subscriptionChangePending = defineProblem(
+  {
+    code: 'subscription_change_pending',
+    kind: 'conflict',
+    title: 'A change of the subscription waits for its time',
+    meaning:
+      'A subscription has at most one scheduled change, of which a planned end is one. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` names it.',
+  },
+  (id: string) => ({ detail: `A change of the subscription ${id} waits for its time.` }),
+);
+
+export const subscriptionNotCanceling = defineProblem(
+  {
+    code: 'subscription_not_canceling',
+    kind: 'conflict',
+    title: 'The subscription is not going to end',
+    meaning: 'There is no planned end to take back.',
+  },
+  (id: string) => ({ detail: `The subscription ${id} is not going to end.` }),
+);
+
+export const subscriptionTermsContradict = defineProblem(
+  {
+    code: 'subscription_terms_contradict',
+    kind: 'rule_broken',
+    title: 'The terms of the subscription contradict each other',
+    meaning:
+      'An add-on is named once and is in the currency of the plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years back.',
+  },
+  (pointer: string, message: string) => ({
+    detail: `${pointer} ${message}.`,
+    errors: [{ pointer, code: 'contradiction', message }],
+  }),
+);
+
+export const priceNeedsUsage = defineProblem(
+  {
+    code: 'price_needs_usage',
+    kind: 'rule_broken',
+    title: 'A price counts usage',
+    meaning:
+      'A price with a meter, or of the model `percentage`, is for usage that is measured. A subscription bills quantities that are agreed on.',
+  },
+  (pointer: string, priceId: string) => ({
+    detail: `${pointer} has the price ${priceId}, which counts usage.`,
+    errors: [{ pointer, code: 'price_needs_usage', message: 'has a price that counts usage' }],
+  }),
+);

@@ -1,0 +1,44 @@
+import { defineEvent } from '../../platform/outbox';
+import type { SubscriptionFact } from './domain/outcome';
+import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
+
+const shown = { dto: SubscriptionDto, toDto: toSubscriptionDto };
+
+/** The event of each fact that a decision tells of. */
+export const SUBSCRIPTION_EVENTS = {
+  created: defineEvent({
+    type: 'subscription.created',
+    meaning: 'A customer subscribed.',
+    ...shown,
+  }),
+  activated: defineEvent({
+    type: 'subscription.activated',
+    meaning: 'A subscription began to be billed: at its start, or at the end of its trial.',
+    ...shown,
+  }),
+  updated: defineEvent({
+    type: 'subscription.updated',
+    meaning: 'A subscription changed: its plan, quantities, add-ons, or what is planned for it.',
+    ...shown,
+  }),
+  renewed: defineEvent({
+    type: 'subscription.renewed',
+    meaning: 'A further period of a subscription began.',
+    ...shown,
+  }),
+  paused: defineEvent({
+    type: 'subscription.paused',
+    meaning: 'A subscription was paused: no further period begins.',
+    ...shown,
+  }),
+  resumed: defineEvent({
+    type: 'subscription.resumed',
+    meaning: 'A paused subscription goes on.',
+    ...shown,
+  }),
+  canceled: defineEvent({
+    type: 'subscription.canceled',
+    meaning: 'A subscription ended.',
+    ...shown,
+  }),
+} as const satisfies Record<SubscriptionFact, unknown>;

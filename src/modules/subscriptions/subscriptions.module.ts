@@ -1,0 +1,46 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogModule } from '../catalog';
+import { CouponsModule } from '../coupons';
+import { CustomersModule } from '../customers';
+import { InvoicingModule } from '../invoicing';
+import { TestClocksModule } from '../test-clocks';
+import { CreateSubscriptionService } from './create-subscription.service';
+import { DueSubscriptions } from './due-subscriptions';
+import { DueSubscriptionsService } from './due-subscriptions.service';
+import { OffersService } from './offers.service';
+import { ScheduledChangeEntity } from './scheduled-change.entity';
+import { SubscriptionItemEntity } from './subscription-item.entity';
+import { SubscriptionOutcomesService } from './subscription-outcomes.service';
+import { SubscriptionPeriodEntity } from './subscription-period.entity';
+import { SubscriptionEntity } from './subscription.entity';
+import { SubscriptionsController } from './subscriptions.controller';
+import { SubscriptionsRepository } from './subscriptions.repository';
+import { SubscriptionsService } from './subscriptions.service';
+
+@Module({
+  imports: [
+    TypeOrmModule.forFeature([
+      SubscriptionEntity,
+      SubscriptionItemEntity,
+      SubscriptionPeriodEntity,
+      ScheduledChangeEntity,
+    ]),
+    CatalogModule,
+    CouponsModule,
+    CustomersModule,
+    InvoicingModule,
+    TestClocksModule,
+  ],
+  controllers: [SubscriptionsController],
+  providers: [
+    SubscriptionsRepository,
+    OffersService,
+    SubscriptionOutcomesService,
+    DueSubscriptionsService,
+    DueSubscriptions,
+    CreateSubscriptionService,
+    SubscriptionsService,
+  ],
+})
+export class SubscriptionsModule {}

@@ -1,0 +1,4 @@
+export { toCoreTaxRate } from './domain/tax-rate';
+export type { TaxRate } from './domain/tax-rate';
+export { TaxRatesModule } from './tax-rates.module';
+export { TaxRatesService } from './tax-rates.service';

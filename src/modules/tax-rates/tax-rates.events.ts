@@ -1,0 +1,23 @@
+import { defineEvent } from '../../platform/outbox';
+import { TaxRateDto, toTaxRateDto } from './dto/tax-rate.dto';
+
+export const taxRateCreated = defineEvent({
+  type: 'tax_rate.created',
+  meaning: 'A tax rate was created.',
+  dto: TaxRateDto,
+  toDto: toTaxRateDto,
+});
+
+export const taxRateUpdated = defineEvent({
+  type: 'tax_rate.updated',
+  meaning: 'A tax rate was switched on or off, or its metadata changed.',
+  dto: TaxRateDto,
+  toDto: toTaxRateDto,
+});
+
+export const taxRateArchived = defineEvent({
+  type: 'tax_rate.archived',
+  meaning: 'A tax rate was archived; the event shows it as it was last.',
+  dto: TaxRateDto,
+  toDto: toTaxRateDto,
+});

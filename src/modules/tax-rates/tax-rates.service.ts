@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { Clock } from '../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import type { TaxRate, TaxRateChange, TaxRateTerms } from './domain/tax-rate';
+import { taxRateNotFound } from './tax-rates.errors';
+import { taxRateArchived, taxRateCreated, taxRateUpdated } from './tax-rates.events';
+import { TaxRatesRepository } from './tax-rates.repository';
+
+@Injectable()
+export class TaxRatesService {
+  constructor(
+    private readonly database: Database,
+    private readonly rates: TaxRatesRepository,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  async create(terms: TaxRateTerms): Promise<TaxRate> {
+    const now = this.clock.now();
+    const rate: TaxRate = {
+      ...terms,
+      id: newId('txr'),
+      version: 1,
+      isActive: true,
+      archivedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.database.transaction(async () => {
+      await this.rates.insert(rate);
+      await this.outbox.record(taxRateCreated, { after: rate, occurredAt: now });
+    });
+    return rate;
+  }
+
+  /** @throws {ProblemError} `tax_rate_not_found` */
+  async get(id: string): Promise<TaxRate> {
+    const rate = await this.rates.find(id);
+    if (rate === null) throw taxRateNotFound(id);
+    return rate;
+  }
+
+  list(request: PageRequest): Promise<Page<TaxRate>> {
+    return this.rates.page(request);
+  }
+
+  /**
+   * Switches a rate on or off and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`, `metadata_too_large`
+   */
+  update(id: string, change: TaxRateChange, expected: VersionCondition): Promise<TaxRate> {
+    return this.database.transaction(async () => {
+      const before = await this.rates.lock(id);
+      if (before === null) throw taxRateNotFound(id);
+      assertVersion(expected, before);
+      const after = this.changed(before, change);
+      if (after === before) return before;
+      await this.rates.update(after);
+      await this.outbox.record(taxRateUpdated, { after, before, occurredAt: after.updatedAt });
+      return after;
+    });
+  }
+
+  /**
+   * Archives a rate: nothing finds it any more and no further customer is given it; those who have it keep it.
+   * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`
+   */
+  archive(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.rates.lock(id);
+      if (before === null) throw taxRateNotFound(id);
+      assertVersion(expected, before);
+      const now = this.clock.now();
+      const after = { ...before, archivedAt: now, version: before.version + 1, updatedAt: now };
+      await this.rates.update(after);
+      await this.outbox.record(taxRateArchived, { after, before, occurredAt: now });
+    });
+  }
+
+  /**
+   * Makes sure that the rates a field of a request lists exist and are active. They stay so until the caller's
+   * transaction ends; others may refer to them meanwhile.
+   * @param pointer JSON pointer to the list
+   * @param given rates that may stay, whatever became of them
+   * @throws {ProblemError} `reference_not_found`, which names the first that does not
+   */
+  async requireForReference(
+    ids: readonly string[],
+    pointer: string,
+    given: readonly string[] = [],
+  ): Promise<void> {
+    const added = ids.filter((id) => !given.includes(id));
+    if (added.length === 0) return;
+    const found = await this.rates.lockForReference(added);
+    const active = found.filter(({ isActive }) => isActive);
+    const usable = new Set([...given, ...active.map(({ id }) => id)]);
+    const missing = ids.findIndex((id) => !usable.has(id));
+    if (missing !== -1) throw referenceNotFound(`${pointer}/${missing}`, ids[missing] ?? '');
+  }
+
+  /**
+   * The rates that something was given before, in the order of the ids; also those switched off or archived since.
+   * @throws {InvariantError} when one was never made
+   */
+  async getGiven(ids: readonly string[]): Promise<readonly TaxRate[]> {
+    if (ids.length === 0) return [];
+    const found = new Map((await this.rates.findGiven(ids)).map((rate) => [rate.id, rate]));
+    return ids.map((id) => {
+      const rate = found.get(id);
+      invariant(rate !== undefined, `The tax rate ${id} exists.`);
+      return rate;
+    });
+  }
+
+  private changed(before: TaxRate, change: TaxRateChange): TaxRate {
+    const metadata = mergeMetadata(before.metadata, change.metadata);
+    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+    const isActive = change.isActive ?? before.isActive;
+    const same = isActive === before.isActive && isDeepStrictEqual(metadata, before.metadata);
+    if (same) return before;
+    return {
+      ...before,
+      isActive,
+      metadata,
+      version: before.version + 1,
+      updatedAt: this.clock.now(),
+    };
+  }
+}

@@ -1,0 +1,18 @@
+import { Check, Column, Entity } from 'typeorm';
+import { IdColumn, InstantColumn, RowVersionColumn } from '../../platform/database';
+import type { TestClock, TestClockStatus } from './domain/test-clock';
+
+@Entity('test_clock')
+@Check('test_clock_status_check', `"status" IN ('ready', 'advancing', 'failed')`)
+@Check('test_clock_target_check', `("status" = 'ready') = ("target_at" IS NULL)`)
+export class TestClockEntity implements TestClock {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @Column({ type: 'varchar', length: 200 }) readonly name!: string;
+  @InstantColumn() readonly instant!: Date;
+  @Column({ type: 'varchar', length: 10 }) readonly status!: TestClockStatus;
+  @InstantColumn({ nullable: true }) readonly targetAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import type { TestClock } from './domain/test-clock';
+import { TestClockEntity } from './test-clock.entity';
+
+/** `reference` keeps the clock from being moved while something on it is under way; `move` waits for all of that. */
+const LOCK_MODES = { reference: 'pessimistic_read', move: 'pessimistic_write' } as const;
+
+@Injectable()
+export class TestClocksRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(clock: TestClock): Promise<void> {
+    await this.database.insert(TestClockEntity, clock);
+  }
+
+  find(id: string): Promise<TestClock | null> {
+    return this.clocks.findOneBy({ id });
+  }
+
+  /** The clock, locked until the transaction ends. */
+  lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<TestClock | null> {
+    this.database.requireTransaction();
+    return this.clocks.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
+  }
+
+  page(request: PageRequest): Promise<Page<TestClock>> {
+    return pageById(this.clocks.createQueryBuilder('test_clock'), request);
+  }
+
+  /** Writes what moving a clock changes. */
+  async update(clock: TestClock): Promise<void> {
+    const { instant, status, targetAt, leaseEndsAt, version, updatedAt } = clock;
+    await this.database.update(TestClockEntity, clock.id, {
+      instant,
+      status,
+      targetAt,
+      leaseEndsAt,
+      version,
+      updatedAt,
+    });
+  }
+
+  private get clocks() {
+    return this.database.repository(TestClockEntity);
+  }
+}

@@ -1,0 +1,281 @@
+import { type RedemptionRequest, RedemptionsService } from '../../src/modules/coupons';
+import { newId } from '../../src/platform/ids';
+import { createCustomer } from '../support/billing';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+
+describe('redemptions of coupons', () => {
+  let engine: TestApp;
+  let customer: string;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    customer = await createCustomer(engine);
+  });
+
+  afterAll(() => engine.close());
+
+  const PLAN = 'plan_01h455vb4pex5vsknk084sn02q';
+  const percent = { type: 'percent', percent_off: '20', duration: 'once' };
+  const amount = { type: 'amount', amount_off: 500, currency: 'USD', duration: 'once' };
+
+  interface CouponBody {
+    readonly id: string;
+    readonly code: string;
+  }
+
+  async function createCoupon(fields: object = percent): Promise<CouponBody> {
+    const answer = await engine.http.post('/v1/coupons').send(fields);
+    expect(answer.status).toBe(201);
+    return answer.body as CouponBody;
+  }
+
+  const redemptions = () => engine.app.get(RedemptionsService);
+  const request = (code: string, fields: Partial<RedemptionRequest> = {}): RedemptionRequest => ({
+    code,
+    subscriptionId: newId('sub'),
+    customerId: customer,
+    planId: PLAN,
+    currency: 'USD',
+    timeZone: 'UTC',
+    ...fields,
+  });
+  const redeem = (asked: RedemptionRequest, now = engine.clock.now()) =>
+    engine.database.transaction(() => redemptions().redeem(asked, now));
+  const coupon = async (id: string) => (await engine.http.get(`/v1/coupons/${id}`)).body as object;
+  const listed = async (id: string) =>
+    (await engine.http.get(`/v1/coupons/${id}/redemptions`)).body as {
+      data: object[];
+      next_cursor: string | null;
+    };
+  const noted = (id: string, amountMinor: bigint, unusedMinor: bigint) =>
+    engine.database.transaction(() =>
+      redemptions().noteApplied(id, { amountMinor, unusedMinor }, engine.clock.now()),
+    );
+  const running = async (subscriptionId: string, at = engine.clock.now()) =>
+    (await redemptions().runningRedemptions(subscriptionId, at)).map(
+      ({ redemption }) => redemption,
+    );
+
+  it('are none at first', async () => {
+    const { id } = await createCoupon();
+    expect(await listed(id)).toEqual({ data: [], next_cursor: null });
+    expect(await running('sub_x')).toEqual([]);
+    expect(await redemptions().runningRedemptionsOf([], engine.clock.now())).toEqual(new Map());
+  });
+
+  it('are counted, told and listed with every field the API shows', async () => {
+    const { id, code } = await createCoupon({ ...amount, duration: 'once' });
+    const asked = request(code);
+    const { redemption } = await redeem(asked);
+    const shown = {
+      id: expect.stringMatching(/^red_/) as string,
+      coupon_id: id,
+      code,
+      subscription_id: asked.subscriptionId,
+      customer_id: customer,
+      currency: 'USD',
+      applied_amount: 0,
+      remaining_amount: 500,
+      redeemed_at: '2026-03-01T09:30:00.000Z',
+      ends_at: null,
+      ended_at: null,
+    };
+    expect((await listed(id)).data).toEqual([shown]);
+    expect(await eventsOf(engine, redemption.id)).toEqual([
+      { type: 'coupon.redeemed', sequence: 1, data: { object: shown, previous: {} } },
+    ]);
+    expect(await coupon(id)).toMatchObject({ times_redeemed: 1 });
+    const removal = await engine.http.delete(`/v1/coupons/${id}`);
+    expect(removal.body).toMatchObject({ code: 'coupon_in_use' });
+  });
+
+  it('of five are five, when a hundred ask at once', async () => {
+    const { id, code } = await createCoupon({ ...percent, max_redemptions: 5 });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, () => redeem(request(code))),
+    );
+    const codes = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled'
+        ? 'redeemed'
+        : (outcome.reason as { definition: { code: string } }).definition.code,
+    );
+    expect(codes.sort()).toEqual([
+      ...Array<string>(95).fill('coupon_exhausted'),
+      ...Array<string>(5).fill('redeemed'),
+    ]);
+    expect(await coupon(id)).toMatchObject({ times_redeemed: 5 });
+    expect((await listed(id)).data).toHaveLength(5);
+    const [{ events } = { events: 0 }] = await engine.database.query<{ events: number }>(
+      `SELECT count(*)::int AS events FROM event
+       WHERE type = 'coupon.redeemed' AND data -> 'object' ->> 'coupon_id' = $1`,
+      [id],
+    );
+    expect(events).toBe(5);
+  });
+
+  it('on one subscription are one, when twenty ask at once', async () => {
+    const { id, code } = await createCoupon();
+    const asked = request(code);
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => redeem(asked)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') {
+        expect(outcome.reason).toMatchObject({ definition: { code: 'coupon_already_redeemed' } });
+      }
+    }
+    expect(await coupon(id)).toMatchObject({ times_redeemed: 1 });
+  });
+
+  it('are made again in another subscription, and by another coupon in the same', async () => {
+    const first = await createCoupon();
+    const second = await createCoupon();
+    const asked = request(first.code);
+    await redeem(asked);
+    await redeem(request(first.code));
+    await redeem({ ...asked, code: second.code });
+    const at = engine.clock.now();
+    const found = await redemptions().runningRedemptionsOf([asked.subscriptionId, 'sub_x'], at);
+    expect([...found].map(([id, terms]) => [id, terms.map((each) => each.coupon.id)])).toEqual([
+      [asked.subscriptionId, [first.id, second.id]],
+    ]);
+  });
+
+  it('end with the transaction of the caller when that fails', async () => {
+    const { id, code } = await createCoupon({ ...percent, max_redemptions: 1 });
+    const lost = engine.database.transaction(async () => {
+      await redemptions().redeem(request(code), engine.clock.now());
+      throw new Error('lost');
+    });
+    await expect(lost).rejects.toThrow('lost');
+    expect(await coupon(id)).toMatchObject({ times_redeemed: 0 });
+    await redeem(request(code));
+    await expect(redemptions().redeem(request(code), engine.clock.now())).rejects.toThrow(
+      'transaction',
+    );
+  });
+
+  it.each([
+    ['coupon_code_unknown', {}, { code: 'NO-SUCH' }],
+    ['coupon_not_for_plan', { plan_ids: ['plan_01h455vb4pex5vsknk084sn03q'] }, {}],
+    ['coupon_currency_mismatch', { ...amount, currency: 'EUR', percent_off: null }, {}],
+    ['coupon_inactive', {}, {}],
+  ])('are refused with %s, and change nothing', async (problem, terms, asked) => {
+    const { id, code } = await createCoupon({ ...percent, ...terms });
+    if (problem === 'coupon_inactive') {
+      await engine.http.patch(`/v1/coupons/${id}`).send({ is_active: false });
+    }
+    const before = await coupon(id);
+    const refused = { definition: { code: problem } };
+    await expect(redeem(request(code, asked))).rejects.toMatchObject(refused);
+    const now = engine.clock.now();
+    await expect(redemptions().preview(request(code, asked), now)).rejects.toMatchObject(refused);
+    expect(await coupon(id)).toEqual(before);
+    expect((await listed(id)).data).toEqual([]);
+  });
+
+  it('are made up to and including the instant that the coupon names, not after it', async () => {
+    const { code } = await createCoupon({ ...percent, redeem_by: '2030-01-01T00:00:00.000Z' });
+    await redeem(request(code), new Date('2030-01-01T00:00:00.000Z'));
+    await expect(redeem(request(code), new Date('2030-01-01T00:00:00.001Z'))).rejects.toMatchObject(
+      { definition: { code: 'coupon_expired' } },
+    );
+  });
+
+  it('shown before they are made are not made', async () => {
+    const { id, code } = await createCoupon(amount);
+    const asked = request(code);
+    const { redemption } = await redemptions().preview(asked, engine.clock.now());
+    expect(redemption).toMatchObject({ remainingAmount: 500n, couponId: id });
+    expect(await coupon(id)).toMatchObject({ times_redeemed: 0 });
+    expect(await running(asked.subscriptionId)).toEqual([]);
+  });
+
+  it('of a coupon that is switched off go on', async () => {
+    const { id, code } = await createCoupon();
+    const asked = request(code);
+    await redeem(asked);
+    await engine.http.patch(`/v1/coupons/${id}`).send({ is_active: false });
+    expect(await running(asked.subscriptionId)).toHaveLength(1);
+  });
+
+  it('that repeat run for their months, in the time zone of the customer', async () => {
+    const { code } = await createCoupon({
+      ...percent,
+      duration: 'repeating',
+      duration_in_months: 1,
+    });
+    const asked = request(code, { timeZone: 'Europe/Paris' });
+    const { redemption } = await redeem(asked, new Date('2026-03-01T08:30:00.000Z'));
+    expect(redemption.endsAt).toEqual(new Date('2026-04-01T07:30:00.000Z'));
+    const at = (instant: string) => running(asked.subscriptionId, new Date(instant));
+    expect(await at('2026-03-01T08:29:59.999Z')).toEqual([]);
+    expect(await at('2026-04-01T07:29:59.999Z')).toEqual([redemption]);
+    expect(await at('2026-04-01T07:30:00.000Z')).toEqual([]);
+  });
+
+  it('of an amount keep what an invoice left, until nothing is', async () => {
+    const { id, code } = await createCoupon(amount);
+    const asked = request(code);
+    const { redemption } = await redeem(asked);
+    await noted(redemption.id, 0n, 500n);
+    await noted(redemption.id, 300n, 200n);
+    expect(await running(asked.subscriptionId)).toMatchObject([
+      { appliedAmount: 300n, remainingAmount: 200n, endedAt: null },
+    ]);
+    await noted(redemption.id, 200n, 0n);
+    expect(await running(asked.subscriptionId)).toEqual([]);
+    expect((await listed(id)).data).toMatchObject([
+      { applied_amount: 500, remaining_amount: 0, ended_at: '2026-03-01T09:30:00.000Z' },
+    ]);
+  });
+
+  it('are ended one by one, or all of a subscription, and stay ended', async () => {
+    const subscriptionId = newId('sub');
+    const made: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const { code } = await createCoupon({ ...percent, duration: 'forever' });
+      made.push((await redeem(request(code, { subscriptionId }))).redemption.id);
+    }
+    const [first = ''] = made;
+    const end = () =>
+      engine.database.transaction(() => redemptions().end(first, engine.clock.now()));
+    await end();
+    expect((await running(subscriptionId)).map(({ id }) => id)).toEqual(made.slice(1));
+    const endedAt = engine.clock.now();
+    engine.clock.advanceMs(1_000);
+    await end();
+    await engine.database.transaction(() =>
+      redemptions().endAll(subscriptionId, engine.clock.now()),
+    );
+    expect(await running(subscriptionId)).toEqual([]);
+    const rows = await engine.database.query<{ ended_at: Date }>(
+      'SELECT ended_at FROM coupon_redemption WHERE subscription_id = $1 ORDER BY id',
+      [subscriptionId],
+    );
+    const now = engine.clock.now();
+    expect(rows.map((row) => row.ended_at)).toEqual([endedAt, now, now]);
+  });
+
+  it('are listed newest first, page by page', async () => {
+    const { id, code } = await createCoupon();
+    const made: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      made.push((await redeem(request(code))).redemption.id);
+    }
+    const path = `/v1/coupons/${id}/redemptions`;
+    const first = (await engine.http.get(path).query({ limit: 2 })).body as {
+      data: { id: string }[];
+      next_cursor: string;
+    };
+    const second = (await engine.http.get(path).query({ cursor: first.next_cursor }))
+      .body as typeof first;
+    expect([...first.data, ...second.data].map((each) => each.id)).toEqual(made.reverse());
+    expect((await engine.http.get(`${path}?cursor=nope`)).body).toMatchObject({
+      code: 'invalid_cursor',
+    });
+    const unknown = 'coup_01h455vb4pex5vsknk084sn02q';
+    expect((await engine.http.get(`/v1/coupons/${unknown}/redemptions`)).body).toMatchObject({
+      code: 'coupon_not_found',
+    });
+  });
+});

@@ -1,0 +1,191 @@
+import { DueSubscriptions } from '../../src/modules/subscriptions';
+import { eventsOf } from '../support/test-app';
+import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
+
+describe('subscriptions by the real clock', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  beforeEach(() => {
+    engine.clock.set('2026-03-01T00:00:00.000Z');
+  });
+
+  async function subscribed(): Promise<{ story: Story; customerId: string; id: string }> {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const customer = await engine.http.post('/v1/customers').send({ name: 'Ada' });
+    const customerId = (customer.body as { id: string }).id;
+    const plan = await story.plan(1_000);
+    const answer = await engine.http
+      .post('/v1/subscriptions')
+      .send({ customer_id: customerId, plan_id: plan });
+    return { story, customerId, id: (answer.body as { id: string }).id };
+  }
+
+  async function invoicesOf(customerId: string): Promise<readonly Invoice[]> {
+    const { body } = await engine.http.get(`/v1/invoices?customer_id=${customerId}`);
+    return (body as { data: readonly Invoice[] }).data;
+  }
+
+  async function runAllDue(due: DueSubscriptions): Promise<void> {
+    while (await due.runDue());
+  }
+
+  it('many workers at once, and a second run, make the same one invoice a period', async () => {
+    const { customerId, id, story } = await subscribed();
+    engine.clock.set('2026-06-01T00:00:00.000Z');
+    const due = engine.app.get(DueSubscriptions);
+    await Promise.all(Array.from({ length: 6 }, () => runAllDue(due)));
+    await runAllDue(due);
+    expect((await invoicesOf(customerId)).map(({ period_start }) => period_start)).toEqual([
+      '2026-06-01T00:00:00.000Z',
+      '2026-05-01T00:00:00.000Z',
+      '2026-04-01T00:00:00.000Z',
+      '2026-03-01T00:00:00.000Z',
+    ]);
+    expect((await eventsOf(engine, id)).map(({ type }) => type)).toEqual([
+      'subscription.created',
+      'subscription.activated',
+      'subscription.renewed',
+      'subscription.renewed',
+      'subscription.renewed',
+    ]);
+    await story.verify();
+  });
+
+  it('one that is leased is left alone until the lease ends, and then done', async () => {
+    const { customerId, id } = await subscribed();
+    engine.clock.set('2026-04-01T00:00:00.000Z');
+    await engine.database.query('UPDATE subscription SET lease_ends_at = $2 WHERE id = $1', [
+      id,
+      '2026-04-01T00:01:00.000Z',
+    ]);
+    const due = engine.app.get(DueSubscriptions);
+    await runAllDue(due);
+    expect(await invoicesOf(customerId)).toHaveLength(1);
+    engine.clock.set('2026-04-01T00:01:00.000Z');
+    await runAllDue(due);
+    expect(await invoicesOf(customerId)).toHaveLength(2);
+  });
+
+  it('what lives on a test clock is left alone', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    await story.subscribe(await story.plan(1_000));
+    engine.clock.set('2027-03-01T00:00:00.000Z');
+    await runAllDue(engine.app.get(DueSubscriptions));
+    expect(await story.invoices()).toHaveLength(1);
+  });
+
+  it('a command acts on the period that runs, also when nobody has renewed it yet', async () => {
+    const { customerId, id, story } = await subscribed();
+    engine.clock.set('2026-04-16T00:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: await story.plan(3_000), when: 'now' });
+    expect(
+      (await invoicesOf(customerId)).map(({ lines }) => lines.map(({ amount }) => amount)),
+    ).toEqual([[-500, 1_500], [1_000], [1_000]]);
+    await story.verify();
+  });
+
+  it('one whose customer was deleted ends when it falls due, and bills nothing', async () => {
+    const { customerId, id } = await subscribed();
+    await engine.http.delete(`/v1/customers/${customerId}`).expect(204);
+    engine.clock.set('2026-04-01T00:00:00.000Z');
+    await runAllDue(engine.app.get(DueSubscriptions));
+    expect((await engine.http.get(`/v1/subscriptions/${id}`)).body).toMatchObject({
+      status: 'canceled',
+      next_billing_at: null,
+    });
+    expect(await invoicesOf(customerId)).toHaveLength(1);
+  });
+
+  it('ten changes at once leave one price, and credit no more than was billed', async () => {
+    const { customerId, id, story } = await subscribed();
+    engine.clock.set('2026-03-11T00:00:00.000Z');
+    const plans = await Promise.all([2_000, 3_000].map((amount) => story.plan(amount)));
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        story.tell(id, 'change', { plan_id: plans[index % 2], when: 'now' }),
+      ),
+    );
+    const { body } = await engine.http.get(`/v1/subscriptions/${id}`);
+    const amount = (body as { plan_id: string }).plan_id === plans[0] ? 2_000 : 3_000;
+    const billed = (await invoicesOf(customerId)).reduce((sum, { total }) => sum + total, 0);
+    // Ten days of the first plan, which are 323 of its 1,000, and 21 of 31 days of the last one.
+    expect(billed).toBe(1_000 - 677 + Math.round((amount * 21) / 31));
+    await story.verify();
+  });
+
+  it.each([
+    ['plan', { plan_id: 'plan_01h455vb4pex5vsknk084sn02q' }, 422, 'reference_not_found'],
+    ['customer', { customer_id: 'cus_01h455vb4pex5vsknk084sn02q' }, 422, 'reference_not_found'],
+    ['start', { start_at: '2020-01-01T00:00:00Z' }, 422, 'subscription_terms_contradict'],
+    ['coupon', { coupon: 'NOBODY-HAS-IT' }, 422, 'coupon_code_unknown'],
+    ['quantity', { quantity: '-1' }, 400, 'validation_failed'],
+    ['field', { color: 'red' }, 400, 'validation_failed'],
+  ])('are refused for their %s', async (_, fields, status, code) => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const plan_id = await story.plan(1_000);
+    const body = { customer_id: story.customerId, plan_id, ...fields };
+    const answer = await engine.http.post('/v1/subscriptions').send(body);
+    expect(answer.body).toMatchObject({ status, code });
+    expect(await story.invoices()).toEqual([]);
+  });
+
+  it('a plan in another currency than the customer is refused', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'EUR' });
+    const answer = await engine.http
+      .post('/v1/subscriptions')
+      .send({ customer_id: story.customerId, plan_id: await story.plan(1_000) });
+    expect(answer.body).toMatchObject({ status: 422, code: 'customer_currency_mismatch' });
+  });
+
+  it('a command that the state forbids changes nothing', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(1_000));
+    const send = async (command: string, body: object = {}) =>
+      (await engine.http.post(`/v1/subscriptions/${id}/${command}`).send(body)).body;
+    expect(await send('resume')).toMatchObject({ status: 409, code: 'invalid_transition' });
+    expect(await send('uncancel')).toMatchObject({ code: 'subscription_not_canceling' });
+    expect(await send('cancel', { when: 'at' })).toMatchObject({
+      code: 'subscription_terms_contradict',
+    });
+    await story.tell(id, 'pause');
+    expect(await send('pause')).toMatchObject({ status: 409, code: 'invalid_transition' });
+    expect(await send('change', { quantity: '2', when: 'now' })).toMatchObject({
+      code: 'subscription_not_running',
+    });
+    const before = await story.subscription(id);
+    expect(await send('change', { quantity: '2', when: 'period_end' })).toMatchObject({
+      status: 409,
+    });
+    expect(await story.subscription(id)).toEqual(before);
+  });
+
+  it('the same key subscribes once', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const body = { customer_id: story.customerId, plan_id: await story.plan(1_000) };
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        engine.http.post('/v1/subscriptions').set('Idempotency-Key', story.clockId).send(body),
+      ),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await story.invoices()).toHaveLength(1);
+  });
+
+  it('the database refuses a period that overlaps another', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(1_000));
+    await expect(
+      engine.database.query(
+        `INSERT INTO subscription_period SELECT 'sp_other', subscription_id, 7, start_at + interval '1 day',
+           end_at, full_start_at, full_end_at, false, false FROM subscription_period WHERE subscription_id = $1`,
+        [id],
+      ),
+    ).rejects.toThrow('subscription_period_overlap');
+  });
+});

@@ -1,0 +1,108 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+describe('test clocks', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const create = (now: string) => engine.http.post('/v1/test-clocks').send({ name: 'A year', now });
+  const advance = (id: string, to: string) =>
+    engine.http.post(`/v1/test-clocks/${id}/advance`).send({ to });
+
+  it('are created, read and listed', async () => {
+    const { status, body } = await create('2030-01-31T02:00:00+02:00');
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^clock_/) as string,
+      name: 'A year',
+      now: '2030-01-31T00:00:00.000Z',
+      status: 'ready',
+      advances_to: null,
+      created_at: '2026-03-01T09:30:00.000Z',
+      updated_at: '2026-03-01T09:30:00.000Z',
+    });
+    const { id } = body as { id: string };
+    expect((await engine.http.get(`/v1/test-clocks/${id}`)).body).toEqual(body);
+    expect((await engine.http.get('/v1/test-clocks?limit=1')).body).toMatchObject({ data: [body] });
+  });
+
+  it('move forwards alone, and by ten years at most', async () => {
+    const { id } = (await create('2030-01-31T00:00:00Z')).body as { id: string };
+    expect((await advance(id, '2031-01-31T00:00:00Z')).body).toMatchObject({
+      now: '2031-01-31T00:00:00.000Z',
+      status: 'ready',
+    });
+    for (const to of ['2031-01-30T23:59:59.999Z', '2042-01-01T00:00:00Z']) {
+      expect((await advance(id, to)).body).toMatchObject({
+        status: 422,
+        code: 'test_clock_cannot_reach',
+        now: '2031-01-31T00:00:00.000Z',
+      });
+    }
+    expect(
+      (await advance('clock_01h455vb4pex5vsknk084sn02q', '2031-01-01T00:00:00Z')).body,
+    ).toMatchObject({
+      status: 404,
+      code: 'test_clock_not_found',
+    });
+  });
+
+  it('one that is being moved refuses what lives on it, and goes on after a crash', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const plan = await story.plan(1_000);
+    await story.subscribe(plan);
+    // What a process leaves that was killed on the way.
+    await engine.database.query(
+      `UPDATE test_clock SET status = 'advancing', target_at = $2, lease_ends_at = $3 WHERE id = $1`,
+      [story.clockId, '2026-06-01T00:00:00Z', '2026-03-01T09:31:00Z'],
+    );
+    const body = { customer_id: story.customerId, plan_id: plan };
+    expect((await engine.http.post('/v1/subscriptions').send(body)).body).toMatchObject({
+      status: 409,
+      code: 'test_clock_advancing',
+    });
+    const again = () => advance(story.clockId, '2026-06-01T00:00:00Z');
+    expect((await again()).body).toMatchObject({ status: 409, code: 'test_clock_advancing' });
+    engine.clock.set('2026-03-01T09:31:00.000Z');
+    expect((await advance(story.clockId, '2026-07-01T00:00:00Z')).status).toBe(409);
+    expect((await again()).body).toMatchObject({
+      status: 'ready',
+      now: '2026-06-01T00:00:00.000Z',
+    });
+    expect(await story.invoices()).toHaveLength(4);
+    await story.verify();
+  });
+
+  it('the same story gives the same amounts, lines and numbers of events', async () => {
+    const tell = async (): Promise<unknown> => {
+      const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z', {
+        timezone: 'Europe/Paris',
+      });
+      const { id } = await story.subscribe(await story.seats('333'), {
+        quantity: '3',
+        trial_days: 10,
+      });
+      await story.advance('2026-03-20T00:00:00.000Z');
+      await story.tell(id, 'change', { quantity: '7', when: 'now' });
+      await story.advance('2026-08-01T00:00:00.000Z');
+      await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+      const events = await engine.database.query<{ type: string }>(
+        `SELECT type FROM event WHERE data::text LIKE '%' || $1 || '%' ORDER BY id`,
+        [story.customerId],
+      );
+      return { amounts: await story.amounts(), starts: await story.starts(), events };
+    };
+    expect(await tell()).toEqual(await tell());
+  });
+
+  it('a customer cannot live on a clock that does not exist', async () => {
+    const answer = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Ada', test_clock_id: 'clock_01h455vb4pex5vsknk084sn02q' });
+    expect(answer.body).toMatchObject({ status: 422, code: 'reference_not_found' });
+  });
+});

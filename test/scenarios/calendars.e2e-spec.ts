@@ -1,0 +1,114 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+describe('periods in the zones of customers', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  it.each([
+    // Midnight of the first, local, through both changes of the clocks.
+    [
+      'America/New_York',
+      '2026-02-01T05:00:00.000Z',
+      'month',
+      '2026-12-01T05:00:00.000Z',
+      [
+        '03-01T05',
+        '04-01T04',
+        '05-01T04',
+        '06-01T04',
+        '07-01T04',
+        '08-01T04',
+        '09-01T04',
+        '10-01T04',
+        '11-01T04',
+        '12-01T05',
+      ],
+    ],
+    [
+      'Europe/Paris',
+      '2026-02-28T23:00:00.000Z',
+      'month',
+      '2026-10-31T23:00:00.000Z',
+      [
+        '03-31T22',
+        '04-30T22',
+        '05-31T22',
+        '06-30T22',
+        '07-31T22',
+        '08-31T22',
+        '09-30T22',
+        '10-31T23',
+      ],
+    ],
+  ] as const)('%s', async (timezone, start, interval, end, renewals) => {
+    const story = await Story.begin(engine, start, { timezone });
+    await story.subscribe(await story.plan(1_000, { interval }));
+    await story.advance(end);
+    expect((await story.starts()).slice(1).map((at) => at?.slice(5, 13))).toEqual(renewals);
+    expect(await story.amounts()).toEqual([[1_000], ...renewals.map(() => [1_000])]);
+    await story.verify();
+  });
+
+  it('a time that a zone skips by half an hour is moved later, and comes back the day after', async () => {
+    // Lord Howe: on 4 October 2026 02:00 becomes 02:30; standard time is UTC+10:30, summer time UTC+11.
+    const story = await Story.begin(engine, '2026-10-01T15:40:00.000Z', {
+      timezone: 'Australia/Lord_Howe',
+    });
+    await story.subscribe(await story.plan(100, { interval: 'day' }));
+    await story.advance('2026-10-05T00:00:00.000Z');
+    expect(await story.starts()).toEqual([
+      '2026-10-01T15:40:00.000Z',
+      '2026-10-02T15:40:00.000Z',
+      '2026-10-03T15:40:00.000Z',
+      '2026-10-04T15:10:00.000Z',
+    ]);
+    await story.verify();
+  });
+
+  it('a day that a zone skipped is billed by nobody', async () => {
+    // Apia went from 29 to 31 December 2011, over the date line.
+    const story = await Story.begin(engine, '2011-12-28T10:00:00.000Z', {
+      timezone: 'Pacific/Apia',
+    });
+    await story.subscribe(await story.plan(100, { interval: 'day' }));
+    await story.advance('2012-01-01T00:00:00.000Z');
+    expect(await story.starts()).toEqual([
+      '2011-12-28T10:00:00.000Z',
+      '2011-12-29T10:00:00.000Z',
+      '2011-12-30T10:00:00.000Z',
+      '2011-12-31T10:00:00.000Z',
+    ]);
+    await story.verify();
+  });
+
+  it('a year from 29 February ends on the 28th, and on the 29th in leap years', async () => {
+    const story = await Story.begin(engine, '2028-02-29T12:00:00.000Z');
+    await story.subscribe(await story.plan(12_000, { interval: 'year' }));
+    await story.advance('2032-03-01T00:00:00.000Z');
+    expect((await story.starts()).map((at) => at?.slice(0, 10))).toEqual([
+      '2028-02-29',
+      '2029-02-28',
+      '2030-02-28',
+      '2031-02-28',
+      '2032-02-29',
+    ]);
+    await story.verify();
+  });
+
+  it('days of a change are local days', async () => {
+    // 31 March, 23:30 in Paris, is 21:30 UTC: one of 31 days is left, though in UTC the day is the same.
+    const story = await Story.begin(engine, '2026-02-28T23:00:00.000Z', {
+      timezone: 'Europe/Paris',
+    });
+    const { id } = await story.subscribe(await story.plan(3_100));
+    await story.advance('2026-03-30T22:30:00.000Z');
+    await story.tell(id, 'change', { plan_id: await story.plan(6_200), when: 'now' });
+    expect(await story.amounts()).toEqual([[3_100], [-100, 200]]);
+    await story.verify();
+  });
+});

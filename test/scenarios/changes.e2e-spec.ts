@@ -1,0 +1,169 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+describe('changes', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  it('upgrades and downgrades in one period, and twice on one day, credit and charge the days left', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const small = await story.plan(3_100);
+    const large = await story.plan(6_200);
+    const { id } = await story.subscribe(small);
+    // 11 March: 21 of 31 days are left.
+    await story.advance('2026-03-11T09:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: large, when: 'now' });
+    // 21 March: 11 of 31 days.
+    await story.advance('2026-03-21T09:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: small, when: 'now' });
+    await story.advance('2026-03-21T18:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: large, when: 'now' });
+    expect(await story.amounts()).toEqual([
+      [3_100],
+      [-2_100, 4_200],
+      [-2_200, 1_100],
+      [-1_100, 2_200],
+    ]);
+    const [, , down, again] = await story.invoices();
+    expect(down).toMatchObject({ total: -1_100, credited_to_balance: 1_100, status: 'paid' });
+    // The credit of the downgrade pays the upgrade of the same day.
+    expect(again).toMatchObject({
+      total: 1_100,
+      credit_applied: 1_100,
+      amount_due: 0,
+      status: 'paid',
+    });
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect((await story.amounts()).at(-1)).toEqual([6_200]);
+    // 10 days small, 10 large, and from the 21st on large again: nothing was lost on the way.
+    const march = (await story.invoices()).slice(0, 4).reduce((sum, { total }) => sum + total, 0);
+    expect(march).toBe(1_000 + 2_000 + 2_200);
+    await story.verify();
+  });
+
+  it('quantities in arrears are billed a line for each part', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const plan = await story.planOf([
+      { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '300' },
+    ]);
+    const { id } = await story.subscribe(plan.id, { quantity: '2' });
+    await story.advance('2026-04-11T12:00:00.000Z');
+    await story.tell(id, 'change', { quantity: '5', when: 'now' });
+    await story.advance('2026-05-01T00:00:00.000Z');
+    // 10 of 30 days for 2 seats, 20 of 30 for 5.
+    expect(await story.amounts()).toEqual([[200, 1_000]]);
+    await story.verify();
+  });
+
+  it('without proration the new price starts with the next period', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.seats('1000'), { quantity: '2' });
+    await story.advance('2026-03-10T00:00:00.000Z');
+    const changed = await story.tell(id, 'change', {
+      quantity: '7',
+      when: 'now',
+      proration: 'none',
+    });
+    expect(changed.quantity).toBe('7');
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[2_000], [7_000]]);
+    await story.verify();
+  });
+
+  it('another interval ends the period, credits what is unused and counts anew', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(3_100));
+    await story.advance('2026-03-11T12:00:00.000Z');
+    const yearly = await story.plan(30_000, { interval: 'year' });
+    const changed = await story.tell(id, 'change', { plan_id: yearly, when: 'now' });
+    expect(changed).toMatchObject({
+      current_period_start: '2026-03-11T12:00:00.000Z',
+      current_period_end: '2027-03-11T12:00:00.000Z',
+    });
+    expect(await story.amounts()).toEqual([[3_100], [-2_100, 30_000]]);
+    await story.advance('2027-03-11T12:00:00.000Z');
+    expect((await story.amounts()).at(-1)).toEqual([30_000]);
+    await story.verify();
+  });
+
+  it('a change for the end of the period waits, can be listed and undone, or comes with the renewal', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(1_000));
+    const large = await story.plan(4_000);
+    const path = `/v1/subscriptions/${id}/scheduled-changes`;
+    await story.tell(id, 'change', { plan_id: large, when: 'period_end' });
+    const { body } = await engine.http.get(path);
+    expect(body).toMatchObject({
+      data: [
+        {
+          type: 'change',
+          status: 'pending',
+          effective_at: '2026-04-01T00:00:00.000Z',
+          plan_id: large,
+        },
+      ],
+    });
+    const refused = await engine.http
+      .post(`/v1/subscriptions/${id}/change`)
+      .send({ quantity: '2', when: 'now' });
+    expect(refused.body).toMatchObject({ status: 409, code: 'subscription_change_pending' });
+    const { id: changeId } = (body as { data: { id: string }[] }).data[0] ?? { id: '' };
+    expect((await engine.http.delete(`${path}/${changeId}`)).status).toBe(204);
+    await story.advance('2026-04-01T00:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: large, when: 'period_end' });
+    await story.advance('2026-05-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[1_000], [1_000], [4_000]]);
+    expect((await engine.http.get(path)).body).toMatchObject({
+      data: [{ status: 'applied' }, { status: 'undone' }],
+    });
+    await story.verify();
+  });
+
+  it('a preview gives the invoice and changes nothing', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const small = await story.plan(3_100);
+    const create = await engine.http
+      .post('/v1/subscriptions?preview=true')
+      .send({ customer_id: story.customerId, plan_id: small });
+    expect(create.status).toBe(200);
+    expect(create.body).toMatchObject({ total: 3_100, status: 'draft', number: null });
+    expect(create.body).not.toHaveProperty('id');
+    expect(await story.invoices()).toEqual([]);
+    const { id } = await story.subscribe(small);
+    await story.advance('2026-03-11T00:00:00.000Z');
+    const before = await story.subscription(id);
+    const preview = async (command: string, body: object = {}) =>
+      (await engine.http.post(`/v1/subscriptions/${id}/${command}?preview=true`).send(body)).body;
+    const large = await story.plan(6_200);
+    expect(await preview('change', { plan_id: large, when: 'now' })).toMatchObject({
+      lines: [{ amount: -2_100 }, { amount: 4_200 }],
+    });
+    // The 11th is billed: 20 days are left.
+    expect(await preview('cancel', { when: 'now', credit_unused: true })).toMatchObject({
+      lines: [{ amount: -2_000 }],
+    });
+    expect(await preview('cancel', { when: 'now' })).toMatchObject({ lines: [], total: 0 });
+    expect(await preview('pause')).toMatchObject({ lines: [] });
+    expect(await story.subscription(id)).toEqual(before);
+    expect(await story.amounts()).toEqual([[3_100]]);
+    await story.verify();
+  });
+
+  it('in seconds the instant is the border', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(3_000, { proration: 'second' }));
+    await story.advance('2026-04-16T00:00:00.000Z');
+    const large = await story.plan(6_000, { proration: 'second' });
+    await story.tell(id, 'change', { plan_id: large, when: 'now' });
+    expect(await story.amounts()).toEqual([[3_000], [-1_500, 3_000]]);
+    expect((await story.invoices())[1]?.lines[0]?.proration).toMatchObject({
+      numerator: 15 * 86_400,
+      denominator: 30 * 86_400,
+    });
+    await story.verify();
+  });
+});

@@ -1,0 +1,171 @@
+import { eventsOf } from '../support/test-app';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+describe('the life of a subscription', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const typesOf = async (id: string): Promise<readonly string[]> =>
+    (await eventsOf(engine, id)).map(({ type }) => type);
+
+  it('a trial with a change inside bills the new plan from its end', async () => {
+    const story = await Story.begin(engine, '2026-01-20T08:00:00.000Z');
+    const { id, status } = await story.subscribe(await story.plan(1_000), { trial_days: 14 });
+    expect(status).toBe('trialing');
+    await story.advance('2026-01-25T00:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: await story.plan(2_500), when: 'now' });
+    expect(await story.invoices()).toEqual([]);
+    await story.advance('2026-03-03T08:00:00.000Z');
+    expect(await story.amounts()).toEqual([[2_500], [2_500]]);
+    expect(await story.starts()).toEqual(['2026-02-03T08:00:00.000Z', '2026-03-03T08:00:00.000Z']);
+    expect(await typesOf(id)).toEqual([
+      'subscription.created',
+      'subscription.updated',
+      'subscription.updated',
+      'subscription.activated',
+      'subscription.renewed',
+    ]);
+    await story.verify();
+  });
+
+  it('an end with the period can be taken back, and bills nothing further when it is not', async () => {
+    const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(1_000));
+    const canceling = await story.tell(id, 'cancel', { when: 'period_end' });
+    expect(canceling).toMatchObject({ status: 'active', cancel_at: '2026-02-28T00:00:00.000Z' });
+    expect(await story.tell(id, 'uncancel')).toMatchObject({ cancel_at: null });
+    await story.advance('2026-02-28T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.advance('2026-06-01T00:00:00.000Z');
+    expect(await story.subscription(id)).toMatchObject({
+      status: 'canceled',
+      next_billing_at: null,
+    });
+    expect(await story.amounts()).toEqual([[1_000], [1_000]]);
+    await story.verify();
+  });
+
+  it('an end at an instant credits what is unused, the day of the end being billed', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(3_000));
+    await story.tell(id, 'cancel', {
+      when: 'at',
+      at: '2026-04-10T15:00:00.000Z',
+      credit_unused: true,
+    });
+    await story.advance('2026-05-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[3_000], [-2_000]]);
+    expect((await story.invoices())[1]).toMatchObject({
+      credited_to_balance: 2_000,
+      reason: 'end',
+    });
+    await story.verify();
+  });
+
+  it('an end now bills arrears to its day', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const plan = await story.planOf([
+      { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '300' },
+    ]);
+    const { id } = await story.subscribe(plan.id);
+    await story.advance('2026-04-10T15:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now' });
+    expect(await story.amounts()).toEqual([[100]]);
+    const again = await engine.http.post(`/v1/subscriptions/${id}/cancel`).send({ when: 'now' });
+    expect(again.body).toMatchObject({ status: 409, code: 'invalid_transition' });
+    await story.verify();
+  });
+
+  it('a pause over the end of a period bills no further one, and resuming begins one', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const plan = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_100 },
+      { name: 'Support', model: 'flat', timing: 'in_arrears', amount: 310 },
+    ]);
+    const { id } = await story.subscribe(plan.id);
+    await story.advance('2026-03-11T00:00:00.000Z');
+    expect(await story.tell(id, 'pause')).toMatchObject({ status: 'paused' });
+    await story.advance('2026-05-20T00:00:00.000Z');
+    // Ten days of support before the pause.
+    expect(await story.amounts()).toEqual([[3_100], [100]]);
+    expect(await story.tell(id, 'resume')).toMatchObject({
+      status: 'active',
+      current_period_start: '2026-05-20T00:00:00.000Z',
+      current_period_end: '2026-06-20T00:00:00.000Z',
+    });
+    await story.advance('2026-06-20T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[3_100], [100], [3_100], [310, 3_100]]);
+    await story.verify();
+  });
+
+  it('a pause within a period leaves what was paid, and arrears leave out its days', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const plan = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_100 },
+      { name: 'Support', model: 'flat', timing: 'in_arrears', amount: 310 },
+    ]);
+    const { id } = await story.subscribe(plan.id);
+    await story.advance('2026-03-11T00:00:00.000Z');
+    await story.tell(id, 'pause');
+    await story.advance('2026-03-21T00:00:00.000Z');
+    await story.tell(id, 'resume');
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[3_100], [100, 110, 3_100]]);
+    await story.verify();
+  });
+
+  it('a later start waits, and a back-dated one bills the periods since', async () => {
+    const story = await Story.begin(engine, '2026-03-15T00:00:00.000Z');
+    const plan = await story.plan(1_000);
+    const later = await story.subscribe(plan, { start_at: '2026-04-01T00:00:00.000Z' });
+    expect(later).toMatchObject({
+      status: 'incomplete',
+      next_billing_at: '2026-04-01T00:00:00.000Z',
+    });
+    await story.subscribe(plan, { start_at: '2026-01-10T00:00:00.000Z' });
+    expect(await story.starts()).toEqual([
+      '2026-01-10T00:00:00.000Z',
+      '2026-02-10T00:00:00.000Z',
+      '2026-03-10T00:00:00.000Z',
+    ]);
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect(await story.subscription(later.id)).toMatchObject({ status: 'active' });
+    expect(await story.amounts()).toHaveLength(4);
+    await story.verify();
+  });
+
+  it('a calendar anchor bills a short first period', async () => {
+    const story = await Story.begin(engine, '2026-03-22T13:00:00.000Z');
+    await story.subscribe(await story.plan(3_100), { billing_anchor: 'calendar' });
+    await story.advance('2026-04-01T00:00:00.000Z');
+    // The 22nd to the 31st: 10 of 31 days.
+    expect(await story.amounts()).toEqual([[1_000], [3_100]]);
+    await story.verify();
+  });
+
+  it('add-ons come with quantities, are changed and taken away', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const { body } = await engine.http.post('/v1/addons').send({
+      code: `addon-${story.clockId.slice(-8)}`,
+      name: 'Seats',
+      currency: 'USD',
+      prices: [{ name: 'Seat', model: 'per_unit', timing: 'in_advance', unit_amount: '300' }],
+    });
+    const addonId = (body as { id: string }).id;
+    const { id } = await story.subscribe(await story.plan(1_000), {
+      addons: [{ addon_id: addonId, quantity: '2' }],
+    });
+    await story.advance('2026-04-16T00:00:00.000Z');
+    await story.tell(id, 'change', { addons: [{ addon_id: addonId, quantity: '4' }], when: 'now' });
+    await story.tell(id, 'change', { addons: [], when: 'now' });
+    expect(await story.amounts()).toEqual([[1_000, 600], [-300, 600], [-600]]);
+    await story.advance('2026-05-01T00:00:00.000Z');
+    expect((await story.amounts()).at(-1)).toEqual([1_000]);
+    await story.verify();
+  });
+});

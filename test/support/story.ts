@@ -1,0 +1,188 @@
+import { startTestApp, type TestApp } from './test-app';
+
+/** A line of an invoice as the API shows it. */
+export interface Line {
+  readonly id: string;
+  readonly type: string;
+  readonly amount: number;
+  readonly discount: number;
+  readonly tax: number;
+  readonly quantity: string | null;
+  readonly period_start: string | null;
+  readonly period_end: string | null;
+  readonly proration: { readonly numerator: number; readonly denominator: number } | null;
+}
+
+export interface Invoice {
+  readonly id: string;
+  readonly number: string | null;
+  readonly status: string;
+  readonly reason: string;
+  readonly period_start: string | null;
+  readonly period_end: string | null;
+  readonly subtotal: number;
+  readonly discount: number;
+  readonly tax: number;
+  readonly total: number;
+  readonly credit_applied: number;
+  readonly credited_to_balance: number;
+  readonly amount_due: number;
+  readonly amount_remaining: number;
+  readonly lines: readonly Line[];
+}
+
+export interface Subscription {
+  readonly id: string;
+  readonly status: string;
+  readonly quantity: string;
+  readonly plan_id: string;
+  readonly current_period_start: string | null;
+  readonly current_period_end: string | null;
+  readonly cancel_at: string | null;
+  readonly next_billing_at: string | null;
+}
+
+let made = 0;
+
+/** A customer's story on a test clock, told through the API alone. */
+export class Story {
+  private constructor(
+    readonly engine: TestApp,
+    readonly clockId: string,
+    readonly customerId: string,
+  ) {}
+
+  /** A customer on a clock of its own. */
+  static async begin(
+    engine: TestApp,
+    now: string,
+    customer: Readonly<Record<string, unknown>> = {},
+  ): Promise<Story> {
+    const clock = await create(engine, '/v1/test-clocks', { name: 'A story', now });
+    const { id } = await create(engine, '/v1/customers', {
+      name: 'Ada Lovelace',
+      test_clock_id: clock.id,
+      ...customer,
+    });
+    return new Story(engine, clock.id, id);
+  }
+
+  /** A flat monthly plan in USD, unless the fields say otherwise; returns its id. */
+  async plan(amount: number, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }];
+    return (await this.planOf(prices, fields)).id;
+  }
+
+  /** A plan per seat, in advance; returns its id. */
+  async seats(unitAmount: string, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const price = {
+      name: 'Seats',
+      model: 'per_unit',
+      timing: 'in_advance',
+      unit_amount: unitAmount,
+    };
+    return (await this.planOf([price], fields)).id;
+  }
+
+  planOf(
+    prices: readonly object[],
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<{ id: string }> {
+    made += 1;
+    return create(this.engine, '/v1/plans', {
+      code: `plan-${made}`,
+      name: 'Plan',
+      currency: 'USD',
+      interval: 'month',
+      prices,
+      ...fields,
+    });
+  }
+
+  async subscribe(
+    planId: string,
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<Subscription> {
+    return (await create(this.engine, '/v1/subscriptions', {
+      customer_id: this.customerId,
+      plan_id: planId,
+      ...fields,
+    })) as unknown as Subscription;
+  }
+
+  /** Sends a command to a subscription; fails the test unless it is accepted. */
+  async tell(subscriptionId: string, command: string, body: object = {}): Promise<Subscription> {
+    const path = `/v1/subscriptions/${subscriptionId}/${command}`;
+    const answer = await this.engine.http.post(path).send(body);
+    if (answer.status !== 200) {
+      throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    }
+    return answer.body as Subscription;
+  }
+
+  async subscription(id: string): Promise<Subscription> {
+    return (await this.engine.http.get(`/v1/subscriptions/${id}`)).body as Subscription;
+  }
+
+  async advance(to: string): Promise<void> {
+    const path = `/v1/test-clocks/${this.clockId}/advance`;
+    const answer = await this.engine.http.post(path).send({ to });
+    if (answer.status !== 200) {
+      throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    }
+  }
+
+  /** All invoices of the customer, oldest first. */
+  async invoices(): Promise<readonly Invoice[]> {
+    const path = `/v1/invoices?limit=100&customer_id=${this.customerId}`;
+    const { body } = await this.engine.http.get(path);
+    return [...(body as { data: readonly Invoice[] }).data].reverse();
+  }
+
+  /** The amounts of the lines of each invoice, oldest first. */
+  async amounts(): Promise<readonly (readonly number[])[]> {
+    return (await this.invoices()).map(({ lines }) => lines.map(({ amount }) => amount));
+  }
+
+  /** The dates or instants at which the periods of the invoices start, oldest first. */
+  async starts(): Promise<readonly (string | null)[]> {
+    return (await this.invoices()).map(({ period_start }) => period_start);
+  }
+
+  /**
+   * What holds at the end of every story: lines add up, each line's trace gives it again, numbers have no gap for this
+   * customer's series, and the books verify.
+   */
+  async verify(): Promise<void> {
+    for (const invoice of await this.invoices()) {
+      const sum = (of: (line: Line) => number): number =>
+        invoice.lines.reduce((total, line) => total + of(line), 0);
+      expect(sum(({ amount }) => amount)).toBe(invoice.subtotal);
+      expect(sum(({ discount }) => discount)).toBe(invoice.discount);
+      expect(invoice.subtotal - invoice.discount + invoice.tax).toBe(invoice.total);
+      for (const line of invoice.lines) {
+        const path = `/v1/invoices/${invoice.id}/lines/${line.id}/explanation`;
+        const { body } = await this.engine.http.get(path);
+        expect(body).toMatchObject({ matches: true, line: { id: line.id } });
+      }
+    }
+    const { body } = await this.engine.http.get('/v1/ledger/verify');
+    const failed = (body as { checks: { ok: boolean }[] }).checks.filter(({ ok }) => !ok);
+    expect(failed).toEqual([]);
+    expect((body as { ok: boolean }).ok).toBe(true);
+  }
+}
+
+async function create(
+  engine: TestApp,
+  path: string,
+  body: object,
+): Promise<{ readonly id: string }> {
+  const answer = await engine.http.post(path).send(body);
+  if (answer.status !== 201) {
+    throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  }
+  return answer.body as { id: string };
+}
+
+export { startTestApp, type TestApp };
