@@ -9,6 +9,5 @@ export {
 } from './coupons.errors';
 export { CouponsModule } from './coupons.module';
 export type { Coupon } from './domain/coupon';
-export { toRedeemedCoupon } from './domain/redemption';
 export type { CouponRedemption, RedeemedTerms, RedemptionRequest } from './domain/redemption';
 export { RedemptionsService } from './redemptions.service';

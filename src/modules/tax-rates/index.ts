@@ -1,4 +1,3 @@
-export { toCoreTaxRate } from './domain/tax-rate';
 export type { TaxRate } from './domain/tax-rate';
 export { TaxRatesModule } from './tax-rates.module';
 export { TaxRatesService } from './tax-rates.service';

@@ -1,5 +1,4 @@
 import type { Metadata } from '../../../core/metadata';
-import type { TaxRate as CoreTaxRate } from '../../../core/tax';
 
 /** A tax that customers are billed. What it takes never changes: another percentage is another rate. */
 export interface TaxRate {
@@ -32,9 +31,4 @@ export type TaxRateTerms = Pick<
 export interface TaxRateChange {
   readonly isActive?: boolean | undefined;
   readonly metadata?: Metadata | undefined;
-}
-
-/** The rate as the rules of tax know it. */
-export function toCoreTaxRate({ id, percentage, inclusive }: TaxRate): CoreTaxRate {
-  return { taxRateId: id, percentage, inclusive };
 }
