@@ -1,33 +1,44 @@
-import { availableParallelism, cpus } from 'node:os';
-import { parseArgs } from 'node:util';
-import { benchmarkReads } from './reads';
-import { benchmarkRefunds } from './refunds';
-import { tableOf } from './support/report';
-import { type Finding, isMet, type Settings } from './support/rounds';
-import { createTemporaryDatabase, type TemporaryDatabase } from './support/temporary-database';
-import { benchmarkWebhooks } from './webhooks';
+import { availableParallelism, cpus } from "node:os";
+import { parseArgs } from "node:util";
+import { benchmarkReads } from "./reads";
+import { benchmarkRefunds } from "./refunds";
+import { tableOf } from "./support/report";
+import { type Finding, isMet, type Settings } from "./support/rounds";
+import {
+  createTemporaryDatabase,
+  type TemporaryDatabase,
+} from "./support/temporary-database";
+import { benchmarkWebhooks } from "./webhooks";
 
-type Benchmark = (database: TemporaryDatabase, settings: Settings) => Promise<readonly Finding[]>;
+type Benchmark = (
+  database: TemporaryDatabase,
+  settings: Settings,
+) => Promise<readonly Finding[]>;
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  'addon-entitlements': (database, settings) => benchmarkReads('list', database, settings),
-  'single-reads': (database, settings) => benchmarkReads('single', database, settings),
+  "addon-entitlements": (database, settings) =>
+    benchmarkReads("list", database, settings),
+  "single-reads": (database, settings) =>
+    benchmarkReads("single", database, settings),
   refunds: benchmarkRefunds,
   webhooks: benchmarkWebhooks,
 };
 
-const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
+const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join("|")}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
 
 /** @throws {Error} with the usage, for arguments that are not understood */
-function read(args: readonly string[]): { names: readonly string[]; settings: Settings } {
+function read(args: readonly string[]): {
+  names: readonly string[];
+  settings: Settings;
+} {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: {
-      rounds: { type: 'string', default: '9' },
-      seconds: { type: 'string', default: '2' },
-      connections: { type: 'string', default: '16' },
-      profile: { type: 'string' },
+      rounds: { type: "string", default: "9" },
+      seconds: { type: "string", default: "2" },
+      connections: { type: "string", default: "16" },
+      profile: { type: "string" },
     },
   });
   const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
@@ -48,11 +59,14 @@ function read(args: readonly string[]): { names: readonly string[]; settings: Se
 }
 
 /** Each benchmark on a database of its own, so that none finds the rows of another. */
-async function run(benchmark: Benchmark, settings: Settings): Promise<readonly Finding[]> {
+async function run(
+  benchmark: Benchmark,
+  settings: Settings,
+): Promise<readonly Finding[]> {
   const database = await createTemporaryDatabase();
   const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => reject(new Error('Interrupted.')));
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => reject(new Error("Interrupted.")));
     }
   });
   try {
@@ -60,7 +74,7 @@ async function run(benchmark: Benchmark, settings: Settings): Promise<readonly F
     return await Promise.race([benchmark(database, settings), interrupted]);
   } finally {
     await database.remove();
-    process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
+    process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM");
   }
 }
 
@@ -68,7 +82,7 @@ async function main(): Promise<void> {
   const { names, settings } = read(process.argv.slice(2));
   const findings: Finding[] = [];
   console.log(
-    `Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? ''}`,
+    `Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? ""}`,
   );
   for (const name of names) {
     const benchmark = BENCHMARKS[name];
@@ -83,6 +97,8 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+  console.error(
+    error instanceof Error ? (error.stack ?? error.message) : error,
+  );
   process.exit(1);
 });

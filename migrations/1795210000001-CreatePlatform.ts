@@ -43,6 +43,9 @@ export class CreatePlatform1795210000001 implements MigrationInterface {
       )
     `);
     await queryRunner.query(`
+      CREATE INDEX "event_occurred_at_index" ON "event" ("occurred_at", "id")
+    `);
+    await queryRunner.query(`
       CREATE INDEX "event_type_index" ON "event" ("type", "id")
     `);
     await queryRunner.query(`

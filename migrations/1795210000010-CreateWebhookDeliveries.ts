@@ -52,7 +52,7 @@ export class CreateWebhookDeliveries1795210000010 implements MigrationInterface 
       )
     `);
     await queryRunner.query(`
-      CREATE INDEX "webhook_delivery_order_index" ON "webhook_delivery" ("endpoint_id", "object_id", "sequence")
+      CREATE INDEX "webhook_delivery_order_index" ON "webhook_delivery" ("endpoint_id", "object_id", "sequence", "id")
       WHERE "status" = 'pending'
     `);
     await queryRunner.query(`

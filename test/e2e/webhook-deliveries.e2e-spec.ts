@@ -1,6 +1,8 @@
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
-import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { EventDispatcher, newDelivery } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
+import { EventLog } from '../../src/platform/outbox';
 import { accept, answer, isVerified, type Receiver, startReceiver } from '../support/receiver';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -461,6 +463,79 @@ describe('webhook deliveries', () => {
     } finally {
       await elsewhere.close();
     }
+  });
+
+  it('reach every endpoint, however many there are', async () => {
+    for (let count = 0; count < 40; count += 1) await register();
+    await createCoupon();
+    await deliver();
+    await deliver();
+    expect(receiver.received).toHaveLength(40);
+  });
+
+  it('to an endpoint whose secret cannot be opened fail, and the others are told', async () => {
+    const broken = await register();
+    await register();
+    await engine.database.query(
+      `UPDATE webhook_secret SET sealed = replace(sealed, ':test:', ':gone:') WHERE endpoint_id = $1`,
+      [broken],
+    );
+    await createCoupon();
+    await deliver();
+    expect(receiver.received).toHaveLength(1);
+    expect(await onlyDelivery(broken)).toMatchObject({
+      status: 'pending',
+      attempt_count: 1,
+      attempts: [{ status_code: null, error: expect.stringContaining('secret') as string }],
+    });
+  });
+
+  it('are not made for an endpoint that was deleted meanwhile', async () => {
+    const endpoint = await register();
+    await createCoupon();
+    const now = engine.clock.now();
+    const [event] = await engine.app
+      .get(EventLog)
+      .headsAfter(now, new Date(now.getTime() + 1), '', 1);
+    if (event === undefined) throw new Error('There is no event.');
+    await engine.http.delete(`/v1/webhooks/endpoints/${endpoint}`);
+    const made = newDelivery(event, endpoint, 'event', now);
+    await engine.app.get(DeliveriesRepository).insert([made]);
+    expect(await engine.database.query('SELECT id FROM webhook_delivery')).toEqual([]);
+  });
+
+  it('that succeed while others fail end the time of failures', async () => {
+    const endpoint = await register();
+    let let500 = true;
+    receiver.behave((received, response, request) => {
+      const status = let500 ? 500 : 204;
+      let500 = false;
+      answer(status)(received, response, request);
+    });
+    await createCoupon();
+    await createCoupon();
+    await deliver();
+    const failures = await engine.database.query('SELECT endpoint_id FROM webhook_failure');
+    expect(failures).toEqual([]);
+    receiver.behave(answer(500));
+    engine.clock.advanceMs(121 * HOUR);
+    await deliver();
+    expect(await endpointOf(endpoint)).toMatchObject({ is_active: true });
+  });
+
+  it('go on while events of another time are being replayed', async () => {
+    const endpoint = await register();
+    await createCoupon();
+    await engine.database.transaction(async () => {
+      await engine.app.get(WebhookEndpointsService).lock(endpoint);
+      const other = await startTestApp({ databaseUrl: engine.databaseUrl });
+      try {
+        await other.app.get(EventDispatcher).runDue();
+      } finally {
+        await other.close();
+      }
+    });
+    expect(await deliveriesTo(endpoint)).toHaveLength(1);
   });
 
   it('that break off are failures with a reason', async () => {

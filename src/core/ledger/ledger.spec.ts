@@ -37,8 +37,8 @@ const note = (change: Partial<Parameters<typeof postCreditNote>[0]>) =>
   });
 const payment = (amountMinor: bigint, toReceivableMinor: bigint) =>
   postPayment({ currency: 'USD', provider: 'sandbox', amountMinor, toReceivableMinor });
-const refund = (amountMinor: bigint) =>
-  postRefund({ currency: 'USD', provider: 'sandbox', amountMinor });
+const refund = (amountMinor: bigint, fromCreditMinor = 0n) =>
+  postRefund({ currency: 'USD', provider: 'sandbox', amountMinor, fromCreditMinor });
 const balances = (...transactions: LedgerTransaction[]) => {
   const byAccount: Record<string, bigint> = {};
   for (const { account, amountMinor } of transactions.flatMap(({ postings }) => postings)) {
@@ -93,6 +93,16 @@ describe('each fact posts one balanced transaction', () => {
       { 'cash_clearing:sandbox': 1200n, accounts_receivable: -1000n, customer_credit: -200n },
     ],
     ['a refund', refund(500n), { refunds: 500n, 'cash_clearing:sandbox': -500n }],
+    [
+      'a refund of credit',
+      refund(500n, 500n),
+      { customer_credit: 500n, 'cash_clearing:sandbox': -500n },
+    ],
+    [
+      'a refund, a part of it of credit',
+      refund(500n, 200n),
+      { customer_credit: 200n, refunds: 300n, 'cash_clearing:sandbox': -500n },
+    ],
     [
       'a credit note on an open invoice',
       note({ toReceivableMinor: 1200n }),
@@ -164,6 +174,15 @@ describe('facts that belong together meet', () => {
     });
   });
 
+  test('a payment that paid no invoice and its refund come to nothing', () => {
+    expect(balances(payment(1200n, 0n), refund(1000n, 1000n), refund(200n, 200n))).toEqual({});
+  });
+
+  test('a payment of more than is owed, refunded wholly, leaves no credit', () => {
+    const all = [invoice(0n, line(1000n)), payment(1200n, 1000n), refund(1200n, 200n)];
+    expect(balances(...all)).toEqual({ revenue: -1000n, refunds: 1000n });
+  });
+
   test('an uncollectible invoice that is paid after all is no bad debt', () => {
     const all = [
       invoice(0n, line(500n)),
@@ -182,6 +201,8 @@ describe('what does not balance is refused', () => {
     ['negative credit', () => invoice(-1n, line(1000n))],
     ['a payment of less than it pays', () => payment(100n, 101n)],
     ['a negative refund', () => refund(-1n)],
+    ['a refund of more credit than it gives back', () => refund(100n, 101n)],
+    ['a refund of negative credit', () => refund(100n, -1n)],
     ['a note that settles too little', () => note({ toCreditMinor: 1199n })],
     [
       'a note that settles something negative',

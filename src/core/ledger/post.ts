@@ -75,20 +75,24 @@ export function postPayment(payment: {
 }
 
 /**
- * A refund that succeeded: cash back through the provider. It lowers no invoice by itself; a credit
- * note that settles as a refund meets it on the refunds account.
+ * A refund that succeeded: cash back through the provider. What the payment had left as the
+ * customer's credit is taken from there; the rest lowers no invoice by itself, and a credit note
+ * that settles as a refund meets it on the refunds account.
  *
- * @throws InvariantError when the amount is negative.
+ * @throws InvariantError when the amount is negative, or the part of it from credit is not a part.
  */
 export function postRefund(refund: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
+  /** The part that was the customer's credit. */
+  readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
-  const { currency, provider, amountMinor } = refund;
-  assertPart(0n, amountMinor);
+  const { currency, provider, amountMinor, fromCreditMinor } = refund;
+  assertPart(fromCreditMinor, amountMinor);
   return transaction('refund', currency, [
-    debit('refunds', amountMinor),
+    debit('customer_credit', fromCreditMinor),
+    debit('refunds', amountMinor - fromCreditMinor),
     credit(`cash_clearing:${provider}`, amountMinor),
   ]);
 }

@@ -16,6 +16,14 @@ export const couponUpdated = defineEvent({
   toDto: toCouponDto,
 });
 
+export const couponDeleted = defineEvent({
+  type: 'coupon.deleted',
+  meaning:
+    'A coupon that nobody redeemed was deleted; the event shows it as it was. Its code is free again.',
+  dto: CouponDto,
+  toDto: toCouponDto,
+});
+
 export const couponRedeemed = defineEvent({
   type: 'coupon.redeemed',
   meaning: 'A coupon was redeemed on a subscription; the event shows the redemption.',

@@ -14,7 +14,7 @@ import { metadataTooLarge } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { couponInUse, couponNotFound, couponTermsContradict } from './coupons.errors';
-import { couponCreated, couponUpdated } from './coupons.events';
+import { couponCreated, couponDeleted, couponUpdated } from './coupons.events';
 import { CouponsRepository } from './coupons.repository';
 import { type Coupon, type CouponChange, type CouponTerms, faultsOfTerms } from './domain/coupon';
 
@@ -82,7 +82,7 @@ export class CouponsService {
   }
 
   /**
-   * Deletes a coupon nobody redeemed.
+   * Deletes a coupon nobody redeemed; its code is free again.
    * @throws {ProblemError} `coupon_not_found`, `precondition_failed`, `coupon_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
@@ -92,6 +92,7 @@ export class CouponsService {
       assertVersion(expected, coupon);
       if (coupon.timesRedeemed > 0) throw couponInUse(id);
       await this.coupons.delete(id);
+      await this.outbox.record(couponDeleted, { after: coupon, occurredAt: this.clock.now() });
     });
   }
 

@@ -1,3 +1,4 @@
+export { AskingLanes } from './asking-lanes';
 export { ASKING_LEASE_MS, nextCheckAt } from './domain/payment';
 export type { Payment } from './domain/payment';
 export type { ProviderOutcome } from './domain/payment-provider';

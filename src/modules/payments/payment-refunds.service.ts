@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
+import { Outbox } from '../../platform/outbox';
 import { decideRefund, type Payment } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import {
@@ -8,6 +9,7 @@ import {
   paymentNotRefundable,
   refundAmountExceedsRefundable,
 } from './payments.errors';
+import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderGateway, type RefundOrder } from './providers/provider-gateway';
 
@@ -18,10 +20,11 @@ export class PaymentRefundsService {
     private readonly database: Database,
     private readonly payments: PaymentsRepository,
     private readonly gateway: ProviderGateway,
+    private readonly outbox: Outbox,
   ) {}
 
   /**
-   * Reserves an amount of a payment for a refund, in the caller's transaction.
+   * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it.
    * @param requested minor units; null for all that remains
    * @returns the payment, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`
@@ -29,11 +32,12 @@ export class PaymentRefundsService {
   async reserve(
     paymentId: string,
     requested: bigint | null,
+    now: Date,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
     this.database.requireTransaction();
     // An amount that is given needs no look before: the update itself refuses what the rules do not allow.
     const reserved =
-      requested === null ? null : await this.payments.reserveRefund(paymentId, requested);
+      requested === null ? null : await this.payments.reserveRefund(paymentId, requested, now);
     if (requested !== null && reserved !== null) return { payment: reserved, amount: requested };
     const payment = await this.payments.lock(paymentId);
     if (payment === null) throw paymentNotFound(paymentId);
@@ -43,7 +47,7 @@ export class PaymentRefundsService {
       throw refundAmountExceedsRefundable(decision.refundable);
     }
     const { amount } = decision;
-    const locked = await this.payments.reserveRefund(paymentId, amount);
+    const locked = await this.payments.reserveRefund(paymentId, amount, now);
     invariant(locked !== null, `The payment ${paymentId} changed under its lock.`);
     return { payment: locked, amount };
   }
@@ -55,14 +59,14 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  /** Turns a reserved amount into a refunded one, in the caller's transaction. */
-  async refunded(paymentId: string, amount: bigint, now: Date): Promise<void> {
-    await this.payments.settleRefund(paymentId, amount, amount, now);
+  /** Turns a reserved amount of a locked payment into a refunded one and tells of it, in the caller's transaction. */
+  refunded(payment: Payment, amount: bigint, now: Date): Promise<void> {
+    return this.settleReserve(payment, { reserved: amount, refunded: amount }, now);
   }
 
-  /** Frees a reserved amount, in the caller's transaction. */
-  async released(paymentId: string, amount: bigint, now: Date): Promise<void> {
-    await this.payments.settleRefund(paymentId, amount, 0n, now);
+  /** Frees a reserved amount of a locked payment and tells of it, in the caller's transaction. */
+  released(payment: Payment, amount: bigint, now: Date): Promise<void> {
+    return this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
   }
 
   /** Asks the payment's provider to give money back. */
@@ -77,8 +81,18 @@ export class PaymentRefundsService {
     return this.gateway.resumeRefund(payment, order);
   }
 
-  /** Decides a refund that the sandbox left pending; false when there is none. */
-  settleInSandbox(refundId: string, failureCode: string | null): Promise<boolean> {
+  /** Decides a refund that the sandbox left pending, and returns its outcome; null when there is none. */
+  settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
+  }
+
+  private async settleReserve(
+    before: Payment,
+    { reserved, refunded }: { readonly reserved: bigint; readonly refunded: bigint },
+    now: Date,
+  ): Promise<void> {
+    const after = await this.payments.settleRefund(before.id, reserved, refunded, now);
+    invariant(after !== null, `The payment ${before.id} is gone.`);
+    await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
   }
 }

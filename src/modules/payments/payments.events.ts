@@ -12,6 +12,15 @@ export const paymentCreated = defineEvent({
   ...shown,
 });
 
+export const paymentUpdated = defineEvent({
+  type: 'payment.updated',
+  meaning:
+    'A refund of the payment came to its end: its amount went from `amount_refund_pending` to `amount_refunded`, or was freed. ' +
+    'That it was reserved is told by `refund.created`.',
+  example: { amount_refunded: 2_500 },
+  ...shown,
+});
+
 /** The event of each state a payment can come into. */
 export const PAYMENT_EVENTS = {
   processing: defineEvent({

@@ -10,12 +10,11 @@ const CLAIM_DUE = `
 
 /** The condition and the check constraint hold the limit together, whatever the caller read before. */
 const RESERVE_REFUND = `
-  SET amount_refund_pending = amount_refund_pending + $2
+  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded'
     AND amount_refunded + amount_refund_pending + $2 <= amount`;
 
 const SETTLE_REFUND = `
-  UPDATE payment
   SET amount_refund_pending = amount_refund_pending - $2, amount_refunded = amount_refunded + $3,
       version = version + 1, updated_at = $4
   WHERE id = $1`;
@@ -71,13 +70,18 @@ export class PaymentsRepository {
   }
 
   /** Sets aside an amount for a refund and returns the payment; null when it is not there, or too little is left. */
-  reserveRefund(id: string, amount: bigint): Promise<Payment | null> {
-    return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString()]);
+  reserveRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
+    return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString(), now]);
   }
 
-  /** Turns a reserved amount into a refunded one, or frees it. */
-  async settleRefund(id: string, reserved: bigint, refunded: bigint, now: Date): Promise<void> {
-    await this.database.query(SETTLE_REFUND, [id, reserved.toString(), refunded.toString(), now]);
+  /** Turns a reserved amount into a refunded one, or frees it, and returns the payment; null when it is not there. */
+  settleRefund(id: string, reserved: bigint, refunded: bigint, now: Date): Promise<Payment | null> {
+    return this.database.updateOne(PaymentEntity, SETTLE_REFUND, [
+      id,
+      reserved.toString(),
+      refunded.toString(),
+      now,
+    ]);
   }
 
   /** The money each provider holds, by currency. */

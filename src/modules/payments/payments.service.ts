@@ -6,7 +6,7 @@ import { Database, type Page, type PageRequest } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { customerCurrencyMismatch, CustomersService } from '../customers';
+import { CustomersService } from '../customers';
 import { LedgerService } from '../ledger';
 import { ASKING_LEASE_MS, type Payment, type PaymentOrder, withOutcome } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
@@ -30,7 +30,7 @@ export class PaymentsService {
   ) {}
 
   /**
-   * Charges the customer. A refusal of the provider is a payment that failed, not an error; an outcome that is not known
+   * Charges the customer, and fixes its currency whatever comes of the charge. A refusal of the provider is a payment that failed, not an error; an outcome that is not known
    * yet is a payment that is processing.
    * @throws {ProblemError} `payment_method_not_accepted`, `reference_not_found`,
    *   `customer_currency_mismatch`
@@ -60,17 +60,20 @@ export class PaymentsService {
   }
 
   /**
-   * Lets the sandbox decide a charge it left pending.
+   * Lets the sandbox decide a charge it left pending, and settles the payment in the same commit.
    * @param failureCode why it fails; null for a success
    * @throws {ProblemError} `payment_not_found`, `payment_not_in_sandbox`
    */
-  async settleInSandbox(id: string, failureCode: string | null): Promise<Payment> {
-    await this.get(id);
-    if (!(await this.gateway.settleSandboxCharge(id, failureCode))) throw paymentNotInSandbox(id);
-    return this.resume(id);
+  settleInSandbox(id: string, failureCode: string | null): Promise<Payment> {
+    return this.database.transaction(async () => {
+      await this.get(id);
+      const outcome = await this.gateway.settleSandboxCharge(id, failureCode);
+      if (outcome === null) throw paymentNotInSandbox(id);
+      return this.settle(id, outcome);
+    });
   }
 
-  /** The first commit: the key's claim, the pending row and its event. */
+  /** The first commit: the key's claim, the customer's currency, the pending row and its event. */
   private begin(order: PaymentOrder): Promise<Payment> {
     const now = this.clock.now();
     const payment: Payment = {
@@ -89,10 +92,8 @@ export class PaymentsService {
     };
     return this.database.transaction(async () => {
       await this.idempotency.claimFor(payment.id);
-      const customer = await this.customers.requireForReference(order.customerId, '/customer_id');
-      if (customer.currency !== null && customer.currency !== order.currency) {
-        throw customerCurrencyMismatch(customer.currency, order.currency);
-      }
+      await this.customers.requireForReference(order.customerId, '/customer_id');
+      await this.customers.fixCurrency(order.customerId, order.currency);
       await this.payments.insert(payment);
       await this.outbox.record(paymentCreated, { after: payment, occurredAt: now });
       return payment;

@@ -1,7 +1,6 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../platform/http';
-import { IdempotentInPhases } from '../../platform/idempotency';
 import { PaymentDto, toPaymentDto } from './dto/payment.dto';
 import { SettleInSandboxDto, toFailureCode } from './dto/settle-in-sandbox.dto';
 import { paymentNotFound, paymentNotInSandbox } from './payments.errors';
@@ -13,7 +12,6 @@ export class SandboxPaymentsController {
   constructor(private readonly payments: PaymentsService) {}
 
   @Post(':id/settle')
-  @IdempotentInPhases()
   @Operation({
     summary: 'Settle a pending sandbox payment',
     description: 'Plays the gateway: decides a payment made with `pm_sandbox_pending`.',

@@ -1,11 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Database,
-  type Page,
-  pageById,
-  type PageRequest,
-  violatedConstraint,
-} from '../../platform/database';
+import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Refund } from './domain/refund';
 import { RefundEntity } from './refund.entity';
 
@@ -14,21 +8,12 @@ const CLAIM_DUE = `
     SELECT id FROM refund WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
-/** The client's key made a refund before. */
-export class RefundKeyTaken extends Error {}
-
 @Injectable()
 export class RefundsRepository {
   constructor(private readonly database: Database) {}
 
-  /** @throws {RefundKeyTaken} when another refund has the client's key; the transaction is lost then */
   async insert(refund: Refund): Promise<void> {
-    try {
-      await this.database.insert(RefundEntity, refund);
-    } catch (error) {
-      if (violatedConstraint(error) === 'refund_idempotency_key_unique') throw new RefundKeyTaken();
-      throw error;
-    }
+    await this.database.insert(RefundEntity, refund);
   }
 
   find(id: string): Promise<Refund | null> {

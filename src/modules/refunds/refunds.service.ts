@@ -24,7 +24,7 @@ import {
 } from './domain/refund';
 import { refundNotFound, refundNotInSandbox } from './refunds.errors';
 import { answerAbout, REFUND_EVENTS, refundCreated } from './refunds.events';
-import { RefundKeyTaken, RefundsRepository } from './refunds.repository';
+import { RefundsRepository } from './refunds.repository';
 
 /** Gives money back: a reserve and a pending row, the provider's call outside any transaction, and its outcome. */
 @Injectable()
@@ -41,18 +41,14 @@ export class RefundsService {
 
   /**
    * Refunds a payment, wholly or in part. A refusal of the provider is a refund that failed, not an error; one that
-   * takes its time is pending.
+   * takes its time is pending. A key that made a refund before gives that one, however long ago.
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`,
    *   `idempotency_key_reused`
    */
   async create(request: RefundRequest): Promise<Refund> {
-    try {
-      const { refund, payment } = await this.begin(request);
-      return await this.settle(refund, await this.payments.send(payment, refund));
-    } catch (error) {
-      if (error instanceof RefundKeyTaken) return this.madeBefore(request);
-      throw error;
-    }
+    const { refund, payment } = await this.begin(request);
+    if (payment === null) return refund;
+    return this.settle(refund, await this.payments.send(payment, refund));
   }
 
   /** @throws {ProblemError} `refund_not_found` */
@@ -73,23 +69,37 @@ export class RefundsService {
   }
 
   /**
-   * Lets the sandbox decide a refund it left pending.
+   * Lets the sandbox decide a refund it left pending, and settles it in the same commit.
    * @param failureCode why it fails; null for a success
    * @throws {ProblemError} `refund_not_found`, `refund_not_in_sandbox`
    */
-  async settleInSandbox(id: string, failureCode: string | null): Promise<Refund> {
-    await this.get(id);
-    if (!(await this.payments.settleInSandbox(id, failureCode))) throw refundNotInSandbox(id);
-    return this.resume(id);
+  settleInSandbox(id: string, failureCode: string | null): Promise<Refund> {
+    return this.database.transaction(async () => {
+      const refund = await this.get(id);
+      const outcome = await this.payments.settleInSandbox(id, failureCode);
+      if (outcome === null) throw refundNotInSandbox(id);
+      return this.settle(refund, outcome);
+    });
   }
 
-  /** The first commit: the key's claim, the reserve on the payment, the pending row and its event. */
-  private begin(request: RefundRequest) {
+  /**
+   * The first commit: the key's claim, the reserve on the payment, the pending row and its event. Where the key made a
+   * refund before, that refund is the answer, stored once more, and there is no payment to send it to.
+   */
+  private begin(
+    request: RefundRequest,
+  ): Promise<{ readonly refund: Refund; readonly payment: Payment | null }> {
     const now = this.clock.now();
     const id = newId('ref');
     return this.database.transaction(async () => {
       await this.idempotency.claimFor(id);
-      const { payment, amount } = await this.payments.reserve(request.paymentId, request.amount);
+      const made = await this.madeBefore(request);
+      if (made !== null) {
+        await this.idempotency.completeFor(id, answerAbout(made));
+        return { refund: made, payment: null };
+      }
+      const { paymentId } = request;
+      const { payment, amount } = await this.payments.reserve(paymentId, request.amount, now);
       const refund: Refund = {
         ...request,
         id,
@@ -128,10 +138,10 @@ export class RefundsService {
   private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
-      await this.payments.refunded(after.paymentId, after.amount, after.updatedAt);
+      await this.payments.refunded(payment, after.amount, after.updatedAt);
       await this.post(after, payment);
     } else {
-      await this.payments.released(after.paymentId, after.amount, after.updatedAt);
+      await this.payments.released(payment, after.amount, after.updatedAt);
     }
     await this.outbox.record(REFUND_EVENTS[after.status], {
       after,
@@ -140,19 +150,25 @@ export class RefundsService {
     });
   }
 
+  /** No payment pays an invoice: all of it became the customer's credit, and is taken from there. */
   private async post(
     { id, currency, amount, updatedAt }: Refund,
     { provider, customerId }: Payment,
   ): Promise<void> {
+    const refund = { currency, provider, amountMinor: amount, fromCreditMinor: amount };
     const facts = { sourceId: id, customerId, occurredAt: updatedAt };
-    await this.ledger.post(postRefund({ currency, provider, amountMinor: amount }), facts);
+    await this.ledger.post(postRefund(refund), facts);
   }
 
-  /** A refund's key stays unique for ever: after its stored answer was forgotten, the refund itself is the answer. */
-  private async madeBefore(request: RefundRequest): Promise<Refund> {
+  /**
+   * A refund's key stays unique for ever: after its stored answer was forgotten, the refund itself is the answer. Looked up
+   * before the reserve, which may no longer be possible.
+   * @throws {ProblemError} `idempotency_key_reused`
+   */
+  private async madeBefore(request: RefundRequest): Promise<Refund | null> {
     const { idempotencyKey } = request;
     const refund = idempotencyKey === null ? null : await this.refunds.findByKey(idempotencyKey);
-    if (refund === null || !isSameRequest(refund, request)) throw idempotencyKeyReused();
+    if (refund !== null && !isSameRequest(refund, request)) throw idempotencyKeyReused();
     return refund;
   }
 }

@@ -1,7 +1,6 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../platform/http';
-import { IdempotentInPhases } from '../../platform/idempotency';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
 import { SettleRefundInSandboxDto, toFailureCode } from './dto/settle-refund-in-sandbox.dto';
 import { refundNotFound, refundNotInSandbox } from './refunds.errors';
@@ -13,7 +12,6 @@ export class SandboxRefundsController {
   constructor(private readonly refunds: RefundsService) {}
 
   @Post(':id/settle')
-  @IdempotentInPhases()
   @Operation({
     summary: 'Settle a pending sandbox refund',
     description:

@@ -27,13 +27,22 @@ export class WebhookEndpointsRepository {
     return this.endpoints.findOneBy({ id, deletedAt: IsNull() });
   }
 
-  /** The endpoint, locked until the transaction ends. */
+  /** The endpoint, locked until the transaction ends; deliveries to it can be made meanwhile. */
   lock(id: string): Promise<WebhookEndpoint | null> {
+    return this.lockWith(id, 'for_no_key_update');
+  }
+
+  /** The endpoint, locked until the transaction ends; nobody makes a delivery to it meanwhile. */
+  lockAlone(id: string): Promise<WebhookEndpoint | null> {
+    return this.lockWith(id, 'pessimistic_write');
+  }
+
+  private lockWith(
+    id: string,
+    mode: 'for_no_key_update' | 'pessimistic_write',
+  ): Promise<WebhookEndpoint | null> {
     this.database.requireTransaction();
-    return this.endpoints.findOne({
-      where: { id, deletedAt: IsNull() },
-      lock: { mode: 'pessimistic_write' },
-    });
+    return this.endpoints.findOne({ where: { id, deletedAt: IsNull() }, lock: { mode } });
   }
 
   page(request: PageRequest): Promise<Page<WebhookEndpoint>> {

@@ -119,7 +119,9 @@ export class WebhookEndpointsService {
       const after = this.changed(before, change);
       if (after === before) return before;
       await this.endpoints.update(after);
-      if (after.isActive && !before.isActive) await this.receivers.noteWorking([id]);
+      if (after.url !== before.url || (after.isActive && !before.isActive)) {
+        await this.receivers.forgive(id);
+      }
       await this.outbox.record(webhookEndpointUpdated, {
         after,
         before,
@@ -135,7 +137,8 @@ export class WebhookEndpointsService {
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.lock(id);
+      const before = await this.endpoints.lockAlone(id);
+      if (before === null) throw webhookEndpointNotFound(id);
       assertVersion(expected, before);
       const now = this.clock.now();
       const version = before.version + 1;
@@ -178,7 +181,7 @@ export class WebhookEndpointsService {
    */
   disable(id: string, reason: DisabledReason): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.endpoints.lock(id);
+      const before = await this.endpoints.lockAlone(id);
       if (before?.isActive !== true) return;
       const now = this.clock.now();
       const after: WebhookEndpoint = {

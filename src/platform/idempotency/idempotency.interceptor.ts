@@ -9,7 +9,7 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { type ProblemKind, ProblemError } from '../errors';
+import { idempotencyKeyReused, type ProblemKind, ProblemError } from '../errors';
 import { KeptRefusal } from '../http/kept-refusal';
 import { problemResponse } from '../http/problem-response';
 import { requestIdOf } from '../http/request-id';
@@ -119,6 +119,8 @@ function answerOf(response: Response, body: unknown): Answer {
 
 function refusalOf(error: unknown, requestId: string): Answer | null {
   if (!(error instanceof ProblemError) || !KEPT.has(error.definition.kind)) return null;
+  // The key is another request's: keeping this answer under it would take it from that one.
+  if (error.definition === idempotencyKeyReused.definition) return null;
   const { status, headers, body } = problemResponse(error, requestId);
   return { status, headers, body: JSON.stringify(body) };
 }

@@ -73,7 +73,10 @@ export class Idempotency {
     const current = this.current.getStore();
     if (current === undefined) return;
     await this.claim(current.request, resourceId);
-    current.claimed = true;
+    // A claim that is rolled back leaves the key to whoever stores the answer afterwards.
+    this.database.afterCommit(() => {
+      current.claimed = true;
+    });
   }
 
   /** Stores the answer about a resource for whoever claimed a key for it; nothing if nobody did. */

@@ -3,6 +3,7 @@ import {
   Injectable,
   Logger,
   type OnApplicationBootstrap,
+  type OnModuleDestroy,
 } from '@nestjs/common';
 import { Configuration } from '../config';
 
@@ -29,7 +30,7 @@ interface Loop {
 
 /** Runs due work in the background where the process's role includes it. */
 @Injectable()
-export class Jobs implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('jobs');
   private readonly loops = new Map<string, Loop>();
   private running = false;
@@ -53,10 +54,14 @@ export class Jobs implements OnApplicationBootstrap, BeforeApplicationShutdown {
     for (const loop of this.loops.values()) loop.ended = this.run(loop);
   }
 
-  /** Claims no more, and waits for what is in flight. */
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Claims no more: the first hook of a shutdown, before anything is waited for. */
+  onModuleDestroy(): void {
     this.running = false;
     for (const loop of this.loops.values()) loop.wake();
+  }
+
+  /** Waits for what is in flight. */
+  async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.loops.values()].map(({ ended }) => ended));
   }
 

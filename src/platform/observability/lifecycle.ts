@@ -1,16 +1,17 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 
 /** Whether this process still takes new work. */
 @Injectable()
-export class Lifecycle implements BeforeApplicationShutdown {
+export class Lifecycle implements OnModuleDestroy {
   private isDraining = false;
 
   get draining(): boolean {
     return this.isDraining;
   }
 
-  beforeApplicationShutdown(): void {
+  /** The first hook of a shutdown, before anything is waited for. */
+  onModuleDestroy(): void {
     this.isDraining = true;
   }
 

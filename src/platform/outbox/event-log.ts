@@ -60,7 +60,7 @@ const PAGE = `
 
 const HEADS_AFTER = `
   SELECT ${HEAD} FROM event
-  WHERE occurred_at >= $1 AND occurred_at < $2 AND id > $3 ORDER BY id LIMIT $4`;
+  WHERE (occurred_at, id) > ($1, $3) AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $4`;
 
 /** Reads what the outbox wrote. */
 @Injectable()
@@ -100,7 +100,10 @@ export class EventLog {
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** Events of a time, `[from, to)`, that come after the one with this id, oldest first. */
+  /**
+   * Events of a time, `[from, to)`, oldest first.
+   * @param id of the last event of the page before, which happened at `from`; empty for the first page
+   */
   async headsAfter(from: Date, to: Date, id: string, most: number): Promise<readonly EventHead[]> {
     return (await this.database.query<HeadRow>(HEADS_AFTER, [from, to, id, most])).map(toHead);
   }

@@ -55,8 +55,11 @@ export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
   canceled: [],
 };
 
-/** Who asks the provider has this long before somebody else may: longer than any call takes. */
-export const ASKING_LEASE_MS = 60_000;
+/**
+ * Who asks the provider has this long before somebody else may: longer than asking what became of something and then
+ * making it, each up to the deadline of a call (30 s), and writing down what came of it.
+ */
+export const ASKING_LEASE_MS = 150_000;
 
 const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;

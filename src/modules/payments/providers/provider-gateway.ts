@@ -12,7 +12,7 @@ export interface RefundOrder {
   readonly amount: bigint;
 }
 
-/** Well below the lease of whoever asks (`ASKING_LEASE_MS`), so that nobody else asks at the same time. */
+/** Two such calls, one after the other, end well within the lease of whoever asks (`ASKING_LEASE_MS`). */
 const CALL_DEADLINE_MS = 30_000;
 
 const chargeKey = (paymentId: string): string => `charge:${paymentId}`;
@@ -69,13 +69,19 @@ export class ProviderGateway {
     return this.resume(payment, refundKey(order.id), () => this.refund(payment, order));
   }
 
-  /** Decides a charge that the sandbox left pending; false when there is none. */
-  settleSandboxCharge(paymentId: string, failureCode: string | null): Promise<boolean> {
+  /** Decides a charge that the sandbox left pending, and returns its outcome; null when there is none. */
+  settleSandboxCharge(
+    paymentId: string,
+    failureCode: string | null,
+  ): Promise<ProviderOutcome | null> {
     return this.sandbox.settle(chargeKey(paymentId), failureCode);
   }
 
-  /** Decides a refund that the sandbox left pending; false when there is none. */
-  settleSandboxRefund(refundId: string, failureCode: string | null): Promise<boolean> {
+  /** Decides a refund that the sandbox left pending, and returns its outcome; null when there is none. */
+  settleSandboxRefund(
+    refundId: string,
+    failureCode: string | null,
+  ): Promise<ProviderOutcome | null> {
     return this.sandbox.settle(refundKey(refundId), failureCode);
   }
 

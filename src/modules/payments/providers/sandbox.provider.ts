@@ -32,7 +32,7 @@ const FIND = `SELECT ${COLUMNS} FROM sandbox_operation WHERE key = $1`;
 
 const SETTLE = `
   UPDATE sandbox_operation SET outcome = $2, failure_code = $3
-  WHERE key = $1 AND outcome = 'pending' RETURNING key`;
+  WHERE key = $1 AND outcome = 'pending' RETURNING ${COLUMNS}`;
 
 /**
  * A gateway for development and tests. It keeps its own books in its own table and its own commits, as a real one does on
@@ -68,13 +68,21 @@ export class SandboxProvider implements PaymentProvider {
   }
 
   /**
-   * Decides what the sandbox was asked and left pending.
-   * @returns whether anything with this key was pending
+   * Decides what the sandbox was asked and left pending. No call of the engine's, but whoever plays the gateway: so it may
+   * stand in the transaction that tells the engine.
+   * @returns the outcome; null when nothing with this key was pending
    */
-  async settle(idempotencyKey: string, failureCode: string | null): Promise<boolean> {
+  async settle(
+    idempotencyKey: string,
+    failureCode: string | null,
+  ): Promise<ProviderOutcome | null> {
     const outcome = failureCode === null ? 'succeeded' : 'failed';
-    const rows = await this.database.query(SETTLE, [idempotencyKey, outcome, failureCode]);
-    return rows.length === 1;
+    const [row] = await this.database.query<OperationRow>(SETTLE, [
+      idempotencyKey,
+      outcome,
+      failureCode,
+    ]);
+    return row === undefined ? null : outcomeOf(row);
   }
 
   private async perform(

@@ -21,7 +21,7 @@ const pending: Refund = {
   reason: 'damaged',
   idempotencyKey: 'k',
   failureCode: null,
-  metadata: {},
+  metadata: { ticket: 7, of: { a: 1, b: 2 } },
   dueAt: NOW,
   attempts: 0,
   createdAt: NOW,
@@ -71,12 +71,15 @@ describe('a refund', () => {
     amount: 1_000n,
     reason: 'damaged',
     idempotencyKey: 'k',
-    metadata: {},
+    metadata: pending.metadata,
   };
 
   it.each([
     ['the same', {}, true],
     ['no amount, for all that remained', { amount: null }, true],
+    ['its metadata in another order', { metadata: { of: { b: 2, a: 1 }, ticket: 7 } }, true],
+    ['other metadata', { metadata: { ticket: 8, of: { a: 1, b: 2 } } }, false],
+    ['no metadata', { metadata: {} }, false],
     ['another amount', { amount: 999n }, false],
     ['another reason', { reason: null }, false],
     ['another payment', { paymentId: 'pay_01h455vb4pex5vsknk084sn02r' }, false],

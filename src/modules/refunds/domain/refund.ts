@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, type Transitions } from '../../../core/states';
 
@@ -81,6 +82,7 @@ export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&
     (request.amount === null || request.amount === refund.amount) &&
-    refund.reason === request.reason
+    refund.reason === request.reason &&
+    isDeepStrictEqual(refund.metadata, request.metadata)
   );
 }

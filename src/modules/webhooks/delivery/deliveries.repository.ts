@@ -33,43 +33,65 @@ export interface NumberedAttempt extends Attempt {
   readonly number: number;
 }
 
+/**
+ * Only for endpoints that are still there: one that is being deleted waits for these rows, and discards them, or they are
+ * not made.
+ */
 const INSERT = `
   INSERT INTO webhook_delivery
     (id, endpoint_id, event_id, event_type, object_id, sequence, kind, status, due_at, created_at, updated_at)
-  SELECT id, endpoint_id, event_id, event_type, object_id, sequence, $7, 'pending', $8, $8, $8
+  SELECT made.id, made.endpoint_id, event_id, event_type, object_id, sequence, $7, 'pending', $8, $8, $8
   FROM unnest($1::varchar[], $2::varchar[], $3::varchar[], $4::varchar[], $5::varchar[], $6::integer[])
-    AS made (id, endpoint_id, event_id, event_type, object_id, sequence)`;
+    AS made (id, endpoint_id, event_id, event_type, object_id, sequence)
+  JOIN webhook_endpoint AS endpoint ON endpoint.id = made.endpoint_id
+  WHERE endpoint.deleted_at IS NULL AND endpoint.is_active
+  FOR KEY SHARE OF endpoint`;
 
-/**
- * Takes for each endpoint what it has room for, the longest due first. An ordered endpoint is given an event only when
- * none before it of the same object is on its way, or still to be turned into deliveries.
- */
-const CLAIM = `
-  WITH claimed AS (
-    SELECT due.id
-    FROM unnest($3::varchar[], $4::integer[], $5::boolean[]) AS endpoint (id, free, ordered)
-    CROSS JOIN LATERAL (
-      SELECT delivery.id FROM webhook_delivery AS delivery
-      WHERE delivery.endpoint_id = endpoint.id AND delivery.status = 'pending' AND delivery.due_at <= $1
-        AND (NOT endpoint.ordered OR NOT EXISTS (
-          SELECT FROM webhook_delivery AS earlier
-          WHERE earlier.endpoint_id = delivery.endpoint_id AND earlier.object_id = delivery.object_id
-            AND earlier.status = 'pending'
-            AND (earlier.sequence, earlier.id) < (delivery.sequence, delivery.id)
-        ) AND NOT EXISTS (
-          SELECT FROM event
-          WHERE event.object_id = delivery.object_id AND event.sequence < delivery.sequence
-            AND event.dispatched_at IS NULL
-        ))
-      ORDER BY delivery.due_at LIMIT endpoint.free
-      FOR UPDATE OF delivery SKIP LOCKED
-    ) AS due
-  )
+const TAKE = `
   UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1
   FROM claimed WHERE delivery.id = claimed.id
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
-/** A result counts only for the claim it was made under: one that was frozen past its lease comes too late. */
+/** Takes for each endpoint what it has room for, the longest due first. */
+const CLAIM = `
+  WITH claimed AS (
+    SELECT due.id FROM unnest($3::varchar[], $4::integer[]) AS endpoint (id, free)
+    CROSS JOIN LATERAL (
+      SELECT delivery.id FROM webhook_delivery AS delivery
+      WHERE delivery.endpoint_id = endpoint.id AND delivery.status = 'pending' AND delivery.due_at <= $1
+      ORDER BY delivery.due_at LIMIT endpoint.free FOR UPDATE OF delivery SKIP LOCKED
+    ) AS due
+  )${TAKE}`;
+
+/**
+ * Takes the first waiting delivery of each object, and none whose forerunner is still to be turned into a delivery. Goes
+ * from object to object along the index, so that a long queue of one object costs no more than a short one.
+ */
+const CLAIM_ORDERED = `
+  WITH RECURSIVE head AS (
+    (SELECT id, object_id, sequence, due_at FROM webhook_delivery
+      WHERE endpoint_id = $3 AND status = 'pending' ORDER BY object_id, sequence, id LIMIT 1)
+    UNION ALL
+    SELECT next.id, next.object_id, next.sequence, next.due_at
+    FROM head CROSS JOIN LATERAL (
+      SELECT id, object_id, sequence, due_at FROM webhook_delivery
+      WHERE endpoint_id = $3 AND status = 'pending' AND object_id > head.object_id
+      ORDER BY object_id, sequence, id LIMIT 1
+    ) AS next
+  ), claimed AS (
+    SELECT delivery.id FROM head JOIN webhook_delivery AS delivery ON delivery.id = head.id
+    WHERE head.due_at <= $1 AND delivery.status = 'pending' AND delivery.due_at <= $1
+      AND NOT EXISTS (
+        SELECT FROM event
+        WHERE event.object_id = head.object_id AND event.sequence < head.sequence
+          AND event.dispatched_at IS NULL)
+    LIMIT $4 FOR UPDATE OF delivery SKIP LOCKED
+  )${TAKE}`;
+
+/**
+ * A result counts only for the claim it was made under: one that was frozen past its lease comes too late. What the
+ * results say of their endpoints is noted with them: one success ends a time of failures.
+ */
 const RECORD = `
   WITH result AS (
     SELECT * FROM unnest(
@@ -81,7 +103,15 @@ const RECORD = `
     SET status = result.status, due_at = result.due_at, attempts = delivery.attempts + 1, updated_at = $10
     FROM result
     WHERE delivery.id = result.id AND delivery.fence = result.fence AND delivery.status = 'pending'
-    RETURNING delivery.id, delivery.attempts
+    RETURNING delivery.id, delivery.attempts, delivery.endpoint_id, delivery.status
+  ), health AS (
+    SELECT endpoint_id, bool_or(status = 'succeeded') AS works FROM written GROUP BY endpoint_id
+  ), working AS (
+    DELETE FROM webhook_failure USING health
+    WHERE webhook_failure.endpoint_id = health.endpoint_id AND health.works
+  ), failing AS (
+    INSERT INTO webhook_failure (endpoint_id, since)
+    SELECT endpoint_id, $10 FROM health WHERE NOT works ON CONFLICT (endpoint_id) DO NOTHING
   )
   INSERT INTO webhook_attempt
     (delivery_id, number, started_at, duration_ms, status_code, error, response_start)
@@ -128,20 +158,19 @@ export class DeliveriesRepository {
     leaseEndsAt: Date,
     capacities: readonly Capacity[],
   ): Promise<readonly ClaimedDelivery[]> {
-    const rows = await this.database.query<ClaimRow>(CLAIM, [
-      now,
-      leaseEndsAt,
-      capacities.map(({ endpointId }) => endpointId),
-      capacities.map(({ free }) => free),
-      capacities.map(({ ordered }) => ordered),
-    ]);
-    return rows.map((row) => ({
-      id: row.id,
-      endpointId: row.endpoint_id,
-      eventId: row.event_id,
-      attempts: row.attempts,
-      fence: row.fence,
-    }));
+    const unordered = capacities.filter(({ ordered }) => !ordered);
+    const claimed: ClaimRow[] = [];
+    if (unordered.length > 0) {
+      const ids = unordered.map(({ endpointId }) => endpointId);
+      const free = unordered.map((capacity) => capacity.free);
+      const rows = await this.database.query<ClaimRow>(CLAIM, [now, leaseEndsAt, ids, free]);
+      claimed.push(...rows);
+    }
+    for (const { endpointId, free } of capacities.filter(({ ordered }) => ordered)) {
+      const parameters = [now, leaseEndsAt, endpointId, free];
+      claimed.push(...(await this.database.query<ClaimRow>(CLAIM_ORDERED, parameters)));
+    }
+    return claimed.map(toClaimed);
   }
 
   /** Writes attempts that ended; returns the ids of the deliveries whose result still counted. */
@@ -191,4 +220,14 @@ export class DeliveriesRepository {
   private get deliveries() {
     return this.database.repository(WebhookDeliveryEntity);
   }
+}
+
+function toClaimed(row: ClaimRow): ClaimedDelivery {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    attempts: row.attempts,
+    fence: row.fence,
+  };
 }

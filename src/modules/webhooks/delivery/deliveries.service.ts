@@ -104,8 +104,8 @@ export class DeliveriesService {
       const names = events ?? endpoint.events;
       const now = this.clock.now();
       let replayed = 0;
-      for (let after = ''; ;) {
-        const page = await this.events.headsAfter(from, to, after, PAGE);
+      for (let [start, after] = [from, '']; ;) {
+        const page = await this.events.headsAfter(start, to, after, PAGE);
         const wanted = page.filter(({ type }) => names.some((name) => covers(name, type)));
         replayed += wanted.length;
         if (replayed > MOST_REPLAYED) throw replayTooLarge();
@@ -113,7 +113,7 @@ export class DeliveriesService {
         await this.deliveries.insert(made);
         const last = page.at(-1);
         if (last === undefined || page.length < PAGE) break;
-        after = last.id;
+        [start, after] = [last.occurredAt, last.id];
       }
       this.announce();
       return replayed;

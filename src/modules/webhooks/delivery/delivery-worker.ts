@@ -3,6 +3,7 @@ import {
   type BeforeApplicationShutdown,
   Injectable,
   Logger,
+  type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
@@ -27,9 +28,12 @@ const LEASE_MS = 60_000;
 const DEADLINE_MS = 15_000;
 /** Of each answer's body. */
 const KEPT_BYTES = 20_000;
-/** Attempts under way to one endpoint, in this process: a slow one never takes the room of the others. */
+/**
+ * Attempts under way in this process, to all endpoints and to one: each has a share of its own, which the others cannot
+ * take however slow they are.
+ */
+const MOST_FOR_ALL = 512;
 const MOST_FOR_ONE = 32;
-const MOST_FOR_ALL = 256;
 const EVERY_MS = 500;
 
 interface Ended {
@@ -39,7 +43,7 @@ interface Ended {
 
 /** Sends what is due, and writes down what came of it. No transaction is open while a receiver is asked. */
 @Injectable()
-export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
+export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhook-deliveries');
   private readonly underWay = new Map<string, number>();
   /** Attempts, and the rounds that start them. */
@@ -62,8 +66,11 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
     this.jobs.register({ name: DELIVERY_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  onModuleDestroy(): void {
     this.stopping = true;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
     await this.idle();
   }
 
@@ -100,29 +107,35 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
-      if (receiver !== undefined && event !== undefined && keys !== undefined) {
+      // No secret at all: the endpoint was deleted, and its deliveries with it.
+      const isGone = keys?.length === 0;
+      if (receiver !== undefined && event !== undefined && keys !== undefined && !isGone) {
         this.start(delivery, receiver, event, keys);
       }
     }
   }
 
   private roomFor(receivers: readonly Receiver[]) {
-    let room = MOST_FOR_ALL - this.busy.size;
+    const share = Math.min(MOST_FOR_ONE, Math.trunc(MOST_FOR_ALL / receivers.length));
     return receivers.flatMap(({ id, ordered }) => {
-      const free = Math.min(MOST_FOR_ONE - (this.underWay.get(id) ?? 0), room);
-      if (free <= 0) return [];
-      room -= free;
-      return [{ endpointId: id, free, ordered }];
+      const free = share - (this.underWay.get(id) ?? 0);
+      return free > 0 ? [{ endpointId: id, free, ordered }] : [];
     });
   }
 
+  /** Null for an endpoint whose secrets cannot be opened: that must not keep the others from being told. */
   private async secretsOf(
     claimed: readonly ClaimedDelivery[],
     now: Date,
-  ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const secrets = new Map<string, readonly string[]>();
+  ): Promise<ReadonlyMap<string, readonly string[] | null>> {
+    const secrets = new Map<string, readonly string[] | null>();
     for (const id of new Set(claimed.map(({ endpointId }) => endpointId))) {
-      secrets.set(id, await this.secrets.goodSecrets(id, now));
+      try {
+        secrets.set(id, await this.secrets.goodSecrets(id, now));
+      } catch (error) {
+        this.logger.error({ err: error, endpoint_id: id }, 'the secrets cannot be opened');
+        secrets.set(id, null);
+      }
     }
     return secrets;
   }
@@ -131,7 +144,7 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
     delivery: ClaimedDelivery,
     receiver: Receiver,
     event: RecordedEvent,
-    secrets: readonly string[],
+    secrets: readonly string[] | null,
   ): void {
     this.underWay.set(receiver.id, (this.underWay.get(receiver.id) ?? 0) + 1);
     const attempt = this.deliver(delivery, receiver, event, secrets)
@@ -151,9 +164,12 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
     delivery: ClaimedDelivery,
     receiver: Receiver,
     event: RecordedEvent,
-    secrets: readonly string[],
+    secrets: readonly string[] | null,
   ): Promise<void> {
-    const { attempt, reply } = await this.send(receiver.url, event, secrets);
+    const { attempt, reply } =
+      secrets === null
+        ? notSent(this.clock.now(), 'secret: the secrets of the endpoint cannot be opened', 0)
+        : await this.send(receiver.url, event, secrets);
     const chance = randomInt(1_000_001) / 1_000_000;
     const verdict = judge(reply, delivery.attempts + 1, this.clock.now(), chance);
     const counted = await this.results.write({
@@ -193,30 +209,35 @@ export class DeliveryWorker implements OnModuleInit, BeforeApplicationShutdown {
       };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      const { durationMs, reason, message } = error;
-      const why = `${reason}: ${message}`.slice(0, 300);
-      return {
-        attempt: { startedAt, durationMs, statusCode: null, error: why, responseStart: null },
-        reply: { statusCode: null },
-      };
+      return notSent(startedAt, `${error.reason}: ${error.message}`, error.durationMs);
     }
   }
 
   /** Switches an endpoint off that is gone, or has given nothing but failures for too long. */
   private async noteHealth(receiver: Receiver, verdict: Verdict): Promise<void> {
-    if (verdict.status === 'succeeded') {
-      if (receiver.failingSince !== null) await this.receivers.noteWorking([receiver.id]);
-      return;
-    }
+    if (verdict.status === 'succeeded') return;
     if (verdict.status === 'discarded') {
       await this.endpoints.disable(receiver.id, 'gone');
       return;
     }
     const now = this.clock.now();
-    const { failingSince } = receiver;
-    if (failingSince === null) await this.receivers.noteFailed([receiver.id], now);
-    else if (now.getTime() - failingSince.getTime() >= FAILING_LIMIT_MS) {
+    if (!isTooLong(receiver.failingSince, now)) return;
+    // What was read with the claim may be out of date: an attempt may have succeeded since.
+    if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
       await this.endpoints.disable(receiver.id, 'failing');
     }
   }
+}
+
+function isTooLong(since: Date | null, now: Date): boolean {
+  return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
+}
+
+/** An attempt that brought no answer. */
+function notSent(startedAt: Date, why: string, durationMs: number): Ended {
+  const error = why.slice(0, 300);
+  return {
+    attempt: { startedAt, durationMs, statusCode: null, error, responseStart: null },
+    reply: { statusCode: null },
+  };
 }

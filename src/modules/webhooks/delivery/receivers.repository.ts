@@ -27,11 +27,9 @@ const ACTIVE = `
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
   WHERE endpoint.deleted_at IS NULL AND endpoint.is_active ORDER BY endpoint.id`;
 
-const FAILED = `
-  INSERT INTO webhook_failure (endpoint_id, since) SELECT id, $2 FROM unnest($1::varchar[]) AS id
-  ON CONFLICT (endpoint_id) DO NOTHING`;
+const FAILING_SINCE = 'SELECT since FROM webhook_failure WHERE endpoint_id = $1';
 
-const SUCCEEDED = 'DELETE FROM webhook_failure WHERE endpoint_id = ANY ($1)';
+const FORGIVE = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 
 /** Endpoints as the delivery sees them, and how they are doing. */
 @Injectable()
@@ -51,13 +49,14 @@ export class ReceiversRepository {
     }));
   }
 
-  /** Notes that these endpoints failed, unless they were failing before. */
-  async noteFailed(ids: readonly string[], now: Date): Promise<void> {
-    if (ids.length > 0) await this.database.query(FAILED, [ids, now]);
+  /** Since when an endpoint has given nothing but failures; null when its last attempt succeeded. */
+  async failingSince(id: string): Promise<Date | null> {
+    const [row] = await this.database.query<{ since: Date }>(FAILING_SINCE, [id]);
+    return row?.since ?? null;
   }
 
-  /** Notes that these endpoints work (again), or are given another chance. */
-  async noteWorking(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.database.query(SUCCEEDED, [ids]);
+  /** Gives an endpoint another chance: what failed before no longer counts. */
+  async forgive(id: string): Promise<void> {
+    await this.database.query(FORGIVE, [id]);
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
 import { type AttemptResult, DeliveriesRepository } from './deliveries.repository';
 
 /** As many results as one statement writes. */
@@ -22,6 +23,7 @@ export class ResultWriter {
   private writing = false;
 
   constructor(
+    private readonly database: Database,
     private readonly deliveries: DeliveriesRepository,
     private readonly clock: Clock,
   ) {}
@@ -48,9 +50,12 @@ export class ResultWriter {
 
   private async writeBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      const counted = await this.deliveries.record(
-        batch.map(({ result }) => result),
-        this.clock.now(),
+      // In a transaction for its retries: a deletion may lock the same rows in another order.
+      const counted = await this.database.transaction(() =>
+        this.deliveries.record(
+          batch.map(({ result }) => result),
+          this.clock.now(),
+        ),
       );
       for (const { result, written } of batch) {
         const { id } = result.delivery;
