@@ -3,7 +3,15 @@ import { json } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
 import { publishDocs } from './openapi';
-import { createValidationPipe, guardBody, guardUrl, ProblemFilter } from './platform/http';
+import {
+  catchUnreadableTargets,
+  createValidationPipe,
+  guardBody,
+  guardUrl,
+  ProblemFilter,
+  readAsciiAsUtf8,
+  requireUtf8,
+} from './platform/http';
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 
@@ -32,6 +40,8 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.disable('x-powered-by');
+  routeExactly(app);
+  catchUnreadableTargets(app.getHttpServer());
   app.use(requestLog(logger));
   app.use(app.get(Metrics).measure);
   app.use(app.get(Lifecycle).closeWhenDraining);
@@ -40,9 +50,21 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
     helmet({ contentSecurityPolicy: CONTENT_SECURITY_POLICY, strictTransportSecurity: false }),
   );
   app.use(guardUrl);
-  app.use(json({ limit: LARGEST_BODY, type: 'application/json', strict: false }));
+  app.use(readAsciiAsUtf8);
+  app.use(
+    json({ limit: LARGEST_BODY, type: 'application/json', strict: false, verify: requireUtf8 }),
+  );
   app.use(guardBody);
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   publishDocs(app);
+}
+
+/**
+ * One path for each resource: another spelling of it would be another request to the idempotency keys. Set on the router
+ * itself, which exists since Nest made its adapter: the settings of the application are read only when it is made.
+ */
+function routeExactly(app: NestExpressApplication): void {
+  const { router } = app.getHttpAdapter().getInstance();
+  Object.assign(router, { strict: true, caseSensitive: true });
 }

@@ -1,19 +1,38 @@
 import type { NextFunction, Request, Response } from 'express';
-import { malformedRequest, unsupportedMediaType, validationFailed } from '../errors';
+import { malformedRequest, unsupportedMediaType } from '../errors';
+import { pointerTo, refusalOf, unknownField } from './faults';
 
 /** Nothing the API takes is nested deeper; what walks a body may recurse safely below this. */
 const DEEPEST = 32;
+
+/** As long as the longest list the API takes, a batch of usage. */
+const MOST_ITEMS = 1_000;
+const MOST_KEYS = 1_000;
+
+/** Lists in lists multiply, and each object in them is validated, whatever the length of the list around it. */
+const MOST_CONTAINERS = 10_000;
+
+/** The field whose keys are the caller's own. */
+const FREE_FORM_FIELD = 'metadata';
 
 interface Place {
   readonly value: unknown;
   readonly pointer: string;
   readonly depth: number;
+  /** Inside a free-form field, where keys are not names of fields. */
+  readonly isFreeForm: boolean;
+}
+
+interface Fault {
+  readonly code: string;
+  readonly message: string;
 }
 
 /**
  * Refuses what JSON can spell but the engine could not give back as it was sent: numbers beyond +-(2^53-1), infinite
- * (`1e309`) or negative zero, text with NUL bytes or lone surrogates, keys that reach for a prototype, and depth without
- * end. Runs on every parsed body, before anything else reads it.
+ * (`1e309`) or negative zero, text with NUL bytes or lone surrogates, keys that reach for a prototype, and depth, length
+ * and width without end: what validates a body afterwards takes more than linear time. Runs on every parsed body, before
+ * anything else reads it.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {
@@ -27,7 +46,7 @@ export function guardBody(request: Request, _response: Response, next: NextFunct
     return;
   }
   const fault = firstFault(request.body);
-  next(fault === null ? undefined : validationFailed([fault]));
+  next(fault === null ? undefined : refusalOf([fault]));
 }
 
 function hasBody(request: Request): boolean {
@@ -41,15 +60,23 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function firstFault(body: unknown): { pointer: string; code: string; message: string } | null {
-  const open: Place[] = [{ value: body, pointer: '', depth: 0 }];
+function firstFault(body: unknown): (Fault & { readonly pointer: string }) | null {
+  const open: Place[] = [{ value: body, pointer: '', depth: 0, isFreeForm: false }];
+  let containers = 0;
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const fault = faultOf(place);
     if (fault !== null) return { pointer: place.pointer, ...fault };
     const { value } = place;
     if (typeof value !== 'object' || value === null) continue;
+    containers += 1;
+    if (containers > MOST_CONTAINERS) {
+      return {
+        pointer: '',
+        code: 'too_many_values',
+        message: `holds more than ${MOST_CONTAINERS} objects and lists`,
+      };
+    }
     for (const [key, child] of Object.entries(value)) {
-      const pointer = `${place.pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       if (key === '__proto__' || !isStorable(key)) {
         return {
           pointer: place.pointer,
@@ -57,13 +84,15 @@ function firstFault(body: unknown): { pointer: string; code: string; message: st
           message: 'holds a key that is not allowed',
         };
       }
-      open.push({ value: child, pointer, depth: place.depth + 1 });
+      if (!place.isFreeForm && isInherited(key)) return unknownField(key, place.pointer);
+      const isFreeForm = place.isFreeForm || key === FREE_FORM_FIELD;
+      open.push({ value: child, pointer: pointerTo(key, place.pointer), depth: place.depth + 1, isFreeForm });
     }
   }
   return null;
 }
 
-function faultOf({ value, depth }: Place): { code: string; message: string } | null {
+function faultOf({ value, depth }: Place): Fault | null {
   if (depth > DEEPEST)
     return { code: 'too_deep', message: `is nested deeper than ${DEEPEST} levels` };
   if (typeof value === 'string' && !isStorable(value)) {
@@ -78,7 +107,27 @@ function faultOf({ value, depth }: Place): { code: string; message: string } | n
       message: 'is a number that cannot be kept exactly: beyond 2^53-1, infinite or negative zero',
     };
   }
-  return null;
+  return faultOfSize(value);
+}
+
+function faultOfSize(value: unknown): Fault | null {
+  if (Array.isArray(value)) {
+    return value.length > MOST_ITEMS
+      ? { code: 'too_many_items', message: `holds more than ${MOST_ITEMS} items` }
+      : null;
+  }
+  if (typeof value !== 'object' || value === null || Object.keys(value).length <= MOST_KEYS) {
+    return null;
+  }
+  return { code: 'too_many_keys', message: `holds more than ${MOST_KEYS} keys` };
+}
+
+/**
+ * Whether every object has it: no field of the API is called so, but whoever looks a name up on a plain object, as the
+ * validation of unknown fields does, finds it.
+ */
+export function isInherited(name: string): boolean {
+  return name in Object.prototype;
 }
 
 /** PostgreSQL keeps no NUL byte, and UTF-8 no lone surrogate. */

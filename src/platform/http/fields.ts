@@ -90,6 +90,15 @@ export function IsCurrency(): PropertyDecorator {
   );
 }
 
+/** A list that holds nothing twice. class-validator's `ArrayUnique` compares each item with each: seconds for a long list. */
+export function HasNoRepeats(): PropertyDecorator {
+  return rule(
+    'arrayUnique',
+    (value) => Array.isArray(value) && new Set<unknown>(value).size === value.length,
+    'must not hold the same item twice',
+  );
+}
+
 /** A decimal number as text, not negative, at most 20 digits before the point and 12 after it. */
 export function IsDecimal(): PropertyDecorator {
   return Matches(/^(0|[1-9]\d{0,19})(\.\d{1,12})?$/, {
@@ -97,7 +106,7 @@ export function IsDecimal(): PropertyDecorator {
   });
 }
 
-/** An RFC 3339 instant with an offset. */
+/** An RFC 3339 instant with an offset, of the years 1 to 9999 in UTC: no other can be written back as RFC 3339. */
 export function IsInstant(): PropertyDecorator {
   return rule(
     'isInstant',
@@ -106,14 +115,19 @@ export function IsInstant(): PropertyDecorator {
   );
 }
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00.000Z');
+const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** `Date` would take 24:00:00 as the next day. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 function isInstant(value: unknown): boolean {
   if (typeof value !== 'string' || !RFC_3339.test(value)) return false;
-  const instant = new Date(value);
+  const instantMs = Date.parse(value);
   // 2026-02-30 parses as 2 March; what was meant is not known.
   return (
-    !Number.isNaN(instant.getTime()) &&
+    instantMs >= FIRST_INSTANT_MS &&
+    instantMs <= LAST_INSTANT_MS &&
     new Date(`${value.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(value.slice(0, 10))
   );
 }
@@ -155,7 +169,7 @@ export function MetadataField(): PropertyDecorator {
       type: 'object',
       additionalProperties: true,
       description:
-        'Free-form map, at most 50 keys and 16 KiB. An update merges it one level deep: a key sent replaces, `null` removes, a key not sent stays.',
+        'Free-form map, at most 50 keys and 16 KiB. An update merges it one level deep: a key sent replaces, `null` removes, a key not sent stays. Key order is not kept.',
       example: METADATA_EXAMPLE,
     }),
   );
@@ -166,7 +180,7 @@ export function MetadataProperty(): PropertyDecorator {
   return ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'Free-form map, as it was sent.',
+    description: 'Free-form map, as it was sent; key order is not kept.',
     example: METADATA_EXAMPLE,
   });
 }

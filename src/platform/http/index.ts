@@ -1,5 +1,7 @@
 export { guardBody } from './body-guard';
+export { readAsciiAsUtf8, requireUtf8 } from './charset';
 export {
+  HasNoRepeats,
   IdProperty,
   InstantProperty,
   IsCountry,
@@ -22,7 +24,7 @@ export type { PageDto } from './list';
 export { NoFields } from './no-fields.guard';
 export { Operation } from './operation';
 export { ProblemFilter } from './problem.filter';
-export { guardUrl } from './url-guard';
+export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
 export { IfMatch, tag } from './versions';
 export { toWireAmount, toWireInstant } from './wire';

@@ -1,17 +1,13 @@
 import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { validationFailed } from '../errors';
+import { refusalOf, unknownField } from './faults';
 
 /** An empty class for the body would not do: validation by one refuses every body. */
 class NoFieldsGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const { body } = context.switchToHttp().getRequest<Request<object, unknown, object>>();
-    const errors = Object.keys(body).map((field) => ({
-      pointer: `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-      code: 'unknown_field',
-      message: 'is not a field of this request',
-    }));
-    if (errors.length > 0) throw validationFailed(errors);
+    const fields = Object.keys(body);
+    if (fields.length > 0) throw refusalOf(fields.map((field) => unknownField(field)));
     return true;
   }
 }

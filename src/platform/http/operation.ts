@@ -20,6 +20,7 @@ import {
   validationFailed,
 } from '../errors';
 import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor';
+import { NoUnreadQuery } from './no-query.guard';
 import { ProblemDto } from './problem.dto';
 import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-response';
 
@@ -37,7 +38,7 @@ export interface OperationOptions {
   /** What the operation can fail with, beside what its `reads` imply. */
   readonly problems?: readonly AnyProblem[];
   /**
-   * What the operation reads: `query` or `body` can be malformed; `post` is a body and an `Idempotency-Key`; `change` is
+   * What the operation reads, beside a query that its handler declares: `query` or `body` can be malformed; `post` is a body and an `Idempotency-Key`; `change` is
    * a body and an `If-Match`, `removal` an `If-Match` alone.
    */
   readonly reads: 'path' | 'query' | 'body' | 'post' | 'change' | 'removal';
@@ -51,12 +52,12 @@ const BODY: readonly AnyProblem[] = [
 ];
 
 const IMPLIED: Readonly<Record<OperationOptions['reads'], readonly AnyProblem[]>> = {
-  path: [malformedRequest],
+  path: [validationFailed, malformedRequest],
   query: [validationFailed, malformedRequest],
   body: BODY,
   post: [...BODY, idempotencyKeyReused, idempotencyKeyInUse],
   change: [...BODY, preconditionFailed],
-  removal: [malformedRequest, preconditionFailed],
+  removal: [validationFailed, malformedRequest, preconditionFailed],
 };
 
 const ALWAYS: readonly AnyProblem[] = [serviceUnavailable, internalError];
@@ -66,6 +67,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   const problems = [...(options.problems ?? []), ...IMPLIED[options.reads], ...ALWAYS];
   return applyDecorators(
     HttpCode(options.status),
+    NoUnreadQuery,
     ApiOperation({ summary: options.summary, description: options.description ?? '' }),
     ApiResponse({
       status: options.status,

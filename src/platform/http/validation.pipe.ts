@@ -1,6 +1,7 @@
 import { ValidationPipe } from '@nestjs/common';
 import type { ValidationError } from 'class-validator';
-import { type ProblemError, type ProblemItem, validationFailed } from '../errors';
+import type { ProblemError, ProblemItem } from '../errors';
+import { pointerTo, refusalOf, unknownField } from './faults';
 
 /** Only fields a DTO declares, of the type it declares, with no conversion from one type to another. */
 export function createValidationPipe(): ValidationPipe {
@@ -10,19 +11,21 @@ export function createValidationPipe(): ValidationPipe {
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
     exceptionFactory: (errors: ValidationError[]): ProblemError =>
-      validationFailed(errors.flatMap((error) => items(error, ''))),
+      refusalOf(faultsOf(errors, '')),
   });
 }
 
 const snakeCase = (name: string): string =>
   name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 
-function items(error: ValidationError, parent: string): readonly ProblemItem[] {
-  const pointer = `${parent}/${error.property.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-  const own = Object.entries(error.constraints ?? {}).map(([constraint, message]) =>
-    constraint === 'whitelistValidation'
-      ? { pointer, code: 'unknown_field', message: 'is not a field of this request' }
-      : { pointer, code: snakeCase(constraint), message },
-  );
-  return [...own, ...(error.children ?? []).flatMap((child) => items(child, pointer))];
+function* faultsOf(errors: readonly ValidationError[], parent: string): Generator<ProblemItem> {
+  for (const { property, constraints, children } of errors) {
+    const pointer = pointerTo(property, parent);
+    for (const [constraint, message] of Object.entries(constraints ?? {})) {
+      yield constraint === 'whitelistValidation'
+        ? unknownField(property, parent)
+        : { pointer, code: snakeCase(constraint), message };
+    }
+    yield* faultsOf(children ?? [], pointer);
+  }
 }

@@ -1,7 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   ArrayMaxSize,
-  ArrayUnique,
   IsArray,
   IsIn,
   IsInt,
@@ -11,6 +10,7 @@ import {
   Min,
 } from 'class-validator';
 import {
+  HasNoRepeats,
   IsCurrency,
   IsInstant,
   IsMinorUnits,
@@ -60,7 +60,7 @@ export class CreateCouponDto {
 
   @Nullable()
   @IsString()
-  @Matches(/^(?!0+(\.0+)?$)(100(\.0{1,4})?|\d{1,2}(\.\d{1,4})?)$/, {
+  @Matches(/^(?!0+(\.0+)?$)(100(\.0{1,4})?|(0|[1-9]\d?)(\.\d{1,4})?)$/, {
     message: 'must be a decimal string above 0 and up to 100, with at most 4 decimals',
   })
   @ApiPropertyOptional({
@@ -138,7 +138,7 @@ export class CreateCouponDto {
   @Omittable()
   @IsArray()
   @ArrayMaxSize(MOST_PLANS)
-  @ArrayUnique()
+  @HasNoRepeats()
   @Matches(/^plan_[0-9a-z]{26}$/, { each: true, message: 'must be ids that start with plan_' })
   @ApiPropertyOptional({
     type: [String],

@@ -2,7 +2,6 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
-  ArrayUnique,
   IsArray,
   IsEmail,
   IsIn,
@@ -10,6 +9,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import {
+  HasNoRepeats,
   IsCurrency,
   IsIdOf,
   IsText,
@@ -106,7 +106,7 @@ export class CreateCustomerDto {
   @Omittable()
   @IsArray()
   @ArrayMaxSize(MOST_TAX_RATES)
-  @ArrayUnique()
+  @HasNoRepeats()
   @IsIdOf('txr', { each: true })
   @ApiPropertyOptional({
     type: [String],

@@ -2,7 +2,6 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
-  ArrayUnique,
   IsArray,
   IsEmail,
   IsIn,
@@ -10,6 +9,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import {
+  HasNoRepeats,
   IsCurrency,
   IsIdOf,
   IsText,
@@ -105,7 +105,7 @@ export class UpdateCustomerDto {
   @Omittable()
   @IsArray()
   @ArrayMaxSize(MOST_TAX_RATES)
-  @ArrayUnique()
+  @HasNoRepeats()
   @IsIdOf('txr', { each: true })
   @ApiPropertyOptional({
     type: [String],

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsArray, ValidateBy } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateBy } from 'class-validator';
+import { HasNoRepeats } from '../../../platform/http';
 import { faultOfUrl, LONGEST_URL } from '../domain/endpoint-url';
 import { isEventName } from '../domain/event-names';
 import { MOST_EVENT_NAMES } from '../domain/webhook-endpoint';
@@ -26,7 +27,7 @@ export function AreEventNames(): PropertyDecorator {
     IsArray(),
     ArrayMinSize(1),
     ArrayMaxSize(MOST_EVENT_NAMES),
-    ArrayUnique(),
+    HasNoRepeats(),
     ValidateBy(
       {
         name: 'isEventName',
