@@ -76,9 +76,13 @@ const rules = [
   {
     name: 'dto-at-the-edge',
     comment:
-      'The wire stays at the edge: dto/ is used by the controllers, dto/ and the events of its own module.',
+      'The wire stays at the edge: dto/ is used by the controllers, dto/ and the events of its own module, and by its ' +
+      'index for the controllers of others.',
     from: {
-      pathNot: [`${ANY_MODULE}(dto/|[^/]+\\.controller\\.ts$|[^/]+\\.events\\.ts$)`, '^test/'],
+      pathNot: [
+        `${ANY_MODULE}(dto/|index\\.ts$|[^/]+\\.controller\\.ts$|[^/]+\\.events\\.ts$)`,
+        '^test/',
+      ],
     },
     to: { path: '^src/modules/[^/]+/dto/' },
   },
