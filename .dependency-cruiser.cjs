@@ -78,7 +78,8 @@ const rules = [
   {
     name: 'dto-at-the-edge',
     comment:
-      'The wire stays at the edge: dto/ is used by the controllers, dto/ and the events of its own module.',
+      'The wire stays at the edge: dto/ is used by the controllers, dto/ and the events of its own module; ' +
+      'alone the invoice is also what a preview of another module answers with.',
     from: {
       pathNot: [
         `${ANY_MODULE}${atAnyDepth('dto/')}`,

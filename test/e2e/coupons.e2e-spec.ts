@@ -224,6 +224,25 @@ describe('coupons', () => {
     expect((await engine.http.delete(`/v1/coupons/${id}`)).status).toBe(404);
   });
 
+  it('that are deleted tell of it once, and free their code', async () => {
+    const { body: made } = await engine.http
+      .post('/v1/coupons')
+      .send({ code: 'AGAIN', type: 'percent', percent_off: '5', duration: 'once' });
+    const { id } = made as { id: string };
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => engine.http.delete(`/v1/coupons/${id}`)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404, 404]);
+    const [, ...after] = await eventsOf(engine, id);
+    expect(after).toEqual([
+      { type: 'coupon.deleted', sequence: 2, data: { object: made as object, previous: {} } },
+    ]);
+    const again = await engine.http
+      .post('/v1/coupons')
+      .send({ code: 'AGAIN', type: 'percent', percent_off: '5', duration: 'once' });
+    expect(again.status).toBe(201);
+  });
+
   it('that were redeemed stay', async () => {
     const { id } = await createCoupon();
     await engine.database.query('UPDATE coupon SET times_redeemed = 1 WHERE id = $1', [id]);

@@ -115,13 +115,20 @@ describe('the ledger', () => {
       const first = (await refund(1_500)).body as { id: string };
       await refund(500);
       expect(await postingsOf(engine, first.id)).toEqual([
-        ['refund', { refunds: 1_500, 'cash_clearing:sandbox': -1_500 }],
+        ['refund', { customer_credit: 1_500, 'cash_clearing:sandbox': -1_500 }],
       ]);
       expect(await balances(of)).toEqual([
         'cash_clearing:sandbox USD 8000',
-        'customer_credit USD -10000',
-        'refunds USD 2000',
+        'customer_credit USD -8000',
       ]);
+    });
+
+    it('a payment that was refunded wholly: neither money nor credit is left', async () => {
+      const { of, payment } = await pay();
+      await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 4_000 });
+      await engine.http.post(`/v1/refunds/payment/${payment}`).send({});
+      expect(await balances(of)).toEqual(['cash_clearing:sandbox USD 0', 'customer_credit USD 0']);
+      expect(await verifyLedger(engine)).toMatchObject({ ok: true });
     });
 
     it('payments and refunds many at once, and stays right', async () => {

@@ -1,7 +1,10 @@
 import { DuePayments } from '../../src/modules/payments/due-payments';
+import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
+import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
 import { createCustomer, createPayment } from '../support/billing';
 import { unpost } from '../support/ledger';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 describe('payments', () => {
   let engine: TestApp;
@@ -14,6 +17,11 @@ describe('payments', () => {
 
   const read = async (id: string) => (await engine.http.get(`/v1/payments/${id}`)).body as object;
   const types = async (id: string) => (await eventsOf(engine, id)).map(({ type }) => type);
+  const finishDue = async (of = engine) => {
+    const worker = of.app.get(DuePayments);
+    await worker.runDue();
+    await worker.idle();
+  };
 
   it('are taken through the sandbox, with every field the API shows', async () => {
     const customer = await createCustomer(engine);
@@ -95,11 +103,48 @@ describe('payments', () => {
       expect(second.headers['idempotent-replayed']).toBe('true');
     });
 
+    it('settle once for six requests at once with one key, all with one answer', async () => {
+      const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () =>
+          engine.http
+            .post(`/v1/sandbox/payments/${id}/settle`)
+            .set('Idempotency-Key', `settle-${id}`)
+            .send({ outcome: 'succeeded' }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(answers[0]?.body).toMatchObject({ id, status: 'succeeded' });
+      expect(await types(id)).toEqual([
+        'payment.created',
+        'payment.processing',
+        'payment.succeeded',
+      ]);
+    });
+
+    it('stay so, also at the sandbox, when their settling is not written: it can be asked for again', async () => {
+      const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
+      const settle = () =>
+        engine.http
+          .post(`/v1/sandbox/payments/${id}/settle`)
+          .set('Idempotency-Key', `settle-${id}`)
+          .send({ outcome: 'succeeded' });
+      await engine.database.query(
+        `ALTER TABLE idempotency_key ADD CONSTRAINT no_answers CHECK (answer_status IS NULL) NOT VALID`,
+      );
+      expect((await settle()).status).toBe(500);
+      await engine.database.query('ALTER TABLE idempotency_key DROP CONSTRAINT no_answers');
+      expect(await read(id)).toMatchObject({ status: 'processing' });
+      const again = await settle();
+      expect(again.status).toBe(200);
+      expect(again.body).toMatchObject({ status: 'succeeded' });
+    });
+
     it('are asked about again by the worker, ever more rarely, until they settle', async () => {
       const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
-      const worker = engine.app.get(DuePayments);
       engine.clock.advanceMs(5_000);
-      await worker.runDue();
+      await finishDue();
       expect(await read(id)).toMatchObject({ status: 'processing' });
       const [row] = await engine.database.query<{ attempts: number; due_at: Date }>(
         'SELECT attempts, due_at FROM payment WHERE id = $1',
@@ -113,7 +158,7 @@ describe('payments', () => {
     const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_unknown' });
     expect(await read(id)).toMatchObject({ status: 'processing' });
     engine.clock.advanceMs(5_000);
-    await Promise.all([engine.app.get(DuePayments).runDue(), engine.app.get(DuePayments).runDue()]);
+    await Promise.all([finishDue(), finishDue()]);
     expect(await read(id)).toMatchObject({ status: 'succeeded' });
     expect(await types(id)).toEqual(['payment.created', 'payment.processing', 'payment.succeeded']);
     const operations = await engine.database.query(
@@ -131,8 +176,92 @@ describe('payments', () => {
     );
     await unpost(engine, id);
     await engine.database.query('DELETE FROM sandbox_operation WHERE key = $1', [`charge:${id}`]);
-    await engine.app.get(DuePayments).runDue();
+    await finishDue();
     expect(await read(id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  describe('that are due', () => {
+    let own: TestApp;
+
+    beforeAll(async () => {
+      own = await startTestApp();
+    });
+
+    afterAll(() => own.close());
+    afterEach(() => jest.restoreAllMocks());
+
+    const leased = async () => {
+      const rows = await own.database.query<{ id: string }>(
+        `SELECT id FROM payment WHERE due_at > $1 AND status = 'processing'`,
+        [own.clock.now()],
+      );
+      return rows.length;
+    };
+
+    it('are claimed as many as are asked about at once, and one call that hangs holds up no other', async () => {
+      const ids: string[] = [];
+      for (let made = 0; made < 12; made += 1) {
+        ids.push(await createPayment(own, { payment_method_id: 'pm_sandbox_pending' }));
+      }
+      await own.database.query(
+        `UPDATE sandbox_operation SET outcome = 'succeeded' WHERE outcome = 'pending'`,
+      );
+      own.clock.advanceMs(10_000);
+      const sandbox = own.app.get(SandboxProvider);
+      const ask = sandbox.retrieve.bind(sandbox);
+      const held: (() => void)[] = [];
+      const asked: string[] = [];
+      jest.spyOn(sandbox, 'retrieve').mockImplementation(async (key) => {
+        asked.push(key);
+        // The first five wait until they are let go: one of them for as long as all others take.
+        if (asked.length <= 5) await new Promise<void>((letGo) => held.push(letGo));
+        return ask(key);
+      });
+      const worker = own.app.get(DuePayments);
+
+      await worker.runDue();
+      await until('five are asked about', () => held.length === 5);
+      expect(await leased()).toBe(5);
+      await worker.runDue();
+      expect(await leased()).toBe(5);
+
+      const [hanging, ...others] = held;
+      for (const letGo of others) letGo();
+      const succeeded = async () => {
+        await worker.runDue();
+        const rows = await own.database.query(
+          `SELECT id FROM payment WHERE status = 'succeeded' AND id = ANY ($1)`,
+          [ids],
+        );
+        return rows.length;
+      };
+      await until('all others are finished', async () => (await succeeded()) === 11);
+      hanging?.();
+      await worker.idle();
+      expect(await succeeded()).toBe(12);
+      expect(new Set(asked).size).toBe(asked.length);
+    });
+
+    it('stay leased for as long as two calls may take', async () => {
+      const id = await createPayment(own, { payment_method_id: 'pm_sandbox_pending' });
+      own.clock.advanceMs(10_000);
+      const sandbox = own.app.get(SandboxProvider);
+      const letGo: ((outcome: ProviderOutcome) => void)[] = [];
+      jest
+        .spyOn(sandbox, 'retrieve')
+        .mockImplementation(() => new Promise<ProviderOutcome>((answer) => letGo.push(answer)));
+      const worker = own.app.get(DuePayments);
+      await worker.runDue();
+      own.clock.advanceMs(60_000);
+      await worker.runDue();
+      expect(letGo).toHaveLength(1);
+      own.clock.advanceMs(90_000);
+      await worker.runDue();
+      await until('another asks after the lease', () => letGo.length === 2);
+      for (const answer of letGo) answer({ kind: 'succeeded', reference: 'pm_sandbox_ok/late' });
+      await worker.idle();
+      expect(await eventsOf(own, id)).toHaveLength(3);
+    });
   });
 
   it('with the same key are one payment, also fifty at once', async () => {
@@ -150,6 +279,56 @@ describe('payments', () => {
     ).toHaveLength(1);
     const listed = await engine.http.get('/v1/payments').query({ customer_id: customer });
     expect((listed.body as { data: unknown[] }).data).toHaveLength(1);
+  });
+
+  describe('and the currency of the customer', () => {
+    const pay = (customer: string, currency: string, fields: object = {}) =>
+      engine.http
+        .post('/v1/payments')
+        .send({ customer_id: customer, amount: 500, currency, ...fields });
+    const customerOf = async (id: string) =>
+      (await engine.http.get(`/v1/customers/${id}`)).body as object;
+
+    it('fix it with the first one, and then it stays', async () => {
+      const customer = await createCustomer(engine);
+      expect((await pay(customer, 'EUR')).status).toBe(201);
+      expect(await customerOf(customer)).toMatchObject({ currency: 'EUR', currency_locked: true });
+      expect((await pay(customer, 'EUR')).status).toBe(201);
+      expect(await types(customer)).toEqual(['customer.created', 'customer.updated']);
+
+      const other = await pay(customer, 'USD');
+      expect(other.status).toBe(422);
+      expect(other.body).toMatchObject({
+        code: 'customer_currency_mismatch',
+        customer_currency: 'EUR',
+      });
+      const change = await engine.http.patch(`/v1/customers/${customer}`).send({ currency: 'USD' });
+      expect(change.status).toBe(409);
+      expect(change.body).toMatchObject({ code: 'customer_currency_locked' });
+    });
+
+    it('lock one that was chosen before, also when the charge is refused', async () => {
+      const customer = await createCustomer(engine, { currency: 'JPY' });
+      expect((await pay(customer, 'EUR')).status).toBe(422);
+      expect(await customerOf(customer)).toMatchObject({ currency_locked: false });
+      await pay(customer, 'JPY', { payment_method_id: 'pm_sandbox_declined' });
+      expect(await customerOf(customer)).toMatchObject({ currency: 'JPY', currency_locked: true });
+    });
+
+    it('are one of two at once in different currencies', async () => {
+      const customer = await createCustomer(engine);
+      const answers = await Promise.all([pay(customer, 'USD'), pay(customer, 'EUR')]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+      const made = answers.find(({ status }) => status === 201)?.body as { currency: string };
+      expect(await customerOf(customer)).toMatchObject({
+        currency: made.currency,
+        currency_locked: true,
+      });
+      expect(answers.find(({ status }) => status === 422)?.body).toMatchObject({
+        code: 'customer_currency_mismatch',
+        customer_currency: made.currency,
+      });
+    });
   });
 
   it('are listed by customer, newest first, and none for a customer without any', async () => {

@@ -17,6 +17,15 @@ describe('refunds', () => {
   const payment = async (id: string) =>
     (await engine.http.get(`/v1/payments/${id}`)).body as object;
   const read = async (id: string) => (await engine.http.get(`/v1/refunds/${id}`)).body as object;
+  const tagged = async (id: string) => {
+    const { headers, body } = await engine.http.get(`/v1/payments/${id}`);
+    return { tag: headers['etag'], updatedAt: (body as { updated_at: string }).updated_at };
+  };
+  const finishDue = async () => {
+    const worker = engine.app.get(DueRefunds);
+    await worker.runDue();
+    await worker.idle();
+  };
   const idOf = (answer: { body: unknown }) => (answer.body as { id: string }).id;
 
   it('give back a part, with every field the API shows', async () => {
@@ -49,6 +58,44 @@ describe('refunds', () => {
       ['refund.succeeded', 2],
     ]);
     expect(events[1]?.data).toEqual({ object: answer.body, previous: { status: 'pending' } });
+  });
+
+  describe('change their payment', () => {
+    it('visibly: its version and its time, with the reserve and with the outcome', async () => {
+      const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
+      const paid = await tagged(of);
+      engine.clock.advanceMs(1_000);
+      const pending = await refund(of, { amount: 1_000 });
+      const reserved = await tagged(of);
+      expect(reserved.tag).not.toBe(paid.tag);
+      expect(reserved.updatedAt).toBe(engine.clock.now().toISOString());
+      engine.clock.advanceMs(1_000);
+      await engine.http
+        .post(`/v1/sandbox/refunds/${idOf(pending)}/settle`)
+        .send({ outcome: 'failed' });
+      const freed = await tagged(of);
+      expect(freed.tag).not.toBe(reserved.tag);
+      expect(freed.updatedAt).toBe(engine.clock.now().toISOString());
+    });
+
+    it.each([
+      [
+        'succeeded',
+        { amount_refunded: 2_500 },
+        { amount_refunded: 0, amount_refund_pending: 2_500 },
+      ],
+      ['failed', { amount_refunded: 0 }, { amount_refund_pending: 2_500 }],
+    ])('and tell of it once, when they have %s', async (outcome, shown, previous) => {
+      const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
+      const pending = await refund(of, { amount: 2_500 });
+      expect(await eventsOf(engine, of)).toHaveLength(2);
+      await engine.http.post(`/v1/sandbox/refunds/${idOf(pending)}/settle`).send({ outcome });
+      const [, , ...after] = await eventsOf(engine, of);
+      expect(after).toEqual([
+        { type: 'payment.updated', sequence: 3, data: { object: await payment(of), previous } },
+      ]);
+      expect(after[0]?.data.object).toMatchObject({ ...shown, amount_refund_pending: 0 });
+    });
   });
 
   it('without an amount give back all that remains', async () => {
@@ -134,6 +181,22 @@ describe('refunds', () => {
       });
     });
 
+    it('settle once for six requests at once with one key, all with one answer', async () => {
+      const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
+      const id = idOf(await refund(of, { amount: 100 }));
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () =>
+          engine.http
+            .post(`/v1/sandbox/refunds/${id}/settle`)
+            .set('Idempotency-Key', `settle-${id}`)
+            .send({ outcome: 'succeeded' }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+      expect(await payment(of)).toMatchObject({ amount_refunded: 100, amount_refund_pending: 0 });
+    });
+
     it('after a call without an answer are finished by the worker, once', async () => {
       const of = await createPayment(engine);
       await engine.database.query(
@@ -143,9 +206,8 @@ describe('refunds', () => {
       const answer = await refund(of, { amount: 2_000, idempotencyKey: `${of}-unknown` });
       expect(answer.body).toMatchObject({ status: 'pending' });
       engine.clock.advanceMs(5_000);
-      const worker = engine.app.get(DueRefunds);
-      await Promise.all([worker.runDue(), worker.runDue(), worker.runDue()]);
-      await worker.runDue();
+      await Promise.all([finishDue(), finishDue(), finishDue()]);
+      await finishDue();
       expect(await read(idOf(answer))).toMatchObject({ status: 'succeeded' });
       expect(await payment(of)).toMatchObject({ amount_refunded: 2_000, amount_refund_pending: 0 });
       expect((await eventsOf(engine, idOf(answer))).map(({ type }) => type)).toEqual([
@@ -186,7 +248,7 @@ describe('refunds', () => {
             `refund:${idOf(answer)}`,
           ]);
         }
-        await engine.app.get(DueRefunds).runDue();
+        await finishDue();
         expect(await payment(of)).toMatchObject({
           amount_refunded: 1_500,
           amount_refund_pending: 0,
@@ -311,6 +373,57 @@ describe('refunds', () => {
       expect(other.status).toBe(409);
       expect(other.body).toMatchObject({ code: 'idempotency_key_reused' });
       expect(await payment(of)).toMatchObject({ amount_refunded: 10 });
+    });
+
+    it.each([
+      ['all of it', { amount: 10_000 }],
+      ['all that remained', {}],
+    ])('answer after 30 days also when nothing is left (%s), and for 30 more', async (_, body) => {
+      const of = await createPayment(engine);
+      const request = { ...body, idempotencyKey: `${of}-whole`, metadata: { ticket: 7 } };
+      const first = await refund(of, request);
+      expect(first.status).toBe(201);
+      for (let times = 0; times < 2; times += 1) {
+        engine.clock.advanceMs(31 * 86_400_000);
+        const again = await refund(of, request);
+        expect([again.status, again.text]).toEqual([201, first.text]);
+        expect(again.headers['etag']).toBe(first.headers['etag']);
+        expect(again.headers['idempotent-replayed']).toBeUndefined();
+        const stored = await refund(of, request);
+        expect([stored.status, stored.text]).toEqual([201, first.text]);
+        expect(stored.headers['etag']).toBe(first.headers['etag']);
+        expect(stored.headers['idempotent-replayed']).toBe('true');
+      }
+      expect(await payment(of)).toMatchObject({
+        amount_refunded: 10_000,
+        amount_refund_pending: 0,
+      });
+    });
+
+    it('are not lost to another request that comes with them after 30 days', async () => {
+      const of = await createPayment(engine);
+      const request = { amount: 10_000, idempotencyKey: `${of}-kept`, metadata: { ticket: 7 } };
+      const first = await refund(of, request);
+      engine.clock.advanceMs(31 * 86_400_000);
+      for (const change of [{ amount: 1 }, { metadata: { ticket: 8 } }, { reason: 'other' }]) {
+        const other = await refund(of, { ...request, ...change });
+        expect(other.status).toBe(409);
+        expect(other.body).toMatchObject({ code: 'idempotency_key_reused' });
+      }
+      const again = await refund(of, request);
+      expect(again.status).toBe(201);
+      expect(again.text).toBe(first.text);
+    });
+
+    it('answer many at once after 30 days with the one refund', async () => {
+      const of = await createPayment(engine);
+      const ask = () => refund(of, { idempotencyKey: `${of}-many` });
+      const first = await ask();
+      engine.clock.advanceMs(31 * 86_400_000);
+      const answers = await Promise.all(Array.from({ length: 8 }, ask));
+      expect(answers.map(({ status, text }) => [status, text])).toEqual(
+        Array(8).fill([201, first.text]),
+      );
     });
   });
 

@@ -147,7 +147,7 @@ describe('subscriptions by the real clock', () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));
     const send = async (command: string, body: object = {}) =>
-      (await engine.http.post(`/v1/subscriptions/${id}/${command}`).send(body)).body;
+      (await engine.http.post(`/v1/subscriptions/${id}/${command}`).send(body)).body as object;
     expect(await send('resume')).toMatchObject({ status: 409, code: 'invalid_transition' });
     expect(await send('uncancel')).toMatchObject({ code: 'subscription_not_canceling' });
     expect(await send('cancel', { when: 'at' })).toMatchObject({

@@ -137,7 +137,8 @@ describe('changes', () => {
     await story.advance('2026-03-11T00:00:00.000Z');
     const before = await story.subscription(id);
     const preview = async (command: string, body: object = {}) =>
-      (await engine.http.post(`/v1/subscriptions/${id}/${command}?preview=true`).send(body)).body;
+      (await engine.http.post(`/v1/subscriptions/${id}/${command}?preview=true`).send(body))
+        .body as object;
     const large = await story.plan(6_200);
     expect(await preview('change', { plan_id: large, when: 'now' })).toMatchObject({
       lines: [{ amount: -2_100 }, { amount: 4_200 }],

@@ -52,8 +52,13 @@ export class CreditGrantsRepository {
 
   /** Uses some of a credit; negative gives it back. */
   async use(id: string, amount: bigint): Promise<void> {
+    invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
+  }
+
+  /** The same, where it may hold less: false, and nothing is used. */
+  async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();
     const rows = await this.database.query(MOVE, [id, amount.toString()]);
-    invariant(rows.length === 1, `The credit ${id} does not hold ${amount}.`);
+    return rows.length === 1;
   }
 }

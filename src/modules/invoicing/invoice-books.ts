@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
+  postCreditNote,
   postInvoice,
   postRevenueRelease,
   postVoid,
@@ -8,6 +9,7 @@ import {
 } from '../../core/ledger';
 import { LedgerChecks, LedgerService } from '../ledger';
 import { CreditGrantsRepository } from './credit-grants.repository';
+import type { CreditNote } from './domain/credit-note';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -87,8 +89,32 @@ export class InvoiceBooks implements OnModuleInit {
     await this.ledger.post(postRevenueRelease(currency, netMinor), facts);
   }
 
+  async postNote(note: CreditNote, now: Date): Promise<void> {
+    const transaction = postCreditNote({
+      currency: note.currency,
+      netMinor: note.net,
+      taxMinor: note.tax,
+      deferredMinor: note.deferred,
+      toReceivableMinor: note.toReceivable,
+      toCreditMinor: note.toCredit,
+      toRefundMinor: note.toRefund,
+    });
+    await this.post(note, transaction, now);
+  }
+
+  /**
+   * The mirror of a credit note. What it took back of deferred revenue is revenue by now where the period is over.
+   * @param deferredMinor what of its net is still deferred
+   */
+  async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {
+    const posted = await this.ledger.transactionsOf(note.id);
+    await this.post(note, postVoid(note.currency, posted), now);
+    const earnedMinor = note.deferred - (deferredMinor < note.deferred ? deferredMinor : note.deferred);
+    await this.post(note, postRevenueRelease(note.currency, earnedMinor), now);
+  }
+
   private async post(
-    { id, customerId }: Invoice,
+    { id, customerId }: { readonly id: string; readonly customerId: string },
     transaction: LedgerTransaction,
     occurredAt: Date,
   ): Promise<void> {

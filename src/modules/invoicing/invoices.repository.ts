@@ -26,7 +26,7 @@ const RELEASE = `
     AND invoice.status IN ('open', 'paid', 'uncollectible')
     AND line.is_in_advance AND NOT line.is_released AND (line.period_end_at <= $2
       OR $3 AND (line.period_start_at < $2 OR line.kind = 'credit'))
-  RETURNING line.net::text AS net`;
+  RETURNING (line.net - line.credited_net)::text AS net`;
 
 const TAKE_NUMBER = `
   INSERT INTO invoice_series (name, next_number) VALUES ($1, 2)
@@ -110,6 +110,16 @@ export class InvoicesRepository {
   async addCredited(lineId: string, amount: bigint): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(ADD_CREDITED, [lineId, amount.toString()]);
+  }
+
+  /** Writes what credit notes took of a line. */
+  async updateCredited({
+    id,
+    credited,
+    creditedNet,
+    creditedTaxShares,
+  }: InvoiceLine): Promise<void> {
+    await this.database.update(InvoiceLineEntity, id, { credited, creditedNet, creditedTaxShares });
   }
 
   /** What each customer owes for open invoices, in minor units. */

@@ -40,3 +40,52 @@ export const invoiceCredited = defineProblem(
   },
   (id: string) => ({ detail: `Lines of the invoice ${id} were credited since.` }),
 );
+
+export const creditNoteNotFound = defineProblem(
+  {
+    code: 'credit_note_not_found',
+    kind: 'not_found',
+    title: 'There is no such credit note',
+    meaning: 'The id in the path is not the id of a credit note.',
+  },
+  (id: string) => ({ detail: `There is no credit note ${JSON.stringify(id)}.` }),
+);
+
+export const invoiceNotCreditable = defineProblem(
+  {
+    code: 'invoice_not_creditable',
+    kind: 'conflict',
+    title: 'The invoice cannot be credited',
+    meaning: 'Only an invoice that is open or paid can be credited.',
+  },
+  (id: string, status: string) => ({
+    detail: `The invoice ${id} is ${status}.`,
+    extensions: { invoice_status: status },
+  }),
+);
+
+export const creditExceedsLine = defineProblem(
+  {
+    code: 'credit_exceeds_line',
+    kind: 'rule_broken',
+    title: 'The line does not hold that much',
+    meaning:
+      'A credit note takes at most what is left of a line after its discounts and earlier credit, without tax: `creditable_amount`. A line whose unused part a later invoice credited holds nothing for a credit note.',
+  },
+  (pointer: string, creditable: bigint) => ({
+    detail: `${pointer} is more than the ${creditable} that may be credited.`,
+    errors: [{ pointer, code: 'exceeds_line', message: 'is more than the line holds' }],
+    extensions: { creditable_amount: Number(creditable) },
+  }),
+);
+
+export const creditNoteSettled = defineProblem(
+  {
+    code: 'credit_note_settled',
+    kind: 'conflict',
+    title: 'The credit note was used',
+    meaning:
+      'The credit it gave was used, or its invoice is no longer open, so that it cannot be voided.',
+  },
+  (id: string) => ({ detail: `What the credit note ${id} gave was used.` }),
+);

@@ -1,4 +1,5 @@
 import { defineEvent } from '../../platform/outbox';
+import { CreditNoteDto, toCreditNoteDto } from './dto/credit-note.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 
 const shown = { dto: InvoiceDto, toDto: toInvoiceDto };
@@ -31,4 +32,18 @@ export const invoiceUncollectible = defineEvent({
   type: 'invoice.uncollectible',
   meaning: 'An invoice was written off: what is owed for it is not expected any more.',
   ...shown,
+});
+
+const noteShown = { dto: CreditNoteDto, toDto: toCreditNoteDto };
+
+export const creditNoteIssued = defineEvent({
+  type: 'credit_note.issued',
+  meaning: 'A part of an invoice was taken back.',
+  ...noteShown,
+});
+
+export const creditNoteVoided = defineEvent({
+  type: 'credit_note.voided',
+  meaning: 'A credit note was declared void: what it took back is owed again.',
+  ...noteShown,
 });

@@ -7,6 +7,10 @@ import { TestClocksModule } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
 import { CreditGrantEntity } from './credit-grant.entity';
 import { CreditGrantsRepository } from './credit-grants.repository';
+import { CreditNoteEntity } from './credit-note.entity';
+import { CreditNotesController } from './credit-notes.controller';
+import { CreditNotesRepository } from './credit-notes.repository';
+import { CreditNotesService } from './credit-notes.service';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { InvoiceLineEntity } from './invoice-line.entity';
@@ -24,21 +28,24 @@ import { IssueInvoiceService } from './issue-invoice.service';
       InvoiceLineEntity,
       InvoiceSeriesEntity,
       CreditGrantEntity,
+      CreditNoteEntity,
     ]),
     CouponsModule,
     CustomersModule,
     LedgerModule,
     TestClocksModule,
   ],
-  controllers: [InvoicesController],
+  controllers: [InvoicesController, CreditNotesController],
   providers: [
     InvoicesRepository,
     CreditGrantsRepository,
+    CreditNotesRepository,
     BillingFactsService,
     InvoiceBooks,
     IssueInvoiceService,
     InvoiceDraftsService,
     InvoicesService,
+    CreditNotesService,
   ],
   exports: [InvoiceBooks, IssueInvoiceService, InvoicesService],
 })

@@ -142,7 +142,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Change plan, quantity or add-ons',
     description:
-      'Now, what was paid in advance and is not used is credited and the rest of the period charged. Another interval ' +
+      'Now, what was paid in advance and is not used is credited and the rest of the period charged. Another interval ends ' +
       'the period and counts anew. With `when: period_end` the change waits, and can be undone until then.',
     status: 200,
     answer: SubscriptionDto,

@@ -1,0 +1,49 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import type { CreditNoteLine } from '../../core/invoice';
+import {
+  AmountColumn,
+  IdColumn,
+  InstantColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
+import type { CreditNote, CreditNoteStatus, Settlement } from './domain/credit-note';
+import { ExactJsonColumn } from './exact-json.column';
+
+@Entity('credit_note')
+@Unique('credit_note_number_unique', ['number'])
+@Index('credit_note_invoice_index', ['invoiceId', 'id'])
+@Check('credit_note_status_check', `"status" IN ('issued', 'void')`)
+@Check('credit_note_void_check', `("status" = 'void') = ("voided_at" IS NOT NULL)`)
+@Check('credit_note_settle_check', `"settle" IN ('credit', 'refund')`)
+@Check(
+  'credit_note_total_check',
+  `"total" = "net" + "tax" AND "total" = "to_receivable" + "to_credit" + "to_refund" AND "net" > 0`,
+)
+export class CreditNoteEntity implements CreditNote {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @Column({ type: 'varchar', length: 40 }) readonly number!: string;
+  @Column({ type: 'varchar', length: 10 }) readonly status!: CreditNoteStatus;
+  @ReferenceColumn()
+  @ForeignKey('InvoiceEntity')
+  readonly invoiceId!: string;
+  @ReferenceColumn()
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @Column({ type: 'varchar', length: 500 }) readonly reason!: string;
+  @Column({ type: 'varchar', length: 10 }) readonly settle!: Settlement;
+  @AmountColumn() readonly net!: bigint;
+  @AmountColumn() readonly tax!: bigint;
+  @AmountColumn() readonly total!: bigint;
+  @AmountColumn() readonly deferred!: bigint;
+  @AmountColumn() readonly toReceivable!: bigint;
+  @AmountColumn() readonly toCredit!: bigint;
+  @AmountColumn() readonly toRefund!: bigint;
+  @ReferenceColumn({ nullable: true }) readonly creditId!: string | null;
+  @ExactJsonColumn() readonly lines!: readonly CreditNoteLine[];
+  @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

@@ -1,0 +1,226 @@
+import { Injectable } from '@nestjs/common';
+import { creditNote, type CreditNoteLine } from '../../core/invoice';
+import { Database, type Page, type PageRequest } from '../../platform/database';
+import { invalidTransition, referenceNotFound } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { type Customer, CustomersService } from '../customers';
+import { TestClocksService } from '../test-clocks';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import { CreditNotesRepository } from './credit-notes.repository';
+import {
+  amountOfCredit,
+  creditableOf,
+  type CreditNote,
+  type CreditNoteOrder,
+  settlementOf,
+  toCreditable,
+} from './domain/credit-note';
+import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
+import { InvoiceBooks } from './invoice-books';
+import {
+  creditExceedsLine,
+  creditNoteNotFound,
+  creditNoteSettled,
+  invoiceNotCreditable,
+} from './invoicing.errors';
+import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
+
+/** Takes parts of finalised invoices back. */
+@Injectable()
+export class CreditNotesService {
+  constructor(
+    private readonly database: Database,
+    private readonly notes: CreditNotesRepository,
+    private readonly invoices: InvoicesRepository,
+    private readonly grants: CreditGrantsRepository,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly books: InvoiceBooks,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** @throws {ProblemError} `credit_note_not_found` */
+  async get(id: string): Promise<CreditNote> {
+    const note = await this.notes.find(id);
+    if (note === null) throw creditNoteNotFound(id);
+    return note;
+  }
+
+  list(invoiceId: string | null, request: PageRequest): Promise<Page<CreditNote>> {
+    return this.notes.page(invoiceId, request);
+  }
+
+  /**
+   * Issues a credit note: net as asked for and the tax that belongs to it. It lowers what the invoice still owes; the rest
+   * becomes credit, or is to be refunded.
+   * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
+   *   `test_clock_advancing`, `test_clock_failed`
+   */
+  issue(order: CreditNoteOrder): Promise<CreditNote> {
+    return this.database.transaction(async () => {
+      const { invoice, customer, now } = await this.setup(order.invoiceId);
+      if (invoice.status !== 'open' && invoice.status !== 'paid') {
+        throw invoiceNotCreditable(invoice.id, invoice.status);
+      }
+      const credited = creditNote(assertCreditable(order, invoice), invoice.lines.map(toCreditable));
+      const settled = settlementOf(invoice, credited.totalMinor, order.settle);
+      const note: CreditNote = {
+        id: newId('cn'),
+        version: 1,
+        number: await this.nextNumber(customer),
+        status: 'issued',
+        invoiceId: invoice.id,
+        customerId: invoice.customerId,
+        currency: invoice.currency,
+        reason: order.reason,
+        settle: order.settle,
+        net: credited.netMinor,
+        tax: credited.taxMinor,
+        total: credited.totalMinor,
+        deferred: deferredOf(invoice, credited.lines),
+        ...settled,
+        creditId: settled.toCredit > 0n ? newId('crd') : null,
+        lines: credited.lines,
+        voidedAt: null,
+        createdAt: now,
+        updatedAt: now,
+      };
+      await this.apply(note, invoice, now);
+      return note;
+    });
+  }
+
+  /**
+   * Voids a credit note: what it took back is owed again. Refused once its credit was used or its invoice was settled.
+   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_settled`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  void(id: string): Promise<CreditNote> {
+    return this.database.transaction(async () => {
+      const { invoice, now } = await this.setup((await this.get(id)).invoiceId);
+      const before = await this.get(id);
+      if (before.status !== 'issued') throw invalidTransition('credit note', before.status, 'void');
+      const isSettled = before.toReceivable > 0n && invoice.status !== 'open';
+      if (isSettled || !(await this.takeCreditBack(before))) throw creditNoteSettled(id);
+      for (const line of before.lines) {
+        await this.creditLine(invoice, line, -1n);
+      }
+      await this.invoices.update({
+        ...invoice,
+        amountCredited: invoice.amountCredited - before.toReceivable,
+        version: invoice.version + 1,
+        updatedAt: now,
+      });
+      await this.books.postNoteVoided(before, deferredOf(invoice, before.lines), now);
+      const after = {
+        ...before,
+        status: 'void' as const,
+        voidedAt: now,
+        version: before.version + 1,
+        updatedAt: now,
+      };
+      await this.notes.update(after);
+      await this.outbox.record(creditNoteVoided, { after, before, occurredAt: now });
+      return after;
+    });
+  }
+
+  private async setup(
+    invoiceId: string,
+  ): Promise<{ invoice: Invoice; customer: Customer; now: Date }> {
+    const found = await this.invoices.find(invoiceId);
+    if (found === null) throw referenceNotFound('/invoice_id', invoiceId);
+    const customer = await this.customers.requireForReference(found.customerId, '/customer_id');
+    const now = await this.testClocks.nowFor(customer.testClockId);
+    const invoice = await this.invoices.lock(invoiceId);
+    if (invoice === null) throw referenceNotFound('/invoice_id', invoiceId);
+    return { invoice, customer, now };
+  }
+
+  private async apply(note: CreditNote, before: Invoice, now: Date): Promise<void> {
+    await this.notes.insert(note);
+    for (const line of note.lines) await this.creditLine(before, line, 1n);
+    if (note.creditId !== null) {
+      await this.grants.insert({
+        id: note.creditId,
+        customerId: note.customerId,
+        currency: note.currency,
+        amount: note.toCredit,
+        remaining: note.toCredit,
+        sourceId: note.id,
+        createdAt: now,
+      });
+    }
+    const amountCredited = before.amountCredited + note.toReceivable;
+    const isPaid = before.status === 'open' && amountRemaining({ ...before, amountCredited }) === 0n;
+    const after: Invoice = {
+      ...before,
+      amountCredited,
+      status: isPaid ? 'paid' : before.status,
+      paidAt: isPaid ? now : before.paidAt,
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    await this.invoices.update(after);
+    await this.books.postNote(note, now);
+    await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });
+    if (isPaid) await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
+  }
+
+  /** Counts on a line what a note takes of it, or gives it back. */
+  private async creditLine(invoice: Invoice, part: CreditNoteLine, sign: 1n | -1n): Promise<void> {
+    const line = invoice.lines.find(({ id }) => id === part.lineId);
+    if (line === undefined) return;
+    await this.invoices.updateCredited({
+      ...line,
+      credited: line.credited + sign * amountOfCredit(invoice, part),
+      creditedNet: line.creditedNet + sign * part.netMinor,
+      creditedTaxShares: addShares(line, part, sign),
+    });
+  }
+
+  private async takeCreditBack({ creditId, toCredit }: CreditNote): Promise<boolean> {
+    return creditId === null || this.grants.tryUse(creditId, toCredit);
+  }
+
+  private async nextNumber({ testClockId }: Customer): Promise<string> {
+    const series = testClockId === null ? 'CN' : 'TEST-CN';
+    return `${series}-${(await this.invoices.takeNumber(series)).toString().padStart(6, '0')}`;
+  }
+}
+
+function assertCreditable(order: CreditNoteOrder, invoice: Invoice): CreditNoteOrder['lines'] {
+  order.lines.forEach(({ lineId, netMinor }, index) => {
+    const line = invoice.lines.find(({ id }) => id === lineId);
+    const pointer = `/lines/${index}`;
+    if (line === undefined) throw referenceNotFound(`${pointer}/invoice_line_id`, lineId);
+    const isTwice = order.lines.findIndex((one) => one.lineId === lineId) !== index;
+    const creditable = isTwice ? 0n : creditableOf(invoice, line);
+    if (netMinor > creditable) throw creditExceedsLine(`${pointer}/amount`, creditable);
+  });
+  return order.lines;
+}
+
+/** What of the parts is still deferred. */
+function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): bigint {
+  const deferred = new Set(
+    invoice.lines.filter((line) => line.isInAdvance && !line.isReleased).map(({ id }) => id),
+  );
+  return parts
+    .filter(({ lineId }) => deferred.has(lineId))
+    .reduce((total, { netMinor }) => total + netMinor, 0n);
+}
+
+function addShares(
+  line: InvoiceLine,
+  part: CreditNoteLine,
+  sign: 1n | -1n,
+): InvoiceLine['creditedTaxShares'] {
+  return line.taxShares.map(({ taxRateId }) => {
+    const of = (shares: InvoiceLine['taxShares']): bigint =>
+      shares.find((share) => share.taxRateId === taxRateId)?.taxMinor ?? 0n;
+    return { taxRateId, taxMinor: of(line.creditedTaxShares) + sign * of(part.taxShares) };
+  });
+}

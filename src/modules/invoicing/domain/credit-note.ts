@@ -1,0 +1,98 @@
+import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
+import type { Transitions } from '../../../core/states';
+import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
+
+export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
+export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
+
+export const CREDIT_NOTE_TRANSITIONS: Transitions<CreditNoteStatus> = { issued: ['void'], void: [] };
+
+export const SETTLEMENTS = ['credit', 'refund'] as const;
+export type Settlement = (typeof SETTLEMENTS)[number];
+
+/** What is taken back of an invoice. Amounts are positive minor units. */
+export interface CreditNote {
+  readonly id: string;
+  readonly version: number;
+  readonly number: string;
+  readonly status: CreditNoteStatus;
+  readonly invoiceId: string;
+  readonly customerId: string;
+  readonly currency: string;
+  readonly reason: string;
+  readonly settle: Settlement;
+  readonly net: bigint;
+  readonly tax: bigint;
+  readonly total: bigint;
+  /** What of the net was deferred when it was issued. */
+  readonly deferred: bigint;
+  /** Taken off what the invoice still owed. */
+  readonly toReceivable: bigint;
+  readonly toCredit: bigint;
+  /** To be given back through the payment. */
+  readonly toRefund: bigint;
+  /** The credit it gave. */
+  readonly creditId: string | null;
+  readonly lines: readonly CreditNoteLine[];
+  readonly voidedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface CreditNoteOrder {
+  readonly invoiceId: string;
+  readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
+  readonly reason: string;
+  readonly settle: Settlement;
+}
+
+/** What of a line's `amount` a net with its tax shares is: the tax within the amount comes with it. */
+export function amountOfCredit(
+  invoice: Pick<Invoice, 'taxRates'>,
+  part: Pick<CreditNoteLine, 'netMinor' | 'taxShares'>,
+): bigint {
+  const within = new Set(
+    invoice.taxRates.filter(({ inclusive }) => inclusive).map(({ taxRateId }) => taxRateId),
+  );
+  return part.taxShares
+    .filter(({ taxRateId }) => within.has(taxRateId))
+    .reduce((total, { taxMinor }) => total + taxMinor, part.netMinor);
+}
+
+/**
+ * How much of a line, without tax, a credit note may take. A line of which a later invoice credited the unused part is
+ * closed to credit notes: its tax was given back there.
+ */
+export function creditableOf(invoice: Invoice, line: InvoiceLine): bigint {
+  const byNotes = amountOfCredit(invoice, {
+    netMinor: line.creditedNet,
+    taxShares: line.creditedTaxShares,
+  });
+  return byNotes === line.credited ? creditableMinor(toCreditable(line)) : 0n;
+}
+
+export function toCreditable(line: InvoiceLine): CreditableLine {
+  return {
+    lineId: line.id,
+    netMinor: line.net,
+    taxShares: line.taxShares,
+    creditedNetMinor: line.creditedNet,
+    creditedTaxShares: line.creditedTaxShares,
+  };
+}
+
+/** Where the total of a note goes: first it lowers what is owed, the rest is credit or a refund. */
+export function settlementOf(
+  invoice: Invoice,
+  totalMinor: bigint,
+  settle: Settlement,
+): Pick<CreditNote, 'toReceivable' | 'toCredit' | 'toRefund'> {
+  const owed = invoice.status === 'open' ? amountRemaining(invoice) : 0n;
+  const toReceivable = totalMinor < owed ? totalMinor : owed;
+  const rest = totalMinor - toReceivable;
+  return {
+    toReceivable,
+    toCredit: settle === 'credit' ? rest : 0n,
+    toRefund: settle === 'refund' ? rest : 0n,
+  };
+}

@@ -1,0 +1,119 @@
+import { isTerminal, reachableFrom } from '../../../core/states';
+import { nextDueAt, swapItems } from './decide';
+import type { NewIds } from './outcome';
+import {
+  SUBSCRIPTION_STATUSES,
+  SUBSCRIPTION_TRANSITIONS,
+  type Offer,
+  type SoldPrice,
+  type SubscriptionItem,
+  type SubscriptionPeriod,
+} from './subscription';
+
+const START = new Date('2026-03-01T00:00:00Z');
+const NOW = new Date('2026-03-11T00:00:00Z');
+const END = new Date('2026-04-01T00:00:00Z');
+
+const price = (priceId: string): SoldPrice => ({
+  priceId,
+  name: 'Seats',
+  timing: 'in_advance',
+  rating: { model: 'per_unit', unitAmount: '1000' },
+  minimumMinor: null,
+  maximumMinor: null,
+});
+
+const item = (id: string, quantity: string, parts: Partial<SubscriptionItem> = {}) => ({
+  id,
+  subscriptionId: 'sub_1',
+  addonId: null,
+  price: price('price_1'),
+  quantity,
+  startAt: START,
+  endAt: null,
+  isPaused: false,
+  ...parts,
+});
+
+const offer = (...quantities: readonly string[]): Offer => ({
+  planId: 'plan_1',
+  planVersionId: 'planv_1',
+  interval: 'month',
+  intervalCount: 1,
+  proration: 'day',
+  quantity: quantities[0] ?? '1',
+  addons: [],
+  items: quantities.map((quantity) => ({ addonId: null, price: price('price_1'), quantity })),
+});
+
+const newIds = (): NewIds => {
+  let made = 0;
+  const next = (): string => `new_${(made += 1)}`;
+  return { item: next, period: next, change: next };
+};
+
+describe('the states of a subscription', () => {
+  it('are all reached from its first', () => {
+    expect([...reachableFrom(SUBSCRIPTION_TRANSITIONS, 'incomplete')].sort()).toEqual(
+      [...SUBSCRIPTION_STATUSES].sort(),
+    );
+  });
+
+  it('end in two', () => {
+    const last = SUBSCRIPTION_STATUSES.filter((status) =>
+      isTerminal(SUBSCRIPTION_TRANSITIONS, status),
+    );
+    expect(last).toEqual(['canceled', 'incomplete_expired']);
+  });
+});
+
+describe('what falls due next', () => {
+  const period: SubscriptionPeriod = {
+    id: 'sp_1',
+    subscriptionId: 'sub_1',
+    index: 0,
+    startAt: START,
+    endAt: END,
+    fullStartAt: START,
+    fullEndAt: END,
+    isTrial: false,
+    isClosed: false,
+  };
+  const closed = { ...period, isClosed: true };
+
+  it.each([
+    ['the start', 'incomplete', null, null, START],
+    ['the end of the period', 'active', period, null, END],
+    ['a change before it', 'active', period, { effectiveAt: NOW }, NOW],
+    ['nothing in a pause after it', 'paused', closed, null, null],
+    ['an end planned for after it', 'paused', closed, { effectiveAt: END }, END],
+    ['nothing after the end', 'canceled', closed, null, null],
+  ] as const)('is %s', (_, status, running, pending, expected) => {
+    expect(nextDueAt({ status, startAt: START }, running, pending)).toEqual(expected);
+  });
+});
+
+describe('the items of an offer', () => {
+  it('that stay as they are go on', () => {
+    const swapped = swapItems([item('si_1', '2')], offer('2'), 'sub_1', NOW, newIds());
+    expect(swapped).toMatchObject({ added: [], ended: [], removed: [] });
+  });
+
+  it('of another quantity end, and begin anew', () => {
+    const swapped = swapItems([item('si_1', '2')], offer('5'), 'sub_1', NOW, newIds());
+    expect(swapped.ended).toEqual([{ id: 'si_1', endAt: NOW, isPaused: false }]);
+    expect(swapped.added).toMatchObject([{ id: 'new_1', quantity: '5', startAt: NOW }]);
+  });
+
+  it('that were planned for later are dropped', () => {
+    const items = [item('si_1', '2', { endAt: END }), item('si_2', '7', { startAt: END })];
+    const swapped = swapItems(items, offer('3'), 'sub_1', NOW, newIds());
+    expect(swapped).toMatchObject({ removed: ['si_2'], ended: [{ id: 'si_1', endAt: NOW }] });
+  });
+
+  it('of the past stay what they were', () => {
+    const items = [item('si_1', '2', { endAt: START }), item('si_2', '7')];
+    const swapped = swapItems(items, offer('7'), 'sub_1', NOW, newIds());
+    expect(swapped).toMatchObject({ added: [], ended: [], removed: [] });
+  });
+});

@@ -1,0 +1,174 @@
+import { eventsOf } from '../support/test-app';
+import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
+
+describe('credit notes', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  /** An open invoice of 10.00 and 0.05 with 19 % of tax. */
+  async function billed(): Promise<{ story: Story; invoice: Invoice }> {
+    const rate = await engine.http.post('/v1/tax-rates').send({ name: 'VAT', percentage: '19' });
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', {
+      currency: 'EUR',
+      tax_rate_ids: [(rate.body as { id: string }).id],
+    });
+    const draft = await engine.http.post('/v1/invoices').send({
+      customer_id: story.customerId,
+      lines: [
+        { description: 'Work', amount: 1_000 },
+        { description: 'Paper', amount: 5 },
+      ],
+    });
+    const { id } = draft.body as Invoice;
+    const { body } = await engine.http.post(`/v1/invoices/${id}/finalize`).send({});
+    return { story, invoice: body as Invoice };
+  }
+
+  const issue = (invoice: Invoice, amount: number, fields: object = {}) =>
+    engine.http.post('/v1/credit-notes').send({
+      invoice_id: invoice.id,
+      lines: [{ invoice_line_id: invoice.lines[0]?.id, amount }],
+      reason: 'Late',
+      settle: 'credit',
+      ...fields,
+    });
+
+  const read = async (invoice: Invoice): Promise<Invoice> =>
+    (await engine.http.get(`/v1/invoices/${invoice.id}`)).body as Invoice;
+
+  it('in parts credit exactly the line and its tax, and never more', async () => {
+    const { story, invoice } = await billed();
+    expect(invoice).toMatchObject({ subtotal: 1_005, tax: 191, total: 1_196 });
+    const taxes: number[] = [];
+    for (const amount of [333, 333, 334]) {
+      const { status, body } = await issue(invoice, amount);
+      expect(status).toBe(201);
+      taxes.push((body as { tax: number }).tax);
+    }
+    expect(taxes.reduce((sum, tax) => sum + tax, 0)).toBe(invoice.lines[0]?.tax);
+    expect((await issue(invoice, 1)).body).toMatchObject({
+      status: 422,
+      code: 'credit_exceeds_line',
+      creditable_amount: 0,
+    });
+    expect(await read(invoice)).toMatchObject({ status: 'open', amount_remaining: 6 });
+    await story.verify();
+  });
+
+  it('the one that leaves nothing to pay pays the invoice; beyond that it gives credit', async () => {
+    const { story, invoice } = await billed();
+    const lines = invoice.lines.map(({ id, amount }) => ({ invoice_line_id: id, amount }));
+    const { body } = await issue(invoice, 1, { lines });
+    expect(body).toMatchObject({
+      number: expect.stringMatching(/^TEST-CN-\d{6}$/) as string,
+      net: 1_005,
+      tax: 191,
+      total: 1_196,
+      applied_to_invoice: 1_196,
+      credited_to_balance: 0,
+    });
+    expect(await read(invoice)).toMatchObject({ status: 'paid', amount_remaining: 0 });
+    const { id } = body as { id: string };
+    expect((await eventsOf(engine, id)).map(({ type }) => type)).toEqual(['credit_note.issued']);
+    expect((await engine.http.post(`/v1/credit-notes/${id}/void`).send({})).body).toMatchObject({
+      status: 409,
+      code: 'credit_note_settled',
+    });
+    await story.verify();
+  });
+
+  it('of a paid subscription credit a deferred line, and can be voided while the credit is there', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    await engine.http
+      .post('/v1/invoices')
+      .send({
+        customer_id: story.customerId,
+        currency: 'USD',
+        lines: [{ description: 'Gift', amount: -5_000 }],
+      })
+      .then((answer) =>
+        engine.http.post(`/v1/invoices/${(answer.body as Invoice).id}/finalize`).send({}),
+      );
+    await story.subscribe(await story.plan(1_000));
+    const invoice = (await story.invoices())[1];
+    expect(invoice).toMatchObject({ status: 'paid', credit_applied: 1_000 });
+    if (invoice === undefined) return;
+    const note = await issue(invoice, 400);
+    expect(note.body).toMatchObject({ applied_to_invoice: 0, credited_to_balance: 400 });
+    const { id } = note.body as { id: string };
+    await story.verify();
+    await story.advance('2026-04-01T00:00:00.000Z');
+    await story.verify();
+    expect((await engine.http.post(`/v1/credit-notes/${id}/void`).send({})).body).toMatchObject({
+      status: 'void',
+    });
+    await story.verify();
+    expect((await engine.http.post(`/v1/credit-notes/${id}/void`).send({})).body).toMatchObject({
+      code: 'invalid_transition',
+    });
+    expect((await issue(invoice, 1_000, { settle: 'refund' })).body).toMatchObject({
+      to_refund: 1_000,
+      credited_to_balance: 0,
+    });
+    const accounts = await engine.http.get(`/v1/ledger/accounts?customer_id=${story.customerId}`);
+    expect(accounts.status).toBe(200);
+    await story.verify();
+  });
+
+  it('at once take no more than the line holds', async () => {
+    const { story, invoice } = await billed();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => issue(invoice, 400)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      201,
+      201,
+      ...Array<number>(6).fill(422),
+    ]);
+    await story.verify();
+  });
+
+  it('a line whose unused part a change credited takes no note', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(3_100));
+    await story.advance('2026-03-11T00:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: await story.plan(9_300), when: 'now' });
+    const [bought] = await story.invoices();
+    if (bought === undefined) return;
+    expect((await issue(bought, 1)).body).toMatchObject({ code: 'credit_exceeds_line' });
+    await story.verify();
+  });
+
+  it('a change credits no more than a note has left', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(3_000));
+    const [bought] = await story.invoices();
+    if (bought === undefined) return;
+    await issue(bought, 2_500).expect(201);
+    await story.advance('2026-04-11T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    // 19 of 30 days are 1,900, but 500 is all the line still holds.
+    expect(await story.amounts()).toEqual([[3_000], [-500]]);
+    await story.verify();
+  });
+
+  it('a draft, an unknown invoice and an unknown line take none', async () => {
+    const { invoice } = await billed();
+    const unknown = { invoice_id: 'inv_01h455vb4pex5vsknk084sn02q' };
+    expect((await issue(invoice, 1, unknown)).body).toMatchObject({ code: 'reference_not_found' });
+    const lines = [{ invoice_line_id: 'il_01h455vb4pex5vsknk084sn02q', amount: 1 }];
+    expect((await issue(invoice, 1, { lines })).body).toMatchObject({
+      code: 'reference_not_found',
+    });
+    await engine.http.post(`/v1/invoices/${invoice.id}/void`).send({}).expect(200);
+    expect((await issue(invoice, 1)).body).toMatchObject({
+      status: 409,
+      code: 'invoice_not_creditable',
+    });
+    const { body } = await engine.http.get('/v1/credit-notes/cn_01h455vb4pex5vsknk084sn02q');
+    expect(body).toMatchObject({ status: 404, code: 'credit_note_not_found' });
+  });
+});
