@@ -1,30 +1,22 @@
-import { availableParallelism, cpus } from "node:os";
-import { parseArgs } from "node:util";
-import { benchmarkReads } from "./reads";
-import { benchmarkRefunds } from "./refunds";
-import { tableOf } from "./support/report";
-import { type Finding, isMet, type Settings } from "./support/rounds";
-import {
-  createTemporaryDatabase,
-  type TemporaryDatabase,
-} from "./support/temporary-database";
-import { benchmarkWebhooks } from "./webhooks";
+import { availableParallelism, cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { benchmarkReads } from './reads';
+import { benchmarkRefunds } from './refunds';
+import { tableOf } from './support/report';
+import { type Finding, isMet, type Settings } from './support/rounds';
+import { createTemporaryDatabase, type TemporaryDatabase } from './support/temporary-database';
+import { benchmarkWebhooks } from './webhooks';
 
-type Benchmark = (
-  database: TemporaryDatabase,
-  settings: Settings,
-) => Promise<readonly Finding[]>;
+type Benchmark = (database: TemporaryDatabase, settings: Settings) => Promise<readonly Finding[]>;
 
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  "addon-entitlements": (database, settings) =>
-    benchmarkReads("list", database, settings),
-  "single-reads": (database, settings) =>
-    benchmarkReads("single", database, settings),
+  'addon-entitlements': (database, settings) => benchmarkReads('list', database, settings),
+  'single-reads': (database, settings) => benchmarkReads('single', database, settings),
   refunds: benchmarkRefunds,
   webhooks: benchmarkWebhooks,
 };
 
-const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join("|")}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
+const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
 
 /** @throws {Error} with the usage, for arguments that are not understood */
 function read(args: readonly string[]): {
@@ -35,10 +27,10 @@ function read(args: readonly string[]): {
     args: [...args],
     allowPositionals: true,
     options: {
-      rounds: { type: "string", default: "9" },
-      seconds: { type: "string", default: "2" },
-      connections: { type: "string", default: "16" },
-      profile: { type: "string" },
+      rounds: { type: 'string', default: '9' },
+      seconds: { type: 'string', default: '2' },
+      connections: { type: 'string', default: '16' },
+      profile: { type: 'string' },
     },
   });
   const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
@@ -59,14 +51,11 @@ function read(args: readonly string[]): {
 }
 
 /** Each benchmark on a database of its own, so that none finds the rows of another. */
-async function run(
-  benchmark: Benchmark,
-  settings: Settings,
-): Promise<readonly Finding[]> {
+async function run(benchmark: Benchmark, settings: Settings): Promise<readonly Finding[]> {
   const database = await createTemporaryDatabase();
   const interrupted = new Promise<never>((_, reject) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.once(signal, () => reject(new Error("Interrupted.")));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => reject(new Error('Interrupted.')));
     }
   });
   try {
@@ -74,7 +63,7 @@ async function run(
     return await Promise.race([benchmark(database, settings), interrupted]);
   } finally {
     await database.remove();
-    process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM");
+    process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
   }
 }
 
@@ -82,7 +71,7 @@ async function main(): Promise<void> {
   const { names, settings } = read(process.argv.slice(2));
   const findings: Finding[] = [];
   console.log(
-    `Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? ""}`,
+    `Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? ''}`,
   );
   for (const name of names) {
     const benchmark = BENCHMARKS[name];
@@ -97,8 +86,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  console.error(
-    error instanceof Error ? (error.stack ?? error.message) : error,
-  );
+  console.error(error instanceof Error ? (error.stack ?? error.message) : error);
   process.exit(1);
 });

@@ -1,17 +1,17 @@
-import { newId } from "../src/platform/ids";
-import type { PlayerJob } from "./processes/statement-player";
-import { startWorker } from "./support/channel";
-import type { LoadJob, LoadResult } from "./support/load";
-import { alternate, type Finding, type Settings } from "./support/rounds";
-import { createMany, post, startService } from "./support/service";
-import { startRecorder } from "./support/statements";
-import type { TemporaryDatabase } from "./support/temporary-database";
+import { newId } from '../src/platform/ids';
+import type { PlayerJob } from './processes/statement-player';
+import { startWorker } from './support/channel';
+import type { LoadJob, LoadResult } from './support/load';
+import { alternate, type Finding, type Settings } from './support/rounds';
+import { createMany, post, startService } from './support/service';
+import { startRecorder } from './support/statements';
+import type { TemporaryDatabase } from './support/temporary-database';
 
 const PAYMENTS = 1_000;
 /** So much more than all refunds of a run take that none is ever refused. */
 const AMOUNT = 1_000_000_000;
 const WARM_UP_MS = 500;
-const RECORDED_KEY = "recorded";
+const RECORDED_KEY = 'recorded';
 
 /** Refunds made per second, beside the rate at which their statements alone run from as many connections. */
 export async function benchmarkRefunds(
@@ -20,15 +20,15 @@ export async function benchmarkRefunds(
 ): Promise<readonly Finding[]> {
   const { connections, seconds, rounds } = settings;
   const service = await startService(database, settings);
-  const load = startWorker<LoadJob, LoadResult>("load-generator.ts");
-  const player = startWorker<PlayerJob, number>("statement-player.ts");
+  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const player = startWorker<PlayerJob, number>('statement-player.ts');
   try {
     const payments = await seed(service.url);
-    const recorded = await recordRefund(database, payments[0] ?? "");
+    const recorded = await recordRefund(database, payments[0] ?? '');
     console.log(`one refund: ${recorded.statements.length} statements`);
     const run = Date.now().toString(36);
     const requests = payments.map((id) => ({
-      method: "POST" as const,
+      method: 'POST' as const,
       path: `/v1/refunds/payment/${id}`,
       body: JSON.stringify({ amount: 1, idempotencyKey: `${run}-{n}` }),
     }));
@@ -36,8 +36,7 @@ export async function benchmarkRefunds(
     const times = { connections, durationMs, warmUpMs: WARM_UP_MS };
     const rates = await alternate(
       rounds,
-      async () =>
-        (await load.ask({ port: service.port, requests, ...times })).perSecond,
+      async () => (await load.ask({ port: service.port, requests, ...times })).perSecond,
       () =>
         player.ask({
           databaseUrl: database.url,
@@ -46,8 +45,8 @@ export async function benchmarkRefunds(
           ...times,
         }),
     );
-    const target = { kind: "ratio", atLeast: 0.4 } as const;
-    return [{ benchmark: "refunds", unit: "refunds/s", ...rates, target }];
+    const target = { kind: 'ratio', atLeast: 0.4 } as const;
+    return [{ benchmark: 'refunds', unit: 'refunds/s', ...rates, target }];
   } finally {
     await Promise.all([load.stop(), player.stop(), service.stop()]);
   }
@@ -55,33 +54,28 @@ export async function benchmarkRefunds(
 
 async function seed(url: string): Promise<readonly string[]> {
   const [customer] = await createMany(`${url}/v1/customers`, 1, () => ({
-    name: "Ada Lovelace",
+    name: 'Ada Lovelace',
   }));
   return createMany(`${url}/v1/payments`, PAYMENTS, () => ({
     customer_id: customer,
     amount: AMOUNT,
-    currency: "EUR",
+    currency: 'EUR',
   }));
 }
 
 async function recordRefund(
   database: TemporaryDatabase,
   paymentId: string,
-): Promise<
-  Pick<
-    PlayerJob,
-    "statements" | "recordedPayment" | "recordedKey" | "recordedAfter"
-  >
-> {
+): Promise<Pick<PlayerJob, 'statements' | 'recordedPayment' | 'recordedKey' | 'recordedAfter'>> {
   const recorder = await startRecorder(database);
   let serial = 0;
-  let recordedKey = "";
-  let recordedAfter = "";
+  let recordedKey = '';
+  let recordedAfter = '';
   try {
     const statements = await recorder.recordOf(async () => {
       serial += 1;
       recordedKey = `${RECORDED_KEY}-${serial}`;
-      recordedAfter = newId("ref");
+      recordedAfter = newId('ref');
       const path = `${recorder.url}/v1/refunds/payment/${paymentId}`;
       await post(path, { amount: 1, idempotencyKey: recordedKey });
     });

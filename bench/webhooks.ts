@@ -1,27 +1,13 @@
-import { setTimeout as pause } from "node:timers/promises";
-import { Client } from "pg";
-import { newId } from "../src/platform/ids";
-import type { PosterJob } from "./processes/outbound-poster";
-import type {
-  Notification,
-  ReceiverJob,
-  ReceiverResult,
-} from "./processes/receiver";
-import { startWorker, type Worker } from "./support/channel";
-import type { LoadJob, LoadResult } from "./support/load";
-import {
-  alternate,
-  type Finding,
-  percentile,
-  type Settings,
-} from "./support/rounds";
-import {
-  createMany,
-  freePort,
-  type Service,
-  startService,
-} from "./support/service";
-import type { TemporaryDatabase } from "./support/temporary-database";
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { newId } from '../src/platform/ids';
+import type { PosterJob } from './processes/outbound-poster';
+import type { Notification, ReceiverJob, ReceiverResult } from './processes/receiver';
+import { startWorker, type Worker } from './support/channel';
+import type { LoadJob, LoadResult } from './support/load';
+import { alternate, type Finding, percentile, type Settings } from './support/rounds';
+import { createMany, freePort, type Service, startService } from './support/service';
+import type { TemporaryDatabase } from './support/temporary-database';
 
 const ENDPOINTS = 4;
 const BACKLOG_EVENTS = 1_500;
@@ -49,64 +35,49 @@ export async function benchmarkWebhooks(
     database,
     settings,
     service: await startService(database, settings),
-    receiver: startWorker("receiver.ts"),
-    poster: startWorker("outbound-poster.ts"),
-    load: startWorker("load-generator.ts"),
+    receiver: startWorker('receiver.ts'),
+    poster: startWorker('outbound-poster.ts'),
+    load: startWorker('load-generator.ts'),
   };
   try {
     const port = await freePort();
-    await bench.receiver.ask({ kind: "listen", port });
+    await bench.receiver.ask({ kind: 'listen', port });
     const subscribe = (count: number) =>
       createMany(`${bench.service.url}/v1/webhooks/endpoints`, count, () => ({
         url: `http://127.0.0.1:${port}/hooks`,
-        events: ["coupon.updated"],
+        events: ['coupon.updated'],
       }));
     await subscribe(1);
     const { lags, notification } = await measureLags(bench);
     await subscribe(ENDPOINTS - 1);
-    const rates = await measureRates(
-      bench,
-      notification,
-      `http://127.0.0.1:${port}/hooks`,
-    );
+    const rates = await measureRates(bench, notification, `http://127.0.0.1:${port}/hooks`);
     return [rates, ...lags];
   } finally {
     const { load, poster, receiver, service } = bench;
-    await Promise.all([
-      load.stop(),
-      poster.stop(),
-      receiver.stop(),
-      service.stop(),
-    ]);
+    await Promise.all([load.stop(), poster.stop(), receiver.stop(), service.stop()]);
   }
 }
 
 /** From the event's timestamp, which is a little before its commit, to the receiver; one endpoint. */
-async function measureLags(
-  bench: Bench,
-): Promise<{
+async function measureLags(bench: Bench): Promise<{
   readonly lags: readonly Finding[];
   readonly notification: Notification;
 }> {
   const { settings, service, receiver, load } = bench;
-  const coupons = await createMany(
-    `${service.url}/v1/coupons`,
-    COUPONS,
-    () => ({
-      type: "percent",
-      percent_off: "20",
-      duration: "once",
-    }),
-  );
+  const coupons = await createMany(`${service.url}/v1/coupons`, COUPONS, () => ({
+    type: 'percent',
+    percent_off: '20',
+    duration: 'once',
+  }));
   const p50: number[] = [];
   const p99: number[] = [];
   for (let round = 0; ; round += 1) {
-    await receiver.ask({ kind: "forget" });
+    await receiver.ask({ kind: 'forget' });
     const { answers } = await load.ask({
       port: service.port,
       connections: settings.connections,
       requests: coupons.map((id) => ({
-        method: "PATCH",
+        method: 'PATCH',
         path: `/v1/coupons/${id}`,
         body: '{"metadata":{"change":"{n}"}}',
       })),
@@ -114,21 +85,21 @@ async function measureLags(
       warmUpMs: 0,
       perSecond: EVENTS_PER_SECOND,
     });
-    const received = await receiver.ask({ kind: "await", count: answers });
+    const received = await receiver.ask({ kind: 'await', count: answers });
     if (round > 0) {
       p50.push(percentile(received.lagsMs, 0.5));
       p99.push(percentile(received.lagsMs, 0.99));
     }
     if (round < settings.rounds || received.last === null) continue;
     const lag = {
-      unit: "ms",
+      unit: 'ms',
       ceilings: null,
-      target: { kind: "figure", atMost: 500 },
+      target: { kind: 'figure', atMost: 500 },
     } as const;
     return {
       lags: [
-        { benchmark: "webhooks: lag p50", figures: p50, ...lag },
-        { benchmark: "webhooks: lag p99", figures: p99, ...lag },
+        { benchmark: 'webhooks: lag p50', figures: p50, ...lag },
+        { benchmark: 'webhooks: lag p99', figures: p99, ...lag },
       ],
       notification: received.last,
     };
@@ -146,31 +117,31 @@ async function measureRates(
   try {
     const count = BACKLOG_EVENTS * ENDPOINTS;
     const drain = async (): Promise<number> => {
-      await receiver.ask({ kind: "forget" });
+      await receiver.ask({ kind: 'forget' });
       await addBacklog(client);
       const { firstAtMs, lastAtMs } = await receiver.ask({
-        kind: "await",
+        kind: 'await',
         count,
       });
       await untilWrittenDown(client);
       return (count * 1_000) / (lastAtMs - firstAtMs);
     };
     const send = async (): Promise<number> => {
-      await receiver.ask({ kind: "forget" });
+      await receiver.ask({ kind: 'forget' });
       const perSecond = await poster.ask({
         url,
         count,
         concurrency: CONCURRENCY,
         notification,
       });
-      await receiver.ask({ kind: "await", count });
+      await receiver.ask({ kind: 'await', count });
       return perSecond;
     };
     const rates = await alternate(settings.rounds, drain, send);
-    const target = { kind: "figure", atLeast: 1_000 } as const;
+    const target = { kind: 'figure', atLeast: 1_000 } as const;
     return {
-      benchmark: "webhooks: deliveries",
-      unit: "per s",
+      benchmark: 'webhooks: deliveries',
+      unit: 'per s',
       ...rates,
       target,
     };
@@ -187,7 +158,7 @@ async function addBacklog(client: Client): Promise<void> {
      SELECT made.id, 'coupon.updated', made.object_id, 1, sample.data, now()
      FROM unnest($1::varchar[], $2::varchar[]) AS made (id, object_id),
        (SELECT data FROM event WHERE type = 'coupon.updated' LIMIT 1) AS sample`,
-    [indexes.map(() => newId("evt")), indexes.map(() => newId("coup"))],
+    [indexes.map(() => newId('evt')), indexes.map(() => newId('coup'))],
   );
 }
 

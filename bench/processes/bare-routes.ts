@@ -1,17 +1,10 @@
-import "reflect-metadata";
-import {
-  Controller,
-  Get,
-  Module,
-  Param,
-  Query,
-  type Type,
-} from "@nestjs/common";
-import { NestFactory } from "@nestjs/core";
-import type { NestExpressApplication } from "@nestjs/platform-express";
-import { Pool } from "pg";
-import { answerJobs } from "../support/channel";
-import type { Statement } from "../support/statements";
+import 'reflect-metadata';
+import { Controller, Get, Module, Param, Query, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Pool } from 'pg';
+import { answerJobs } from '../support/channel';
+import type { Statement } from '../support/statements';
 
 /** The ceiling of the reads: bare routes of Nest on Express that run the service's statements and answer their rows. */
 
@@ -30,10 +23,7 @@ export interface BareRoutesJob {
   readonly routes: readonly BareRoute[];
 }
 
-function controllerOf(
-  pool: Pool,
-  { path, parameter, statements, recordedAs }: BareRoute,
-): Type {
+function controllerOf(pool: Pool, { path, parameter, statements, recordedAs }: BareRoute): Type {
   @Controller()
   class BareController {
     @Get(path)
@@ -44,9 +34,7 @@ function controllerOf(
       const asked = inPath[parameter] ?? inQuery[parameter];
       let answer: unknown;
       for (const { text, values: recorded, name } of statements) {
-        const values = recorded.map((value) =>
-          value === recordedAs ? asked : value,
-        );
+        const values = recorded.map((value) => (value === recordedAs ? asked : value));
         const { rows } = await pool.query(
           name === undefined ? { text, values } : { text, values, name },
         );
@@ -58,19 +46,17 @@ function controllerOf(
   return BareController;
 }
 
-answerJobs(
-  async ({ databaseUrl, poolSize, routes }: BareRoutesJob): Promise<number> => {
-    const pool = new Pool({ connectionString: databaseUrl, max: poolSize });
+answerJobs(async ({ databaseUrl, poolSize, routes }: BareRoutesJob): Promise<number> => {
+  const pool = new Pool({ connectionString: databaseUrl, max: poolSize });
 
-    @Module({ controllers: routes.map((route) => controllerOf(pool, route)) })
-    class BareModule {}
+  @Module({ controllers: routes.map((route) => controllerOf(pool, route)) })
+  class BareModule {}
 
-    const app = await NestFactory.create<NestExpressApplication>(BareModule, {
-      bodyParser: false,
-      logger: false,
-    });
-    app.set("etag", false);
-    await app.listen(0, "127.0.0.1");
-    return Number(new URL(await app.getUrl()).port);
-  },
-);
+  const app = await NestFactory.create<NestExpressApplication>(BareModule, {
+    bodyParser: false,
+    logger: false,
+  });
+  app.set('etag', false);
+  await app.listen(0, '127.0.0.1');
+  return Number(new URL(await app.getUrl()).port);
+});

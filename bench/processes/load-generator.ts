@@ -1,14 +1,14 @@
-import { connect, type Socket } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
-import { answerJobs } from "../support/channel";
-import type { LoadJob, LoadResult, RequestTemplate } from "../support/load";
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { answerJobs } from '../support/channel';
+import type { LoadJob, LoadResult, RequestTemplate } from '../support/load';
 
 /**
  * Sends requests over connections that stay open, each with one request under way. Written on sockets: the client of
  * `node:http` costs as much as the server it asks, and would be the limit of the faster side of every comparison.
  */
 
-const HEADER_END = Buffer.from("\r\n\r\n");
+const HEADER_END = Buffer.from('\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 
 class Connection {
@@ -18,11 +18,9 @@ class Connection {
 
   constructor(private readonly socket: Socket) {
     socket.setNoDelay(true);
-    socket.on("data", (chunk: Buffer) => this.read(chunk));
-    socket.on("error", (error) => this.failed?.(error));
-    socket.on("close", () =>
-      this.failed?.(new Error("The server closed a connection.")),
-    );
+    socket.on('data', (chunk: Buffer) => this.read(chunk));
+    socket.on('error', (error) => this.failed?.(error));
+    socket.on('close', () => this.failed?.(new Error('The server closed a connection.')));
   }
 
   /** The status of the answer. */
@@ -40,13 +38,10 @@ class Connection {
   }
 
   private read(chunk: Buffer): void {
-    this.received =
-      this.received.length === 0
-        ? chunk
-        : Buffer.concat([this.received, chunk]);
+    this.received = this.received.length === 0 ? chunk : Buffer.concat([this.received, chunk]);
     const end = this.received.indexOf(HEADER_END);
     if (end === -1) return;
-    const head = this.received.toString("latin1", 0, end);
+    const head = this.received.toString('latin1', 0, end);
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
     if (length === undefined) {
       this.failed?.(new Error(`An answer of unknown length:\n${head}`));
@@ -56,11 +51,7 @@ class Connection {
     if (this.received.length < total) return;
     const status = Number(head.slice(9, 12));
     if (status >= 400) {
-      this.failed?.(
-        new Error(
-          `An answer that tells of a failure:\n${this.received.toString()}`,
-        ),
-      );
+      this.failed?.(new Error(`An answer that tells of a failure:\n${this.received.toString()}`));
       return;
     }
     this.received = this.received.subarray(total);
@@ -69,17 +60,10 @@ class Connection {
 }
 
 function toText({ method, path, body }: RequestTemplate): string {
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    "Host: 127.0.0.1",
-    "Connection: keep-alive",
-  ];
-  if (body === undefined) return `${lines.join("\r\n")}\r\n\r\n`;
-  lines.push(
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  );
-  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: keep-alive'];
+  if (body === undefined) return `${lines.join('\r\n')}\r\n\r\n`;
+  lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
 let serial = 0;
@@ -88,12 +72,10 @@ let serial = 0;
 function nextRequest(requests: readonly RequestTemplate[]): string {
   const template = requests[serial % requests.length];
   serial += 1;
-  if (template === undefined) throw new Error("There is nothing to send.");
+  if (template === undefined) throw new Error('There is nothing to send.');
   const { body } = template;
   return toText(
-    body === undefined
-      ? template
-      : { ...template, body: body.replaceAll("{n}", String(serial)) },
+    body === undefined ? template : { ...template, body: body.replaceAll('{n}', String(serial)) },
   );
 }
 
@@ -129,10 +111,7 @@ async function sendAtRate(
   const count = Math.floor((durationMs / 1_000) * perSecond);
   let sent = 0;
   while (sent < count) {
-    const due = Math.min(
-      count,
-      Math.floor(((performance.now() - startedAt) / 1_000) * perSecond),
-    );
+    const due = Math.min(count, Math.floor(((performance.now() - startedAt) / 1_000) * perSecond));
     for (; sent < due && idle.length > 0; sent += 1) {
       const connection = idle.pop();
       if (connection === undefined) break;
@@ -166,8 +145,8 @@ answerJobs(async (job: LoadJob): Promise<LoadResult> => {
 
 function open(port: number): Promise<Connection> {
   return new Promise((opened, failed) => {
-    const socket = connect({ host: "127.0.0.1", port });
-    socket.once("error", failed);
-    socket.once("connect", () => opened(new Connection(socket)));
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.once('error', failed);
+    socket.once('connect', () => opened(new Connection(socket)));
   });
 }

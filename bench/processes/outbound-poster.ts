@@ -1,10 +1,10 @@
-import "reflect-metadata";
-import { Module } from "@nestjs/common";
-import { NestFactory } from "@nestjs/core";
-import { Configuration, ConfigurationModule } from "../../src/platform/config";
-import { OutboundHttp, OutboundModule } from "../../src/platform/outbound";
-import { answerJobs } from "../support/channel";
-import type { Notification } from "./receiver";
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Configuration, ConfigurationModule } from '../../src/platform/config';
+import { OutboundHttp, OutboundModule } from '../../src/platform/outbound';
+import { answerJobs } from '../support/channel';
+import type { Notification } from './receiver';
 
 /** The ceiling of the deliveries: the service's HTTP client, and nothing around it. */
 
@@ -33,25 +33,18 @@ async function open(): Promise<OutboundHttp> {
 const client = open();
 
 /** Posts per second. */
-answerJobs(
-  async ({
-    url,
-    count,
-    concurrency,
-    notification,
-  }: PosterJob): Promise<number> => {
-    const http = await client;
-    const startedAt = performance.now();
-    let started = 0;
-    const postSome = async (): Promise<void> => {
-      while (started < count) {
-        started += 1;
-        const limits = { deadlineMs: DEADLINE_MS, keepBytes: KEPT_BYTES };
-        const { status } = await http.post({ url, ...notification, ...limits });
-        if (status !== 200) throw new Error(`The receiver answered ${status}.`);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency }, postSome));
-    return (count * 1_000) / (performance.now() - startedAt);
-  },
-);
+answerJobs(async ({ url, count, concurrency, notification }: PosterJob): Promise<number> => {
+  const http = await client;
+  const startedAt = performance.now();
+  let started = 0;
+  const postSome = async (): Promise<void> => {
+    while (started < count) {
+      started += 1;
+      const limits = { deadlineMs: DEADLINE_MS, keepBytes: KEPT_BYTES };
+      const { status } = await http.post({ url, ...notification, ...limits });
+      if (status !== 200) throw new Error(`The receiver answered ${status}.`);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, postSome));
+  return (count * 1_000) / (performance.now() - startedAt);
+});

@@ -1,15 +1,15 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import { answerJobs } from "../support/channel";
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { answerJobs } from '../support/channel';
 
 /** A fast receiver of webhooks: answers at once, and notes what came when. */
 
 export type ReceiverJob =
-  | { readonly kind: "listen"; readonly port: number }
+  | { readonly kind: 'listen'; readonly port: number }
   /** Starts to count anew. */
-  | { readonly kind: "forget" }
+  | { readonly kind: 'forget' }
   /** Answered once so many notifications have come. */
-  | { readonly kind: "await"; readonly count: number };
+  | { readonly kind: 'await'; readonly count: number };
 
 export interface Notification {
   readonly headers: Readonly<Record<string, string>>;
@@ -29,14 +29,11 @@ const WITHIN_MS = 60_000;
 
 let arrivals: { readonly atMs: number; readonly body: string }[] = [];
 let last: Notification | null = null;
-let awaited: { readonly count: number; readonly done: () => void } | null =
-  null;
+let awaited: { readonly count: number; readonly done: () => void } | null = null;
 
 function note(request: IncomingMessage, body: string): void {
   const headers = Object.entries(request.headers).flatMap(([name, value]) =>
-    name.startsWith("webhook-") && typeof value === "string"
-      ? [[name, value] as const]
-      : [],
+    name.startsWith('webhook-') && typeof value === 'string' ? [[name, value] as const] : [],
   );
   last = { headers: Object.fromEntries(headers), body };
   arrivals.push({ atMs: Date.now(), body });
@@ -44,13 +41,13 @@ function note(request: IncomingMessage, body: string): void {
 }
 
 const server = createServer((request, response) => {
-  let body = "";
-  request.setEncoding("utf8");
-  request.on("data", (chunk: string) => {
+  let body = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk: string) => {
     body += chunk;
   });
-  request.on("end", () => {
-    response.writeHead(200, { "Content-Length": "0" }).end();
+  request.on('end', () => {
+    response.writeHead(200, { 'Content-Length': '0' }).end();
     note(request, body);
   });
 });
@@ -59,9 +56,7 @@ function result(): ReceiverResult {
   return {
     firstAtMs: arrivals[0]?.atMs ?? Number.NaN,
     lastAtMs: arrivals.at(-1)?.atMs ?? Number.NaN,
-    lagsMs: arrivals.map(
-      ({ atMs, body }) => atMs - Date.parse(TIMESTAMP.exec(body)?.[1] ?? ""),
-    ),
+    lagsMs: arrivals.map(({ atMs, body }) => atMs - Date.parse(TIMESTAMP.exec(body)?.[1] ?? '')),
     last,
   };
 }
@@ -83,13 +78,13 @@ async function arrived(count: number): Promise<void> {
 
 answerJobs(async (job: ReceiverJob): Promise<ReceiverResult> => {
   switch (job.kind) {
-    case "listen":
-      await once(server.listen(job.port, "127.0.0.1"), "listening");
+    case 'listen':
+      await once(server.listen(job.port, '127.0.0.1'), 'listening');
       break;
-    case "forget":
+    case 'forget':
       arrivals = [];
       break;
-    case "await":
+    case 'await':
       await arrived(job.count);
       break;
   }

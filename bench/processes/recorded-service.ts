@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
-import { Client, type QueryResult } from "pg";
-import { answerJobs } from "../support/channel";
-import type { Statement } from "../support/statements";
+import { resolve } from 'node:path';
+import { Client, type QueryResult } from 'pg';
+import { answerJobs } from '../support/channel';
+import type { Statement } from '../support/statements';
 
 /** The compiled service, with a look at everything it hands to `pg`. */
 
@@ -27,7 +27,7 @@ prototype.query = function query(this: Client, ...args: unknown[]): unknown {
     statement.rowCount = result?.rowCount ?? null;
   };
   const callback = args.at(-1);
-  if (typeof callback === "function") {
+  if (typeof callback === 'function') {
     args[args.length - 1] = ((error, result) => {
       note(result);
       (callback as Callback)(error, result);
@@ -35,20 +35,13 @@ prototype.query = function query(this: Client, ...args: unknown[]): unknown {
     return original.apply(this, args);
   }
   const answer = original.apply(this, args);
-  if (answer instanceof Promise)
-    (answer as Promise<QueryResult>).then(note, () => undefined);
+  if (answer instanceof Promise) (answer as Promise<QueryResult>).then(note, () => undefined);
   return answer;
 };
 
-function toStatement([
-  query,
-  given,
-]: readonly unknown[]): (typeof statements)[number] {
-  const config: QueryConfig =
-    typeof query === "string" ? { text: query } : (query as QueryConfig);
-  const values = Array.isArray(given)
-    ? (given as readonly unknown[])
-    : (config.values ?? []);
+function toStatement([query, given]: readonly unknown[]): (typeof statements)[number] {
+  const config: QueryConfig = typeof query === 'string' ? { text: query } : (query as QueryConfig);
+  const values = Array.isArray(given) ? (given as readonly unknown[]) : (config.values ?? []);
   const { text, name } = config;
   return {
     text,
@@ -64,4 +57,4 @@ answerJobs((): Promise<readonly Statement[]> => {
   return Promise.resolve(taken);
 });
 
-void import(resolve("dist/src/main.js"));
+void import(resolve('dist/src/main.js'));

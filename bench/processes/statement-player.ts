@@ -1,7 +1,7 @@
-import { Client, type QueryConfig } from "pg";
-import { newId } from "../../src/platform/ids";
-import { answerJobs } from "../support/channel";
-import type { Statement } from "../support/statements";
+import { Client, type QueryConfig } from 'pg';
+import { newId } from '../../src/platform/ids';
+import { answerJobs } from '../support/channel';
+import type { Statement } from '../support/statements';
 
 /** The ceiling of the refunds: the statements of one, with other ids each time, straight through `pg`. */
 
@@ -21,14 +21,10 @@ export interface PlayerJob {
 /** A TypeID: its second part begins with the time it was made at, and sorts by it. */
 const ID = /\b([a-z]+_)([0-7][0-9a-hjkmnp-tv-z]{25})\b/g;
 
-const suffixOf = (id: string): string => id.slice(id.indexOf("_") + 1);
+const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1);
 
 /** One replay after the other on one connection; returns how many ended within the time. */
-async function replay(
-  client: Client,
-  job: PlayerJob,
-  times: Times,
-): Promise<number> {
+async function replay(client: Client, job: PlayerJob, times: Times): Promise<number> {
   let ended = 0;
   for (let now = performance.now(); now < times.endsAt;) {
     await replayOnce(client, job);
@@ -48,13 +44,9 @@ let serial = 0;
 async function replayOnce(client: Client, job: PlayerJob): Promise<void> {
   const replacement = replacementsFor(job);
   for (const statement of job.statements) {
-    const { rowCount } = await client.query(
-      statementWith(statement, replacement),
-    );
+    const { rowCount } = await client.query(statementWith(statement, replacement));
     if (rowCount !== statement.rowCount) {
-      throw new Error(
-        `${rowCount} rows, not ${statement.rowCount}, of: ${statement.text}`,
-      );
+      throw new Error(`${rowCount} rows, not ${statement.rowCount}, of: ${statement.text}`);
     }
   }
 }
@@ -62,12 +54,12 @@ async function replayOnce(client: Client, job: PlayerJob): Promise<void> {
 function replacementsFor(job: PlayerJob): (text: string) => string {
   serial += 1;
   const key = `${process.pid}-${serial}`;
-  const payment = job.payments[serial % job.payments.length] ?? "";
+  const payment = job.payments[serial % job.payments.length] ?? '';
   const made = new Map<string, string>();
   const recordedAfter = suffixOf(job.recordedAfter);
   const renew = (id: string, prefix: string, suffix: string): string => {
     if (suffix <= recordedAfter) return id;
-    const fresh = made.get(id) ?? `${prefix}${suffixOf(newId("ref"))}`;
+    const fresh = made.get(id) ?? `${prefix}${suffixOf(newId('ref'))}`;
     made.set(id, fresh);
     return fresh;
   };
@@ -82,12 +74,8 @@ function statementWith(
   { text, values, name }: Statement,
   replacement: (text: string) => string,
 ): QueryConfig {
-  const replaced = values.map((value) =>
-    typeof value === "string" ? replacement(value) : value,
-  );
-  return name === undefined
-    ? { text, values: replaced }
-    : { text, values: replaced, name };
+  const replaced = values.map((value) => (typeof value === 'string' ? replacement(value) : value));
+  return name === undefined ? { text, values: replaced } : { text, values: replaced, name };
 }
 
 answerJobs(async (job: PlayerJob): Promise<number> => {
@@ -99,12 +87,8 @@ answerJobs(async (job: PlayerJob): Promise<number> => {
   const startsAt = performance.now() + job.warmUpMs;
   const times = { startsAt, endsAt: startsAt + job.durationMs };
   try {
-    const ended = await Promise.all(
-      clients.map((client) => replay(client, job, times)),
-    );
-    return (
-      (ended.reduce((sum, count) => sum + count, 0) * 1_000) / job.durationMs
-    );
+    const ended = await Promise.all(clients.map((client) => replay(client, job, times)));
+    return (ended.reduce((sum, count) => sum + count, 0) * 1_000) / job.durationMs;
   } finally {
     for (const client of clients) await client.end();
   }

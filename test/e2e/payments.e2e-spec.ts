@@ -252,6 +252,7 @@ describe('payments', () => {
         .mockImplementation(() => new Promise<ProviderOutcome>((answer) => letGo.push(answer)));
       const worker = own.app.get(DuePayments);
       await worker.runDue();
+      await until('it is asked about', () => letGo.length === 1);
       own.clock.advanceMs(60_000);
       await worker.runDue();
       expect(letGo).toHaveLength(1);

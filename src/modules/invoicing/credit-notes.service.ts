@@ -64,7 +64,10 @@ export class CreditNotesService {
       if (invoice.status !== 'open' && invoice.status !== 'paid') {
         throw invoiceNotCreditable(invoice.id, invoice.status);
       }
-      const credited = creditNote(assertCreditable(order, invoice), invoice.lines.map(toCreditable));
+      const credited = creditNote(
+        assertCreditable(order, invoice),
+        invoice.lines.map(toCreditable),
+      );
       const settled = settlementOf(invoice, credited.totalMinor, order.settle);
       const note: CreditNote = {
         id: newId('cn'),
@@ -154,7 +157,8 @@ export class CreditNotesService {
       });
     }
     const amountCredited = before.amountCredited + note.toReceivable;
-    const isPaid = before.status === 'open' && amountRemaining({ ...before, amountCredited }) === 0n;
+    const isPaid =
+      before.status === 'open' && amountRemaining({ ...before, amountCredited }) === 0n;
     const after: Invoice = {
       ...before,
       amountCredited,

@@ -109,7 +109,8 @@ export class InvoiceBooks implements OnModuleInit {
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {
     const posted = await this.ledger.transactionsOf(note.id);
     await this.post(note, postVoid(note.currency, posted), now);
-    const earnedMinor = note.deferred - (deferredMinor < note.deferred ? deferredMinor : note.deferred);
+    const earnedMinor =
+      note.deferred - (deferredMinor < note.deferred ? deferredMinor : note.deferred);
     await this.post(note, postRevenueRelease(note.currency, earnedMinor), now);
   }
 

@@ -6,7 +6,7 @@ export const validationFailed = defineProblem(
     kind: 'malformed',
     title: 'The request does not fit the schema',
     meaning:
-      'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists every place.',
+      'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists the places, at most 100.',
   },
   (errors: readonly ProblemItem[]) => ({
     detail:

@@ -86,7 +86,12 @@ function firstFault(body: unknown): (Fault & { readonly pointer: string }) | nul
       }
       if (!place.isFreeForm && isInherited(key)) return unknownField(key, place.pointer);
       const isFreeForm = place.isFreeForm || key === FREE_FORM_FIELD;
-      open.push({ value: child, pointer: pointerTo(key, place.pointer), depth: place.depth + 1, isFreeForm });
+      open.push({
+        value: child,
+        pointer: pointerTo(key, place.pointer),
+        depth: place.depth + 1,
+        isFreeForm,
+      });
     }
   }
   return null;

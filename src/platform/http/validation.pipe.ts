@@ -10,8 +10,7 @@ export function createValidationPipe(): ValidationPipe {
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    exceptionFactory: (errors: ValidationError[]): ProblemError =>
-      refusalOf(faultsOf(errors, '')),
+    exceptionFactory: (errors: ValidationError[]): ProblemError => refusalOf(faultsOf(errors, '')),
   });
 }
 

@@ -5,7 +5,10 @@ import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
 export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
 
-export const CREDIT_NOTE_TRANSITIONS: Transitions<CreditNoteStatus> = { issued: ['void'], void: [] };
+export const CREDIT_NOTE_TRANSITIONS: Transitions<CreditNoteStatus> = {
+  issued: ['void'],
+  void: [],
+};
 
 export const SETTLEMENTS = ['credit', 'refund'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];

@@ -1,0 +1,276 @@
+import { connect } from 'node:net';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/** What a request may hold, and how it may be spelled: within the limits it is served, beyond them refused at small cost. */
+describe('the limits of a request', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  interface Refusal {
+    readonly code: string;
+    readonly detail: string;
+    readonly errors: readonly { readonly pointer: string; readonly code: string }[];
+  }
+
+  const refusalOf = (answer: { readonly body: unknown }): Refusal => answer.body as Refusal;
+  const codesOf = (answer: { readonly body: unknown }): readonly string[] =>
+    refusalOf(answer).errors.map(({ code }) => code);
+  const list = <Item>(length: number, item: (index: number) => Item): readonly Item[] =>
+    Array.from({ length }, (_, index) => item(index));
+  const fields = (count: number): Record<string, number> =>
+    Object.fromEntries(list(count, (index) => [`k${index}`, 0]));
+
+  const coupon = { type: 'percent', percent_off: '5', duration: 'once' };
+  const addon = { code: 'c', name: 'n', currency: 'USD' };
+  const endpoint = { url: 'http://127.0.0.1:9/' };
+
+  describe('of size', () => {
+    it.each([
+      ['plan_ids', '/v1/coupons', { ...coupon, plan_ids: list(140_000, (i) => i) }],
+      ['events', '/v1/webhooks/endpoints', { ...endpoint, events: list(140_000, (i) => i) }],
+      ['metadata', '/v1/customers', { name: 'x', metadata: { a: list(400_000, () => 0) } }],
+      ['prices', '/v1/addons', { ...addon, prices: list(300_000, () => ({})) }],
+      ['1,001 prices', '/v1/addons', { ...addon, prices: list(1_001, () => ({})) }],
+    ])('a list of more than 1,000 items is one fault: %s', async (_, path, body) => {
+      const answer = await engine.http.post(path).send(body);
+      expect(answer.status).toBe(400);
+      expect(codesOf(answer)).toEqual(['too_many_items']);
+      expect(answer.text.length).toBeLessThan(1_000);
+    });
+
+    it.each([1_001, 60_000])('an object of %i keys is one fault', async (count) => {
+      const answer = await engine.http.post('/v1/customers').send({ name: 'x', ...fields(count) });
+      expect(answer.status).toBe(400);
+      expect(codesOf(answer)).toEqual(['too_many_keys']);
+      expect(answer.text.length).toBeLessThan(1_000);
+    });
+
+    it('lists in lists that are each short enough are one fault together', async () => {
+      const prices = list(300, () => ({ tiers: list(1_000, () => ({})) }));
+      const answer = await engine.http.post('/v1/addons').send({ ...addon, prices });
+      expect(answer.status).toBe(400);
+      expect(codesOf(answer)).toEqual(['too_many_values']);
+      expect(answer.text.length).toBeLessThan(1_000);
+    });
+
+    it('a list of 1,000 items is read, and what is wrong with them is told of 100 places', async () => {
+      const prices = list(1_000, () => ({}));
+      const answer = await engine.http.post('/v1/addons').send({ ...addon, prices });
+      expect(answer.status).toBe(400);
+      expect(refusalOf(answer)).toMatchObject({
+        code: 'validation_failed',
+        detail: expect.stringContaining('More than 100 places') as string,
+      });
+      expect(codesOf(answer)).toHaveLength(100);
+      expect(codesOf(answer)).not.toContain('too_many_items');
+      expect(answer.text.length).toBeLessThan(30_000);
+    });
+
+    it.each(['/v1/customers', '/v1/payments/pay_01h455vb4pex5vsknk084sn02q/sync'])(
+      'of 900 unknown fields 100 are told: %s',
+      async (path) => {
+        const answer = await engine.http.post(path).send(fields(900));
+        expect([400, 404]).toContain(answer.status);
+        if (answer.status === 404) return;
+        expect(codesOf(answer)).toHaveLength(100);
+        expect(refusalOf(answer).detail).toContain('More than 100 places');
+      },
+    );
+
+    it('fewer faults are told all, and the detail counts them', async () => {
+      const answer = await engine.http.post('/v1/customers').send({ name: 'x', ...fields(99) });
+      expect(codesOf(answer)).toHaveLength(99);
+      expect(refusalOf(answer).detail).toContain('99 places');
+    });
+  });
+
+  it('a list that holds the same item twice is refused', async () => {
+    const answer = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ ...endpoint, events: ['invoice.paid', 'invoice.paid'] });
+    expect(answer.status).toBe(400);
+    expect(codesOf(answer)).toEqual(['array_unique']);
+  });
+
+  describe('of names', () => {
+    const INHERITED = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'isPrototypeOf'];
+
+    it.each(INHERITED)('a field named %s is unknown, at the top and further down', async (name) => {
+      for (const body of [
+        { name: 'x', [name]: 1 },
+        { name: 'x', [name]: null },
+        { name: 'x', address: { country: 'FR', [name]: null } },
+      ]) {
+        const answer = await engine.http.post('/v1/customers').send(body);
+        expect(answer.status).toBe(400);
+        expect(codesOf(answer)).toEqual(['unknown_field']);
+      }
+    });
+
+    it.each([...INHERITED, '__proto__'])('a query parameter named %s is unknown', async (name) => {
+      for (const path of ['/v1/coupons', '/v1/webhooks/event-types']) {
+        const answer = await engine.http.get(`${path}?${name}=1`);
+        expect(answer.status).toBe(400);
+        expect(refusalOf(answer).errors).toMatchObject([
+          { pointer: `/${name}`, code: 'unknown_field' },
+        ]);
+      }
+    });
+
+    it('metadata may hold them, as keys and in its values', async () => {
+      const metadata = {
+        constructor: 1,
+        toString: 'x',
+        deep: [{ valueOf: { hasOwnProperty: 2 } }],
+      };
+      const made = await engine.http.post('/v1/customers').send({ name: 'x', metadata });
+      expect(made.status).toBe(201);
+      const { id } = made.body as { id: string };
+      const kept = await engine.http.get(`/v1/customers/${id}`);
+      expect((kept.body as { metadata: unknown }).metadata).toEqual(metadata);
+    });
+
+    it('but not __proto__', async () => {
+      const answer = await engine.http
+        .post('/v1/customers')
+        .set('Content-Type', 'application/json')
+        .send('{"name":"x","metadata":{"a":{"__proto__":1}}}');
+      expect(answer.status).toBe(400);
+      expect(codesOf(answer)).toEqual(['forbidden_key']);
+    });
+  });
+
+  describe('of the query', () => {
+    it.each([
+      ['post', '/v1/customers'],
+      ['get', '/v1/webhooks/event-types'],
+      ['get', '/v1/customers/cus_01h455vb4pex5vsknk084sn02q'],
+      ['patch', '/v1/customers/cus_01h455vb4pex5vsknk084sn02q'],
+      ['delete', '/v1/customers/cus_01h455vb4pex5vsknk084sn02q'],
+    ] as const)('a route that reads none refuses any parameter: %s %s', async (method, path) => {
+      const answer = await engine.http[method](`${path}?x=1&preview=true`).send(
+        method === 'get' || method === 'delete' ? undefined : { name: 'x' },
+      );
+      expect(answer.status).toBe(400);
+      expect(refusalOf(answer)).toMatchObject({
+        code: 'validation_failed',
+        errors: [
+          { pointer: '/x', code: 'unknown_field' },
+          { pointer: '/preview', code: 'unknown_field' },
+        ],
+      });
+    });
+
+    it('a POST that reads one takes what it knows, and nothing else', async () => {
+      const known = await engine.http.post('/v1/subscriptions?preview=true').send({});
+      expect(refusalOf(known).errors.map(({ pointer }) => pointer)).not.toContain('/preview');
+      const unknown = await engine.http.post('/v1/subscriptions?x=1').send({});
+      expect(unknown.status).toBe(400);
+      expect(refusalOf(unknown).errors.map(({ pointer }) => pointer)).toContain('/x');
+    });
+
+    it('a probe may bring one of its own', async () => {
+      expect((await engine.http.get('/health/live?now=1')).status).toBe(200);
+    });
+  });
+
+  describe('of the path', () => {
+    it.each(['/v1/customers/', '/v1/Customers', '/V1/customers', '//v1/customers'])(
+      'another spelling is no route: %s',
+      async (path) => {
+        for (const method of ['get', 'post'] as const) {
+          const answer = await engine.http[method](path).send(
+            method === 'get' ? undefined : { name: 'x' },
+          );
+          expect([method, answer.status]).toEqual([method, 404]);
+          expect(refusalOf(answer).code).toBe('route_not_found');
+        }
+      },
+    );
+
+    it.each(['/docs', '/docs/', '/docs/swagger-ui.css', '/openapi.json', '/health/live'])(
+      'what is not a resource stays where it was: %s',
+      async (path) => {
+        expect((await engine.http.get(path)).status).toBe(200);
+      },
+    );
+
+    const answerTo = async (target: string): Promise<string> => {
+      const { hostname, port } = new URL(await engine.app.getUrl());
+      return new Promise((resolve, reject) => {
+        const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''), () => {
+          socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+        });
+        let text = '';
+        socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+        socket.on('close', () => resolve(text)).on('error', reject);
+      });
+    };
+
+    it.each(['http://[/v1/coupons', 'http://a:99999/v1/coupons', 'http://'])(
+      'a target that cannot be read is malformed: %s',
+      async (target) => {
+        const answer = await answerTo(target);
+        expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+        expect(answer).toMatch(/\r\nContent-Type: application\/problem\+json/i);
+        expect(answer).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/i);
+        expect(answer).toContain('"code":"malformed_request"');
+      },
+    );
+
+    it('a whole URL is a target like its path', async () => {
+      expect(await answerTo('http://billing.example/v1/coupons')).toMatch(/^HTTP\/1\.1 200 /);
+    });
+  });
+
+  describe('of the charset', () => {
+    it.each(['utf-7', 'utf-16', 'utf-16le', 'utf-32', 'utf-99', 'latin1', '"utf-16"'])(
+      '%s is not read',
+      async (charset) => {
+        const answer = await engine.http
+          .post('/v1/customers')
+          .set('Content-Type', `application/json; charset=${charset}`)
+          .send('{"name":"x"}');
+        expect(answer.status).toBe(415);
+        expect(refusalOf(answer).code).toBe('unsupported_media_type');
+      },
+    );
+
+    it.each(['utf-8', 'UTF-8', '"utf-8"', 'us-ascii', 'US-ASCII'])('%s is', async (charset) => {
+      const answer = await engine.http
+        .post('/v1/customers')
+        .set('Content-Type', `application/json; charset=${charset}`)
+        .send('{"name":"x"}');
+      expect(answer.status).toBe(201);
+    });
+  });
+
+  describe('of numbers as text', () => {
+    it.each(['05', '00.5', '000', '0', '100.1'])('percent_off cannot be %s', async (percent) => {
+      const answer = await engine.http
+        .post('/v1/coupons')
+        .send({ ...coupon, percent_off: percent });
+      expect(answer.status).toBe(400);
+    });
+
+    it.each(['5', '0.5', '20.50', '99.9999', '100', '100.0'])(
+      'percent_off %s comes back as it was sent',
+      async (percent) => {
+        const made = await engine.http
+          .post('/v1/coupons')
+          .send({ ...coupon, percent_off: percent });
+        const { id, percent_off: echoed } = made.body as { id: string; percent_off: string };
+        const read = await engine.http.get(`/v1/coupons/${id}`);
+        expect([echoed, (read.body as { percent_off: string }).percent_off]).toEqual([
+          percent,
+          percent,
+        ]);
+      },
+    );
+  });
+});
