@@ -40,6 +40,18 @@ export function localDateCount(period: Period, timeZone: string): bigint {
   return BigInt(first.until(last, { largestUnit: 'day' }).days);
 }
 
+/**
+ * The last local date that counts towards the period, as {@link localDateCount} counts: the one
+ * before the date it ends on, at whatever time of day. A period within one date has that date.
+ *
+ * @throws InvariantError when the zone is unknown.
+ */
+export function lastLocalDateOf(period: Period, timeZone: string): string {
+  const first = toLocal(period.startAt, timeZone).toPlainDate();
+  const last = toLocal(period.endAt, timeZone).toPlainDate().subtract({ days: 1 });
+  return (Temporal.PlainDate.compare(last, first) < 0 ? first : last).toString();
+}
+
 /** `instant` on the wall clock of `timeZone`. For this folder only: no other sees the library. */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');

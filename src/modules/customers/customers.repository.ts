@@ -35,6 +35,11 @@ export class CustomersRepository {
     return this.database.selectOne(CustomerEntity, 'WHERE id = $1 AND deleted_at IS NULL', [id]);
   }
 
+  /** The customer, even if it was deleted. */
+  findForHistory(id: string): Promise<Customer | null> {
+    return this.customers.findOneBy({ id });
+  }
+
   /** The customer, locked until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
     this.database.requireTransaction();

@@ -71,6 +71,16 @@ export class CustomersService {
     return customer;
   }
 
+  /**
+   * The customer that something of the past refers to, even if it was deleted since.
+   * @throws {ProblemError} `customer_not_found`
+   */
+  async getForHistory(id: string): Promise<Customer> {
+    const customer = await this.customers.findForHistory(id);
+    if (customer === null) throw customerNotFound(id);
+    return customer;
+  }
+
   /** Whether there is such a customer: a deleted one is gone. */
   async exists(id: string): Promise<boolean> {
     return (await this.customers.find(id)) !== null;

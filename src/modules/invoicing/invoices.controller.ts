@@ -8,6 +8,7 @@ import {
   Operation,
   type PageDto,
   pageOf,
+  sendFile,
   tag,
   toPageDto,
   toPageRequest,
@@ -29,6 +30,7 @@ import {
   invoiceTooLarge,
 } from './invoicing.errors';
 import { InvoicesService } from './invoices.service';
+import { PrintInvoiceService } from './print-invoice.service';
 
 const invoiceId = new IdPipe('inv', invoiceNotFound);
 const lineId = new IdPipe('il', invoiceLineNotFound);
@@ -38,7 +40,10 @@ const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing,
 @ApiTags('Invoices')
 @Controller('v1/invoices')
 export class InvoicesController {
-  constructor(private readonly invoices: InvoicesService) {}
+  constructor(
+    private readonly invoices: InvoicesService,
+    private readonly printing: PrintInvoiceService,
+  ) {}
 
   @Post()
   @Operation({
@@ -76,6 +81,23 @@ export class InvoicesController {
   async listInvoices(@Query() query: ListInvoicesDto): Promise<PageDto<InvoiceDto>> {
     const page = await this.invoices.list(toInvoiceFilter(query), toPageRequest(query, 'inv'));
     return toPageDto(page, toInvoiceDto);
+  }
+
+  // Before `:id`, which would take the ending for a part of the id.
+  @Get(':id.pdf')
+  @Operation({
+    summary: 'Print an invoice',
+    description:
+      'A4, with dates in the time zone of the customer. The same invoice gives the same bytes for as long as neither it ' +
+      'nor what it shows of the customer and the seller has changed.',
+    status: 200,
+    file: 'application/pdf',
+    reads: 'path',
+    problems: [invoiceNotFound],
+  })
+  async printInvoice(@Param('id', invoiceId) id: string, @Res() response: Response): Promise<void> {
+    const { fileName, bytes } = await this.printing.print(id);
+    sendFile(response, { mediaType: 'application/pdf', fileName, bytes });
   }
 
   @Get(':id')

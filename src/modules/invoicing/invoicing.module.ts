@@ -13,6 +13,7 @@ import { CreditNotesRepository } from './credit-notes.repository';
 import { CreditNotesService } from './credit-notes.service';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
+import { InvoicePrinter } from './invoice-printer';
 import { InvoiceLineEntity } from './invoice-line.entity';
 import { InvoiceSeriesEntity } from './invoice-series.entity';
 import { InvoiceEntity } from './invoice.entity';
@@ -20,6 +21,7 @@ import { InvoicesController } from './invoices.controller';
 import { InvoicesRepository } from './invoices.repository';
 import { InvoicesService } from './invoices.service';
 import { IssueInvoiceService } from './issue-invoice.service';
+import { PrintInvoiceService } from './print-invoice.service';
 
 @Module({
   imports: [
@@ -45,6 +47,8 @@ import { IssueInvoiceService } from './issue-invoice.service';
     IssueInvoiceService,
     InvoiceDraftsService,
     InvoicesService,
+    InvoicePrinter,
+    PrintInvoiceService,
     CreditNotesService,
   ],
   exports: [InvoiceBooks, IssueInvoiceService, InvoicesService],

@@ -61,6 +61,15 @@ export class Configuration {
   readonly webhooksAllowedPorts: readonly number[] | 'any';
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly shutdownTimeoutMs: number;
+  /** Who writes the invoices; what is not set is null and not printed. */
+  readonly seller: {
+    readonly name: string | null;
+    readonly addressLines: readonly string[];
+    readonly taxId: string | null;
+    readonly email: string | null;
+  };
+  /** Files of fonts that are asked, in this order, for what the service's own font lacks. */
+  readonly invoiceFonts: readonly string[];
 
   /** @throws {ConfigurationError} naming the first variable that is wrong */
   constructor(environment: Environment) {
@@ -91,6 +100,15 @@ export class Configuration {
     this.webhooksAllowedPorts =
       read(environment, 'WEBHOOKS_ALLOWED_PORTS', SETTINGS.WEBHOOKS_ALLOWED_PORTS) ??
       (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
+    this.seller = {
+      name: read(environment, 'SELLER_NAME', SETTINGS.SELLER_NAME),
+      addressLines: read(environment, 'SELLER_ADDRESS', SETTINGS.SELLER_ADDRESS) ?? [],
+      taxId: read(environment, 'SELLER_TAX_ID', SETTINGS.SELLER_TAX_ID),
+      email: read(environment, 'SELLER_EMAIL', SETTINGS.SELLER_EMAIL),
+    };
+    this.invoiceFonts = (read(environment, 'INVOICE_FONTS', SETTINGS.INVOICE_FONTS) ?? []).map(
+      (path) => resolve(path),
+    );
     const acknowledged = readWithFallback(
       environment,
       'AUTH_OPEN_ACKNOWLEDGED',

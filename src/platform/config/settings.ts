@@ -45,6 +45,20 @@ function ports(text: string): readonly number[] | 'any' | undefined {
   return valid.length === numbers.length ? valid : undefined;
 }
 
+/** Lines of a text, parted by line breaks, by a written `\\n` (a file of variables has no other) or by bars. */
+function lines(text: string): readonly string[] | undefined {
+  const parts = text
+    .split(/\r?\n|\\n|\|/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return parts.length === 0 ? undefined : parts;
+}
+
+function commaSeparated(text: string): readonly string[] | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.includes('') ? undefined : parts;
+}
+
 function postgresUrl(text: string): string | undefined {
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
 }
@@ -132,5 +146,35 @@ export const SETTINGS = {
     accepts: '0 to 600000',
     meaning: 'How long requests and jobs in flight may take to finish after SIGTERM or SIGINT.',
     parse: integerBetween(0, 600_000),
+  }),
+  SELLER_NAME: setting({
+    fallback: null,
+    accepts: 'a text',
+    meaning: 'Who sells: the name on printed invoices.',
+    parse: nonEmpty,
+  }),
+  SELLER_ADDRESS: setting({
+    fallback: null,
+    accepts: 'lines parted by line breaks, `\\n` or bars',
+    meaning: "The seller's address on printed invoices.",
+    parse: lines,
+  }),
+  SELLER_TAX_ID: setting({
+    fallback: null,
+    accepts: 'a text',
+    meaning: "The seller's tax number on printed invoices.",
+    parse: nonEmpty,
+  }),
+  SELLER_EMAIL: setting({
+    fallback: null,
+    accepts: 'a text',
+    meaning: 'Where buyers may write, on printed invoices.',
+    parse: nonEmpty,
+  }),
+  INVOICE_FONTS: setting({
+    fallback: null,
+    accepts: 'paths of TrueType or OpenType files, comma separated',
+    meaning: 'Fonts for scripts on printed invoices beyond Latin, Greek, Cyrillic, Devanagari.',
+    parse: commaSeparated,
   }),
 } as const;

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { malformedRequest, unsupportedMediaType } from '../errors';
 import { pointerTo, refusalOf, unknownField } from './faults';
+import { FREE_FORM_FIELD } from './free-form';
 
 /** Nothing the API takes is nested deeper; what walks a body may recurse safely below this. */
 const DEEPEST = 32;
@@ -11,9 +12,6 @@ const MOST_KEYS = 1_000;
 
 /** Lists in lists multiply, and each object in them is validated, whatever the length of the list around it. */
 const MOST_CONTAINERS = 10_000;
-
-/** The field whose keys are the caller's own. */
-const FREE_FORM_FIELD = 'metadata';
 
 interface Place {
   readonly value: unknown;
@@ -85,7 +83,7 @@ function firstFault(body: unknown): (Fault & { readonly pointer: string }) | nul
         };
       }
       if (!place.isFreeForm && isInherited(key)) return unknownField(key, place.pointer);
-      const isFreeForm = place.isFreeForm || key === FREE_FORM_FIELD;
+      const isFreeForm = place.isFreeForm || (place.pointer === '' && key === FREE_FORM_FIELD);
       open.push({
         value: child,
         pointer: pointerTo(key, place.pointer),
@@ -128,11 +126,11 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Whether every object has it: no field of the API is called so, but whoever looks a name up on a plain object, as the
- * validation of unknown fields does, finds it.
+ * Whether every object or every class has it: no field of the API is called so, but the validation of unknown fields would
+ * look it up on a plain object and find it, or never see it because Nest deletes it.
  */
 export function isInherited(name: string): boolean {
-  return name in Object.prototype;
+  return name === 'prototype' || name in Object.prototype;
 }
 
 /** PostgreSQL keeps no NUL byte, and UTF-8 no lone surrogate. */

@@ -5,6 +5,7 @@ import { isISO31661Alpha2, Matches, registerDecorator, ValidateIf } from 'class-
 import { METADATA_LIMITS, isWithinMetadataLimits } from '../../core/metadata';
 import { isCurrency } from '../../core/money';
 import { type IdPrefix, isId } from '../ids';
+import { FreeForm } from './free-form';
 
 /** The field may be left out. `null` is not the same as leaving it out. */
 export function Omittable(): PropertyDecorator {
@@ -149,7 +150,8 @@ function isTimeZone(value: unknown): boolean {
 /** A free-form map that is kept as sent. */
 function IsMetadata(): PropertyDecorator {
   return applyDecorators(
-    Transform(({ obj, key }: { obj: object; key: string }) => Reflect.get(obj, key) as unknown),
+    Transform(({ obj, key }: { obj: object; key: string }) =>
+      FreeForm.sentIn(Reflect.get(obj, key))),
     rule(
       'isMetadata',
       isWithinMetadataLimits,

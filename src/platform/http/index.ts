@@ -23,6 +23,7 @@ export { ListQueryDto, pageOf, toPageDto, toPageRequest } from './list';
 export type { PageDto } from './list';
 export { NoFields } from './no-fields.guard';
 export { Operation } from './operation';
+export { sendFile } from './file';
 export { ProblemFilter } from './problem.filter';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';

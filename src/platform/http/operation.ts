@@ -33,6 +33,8 @@ export interface OperationOptions {
   readonly status: 200 | 201 | 204;
   /** The class of the answer; none for 204. */
   readonly answer?: Type<unknown>;
+  /** The media type of an answer that is a file. */
+  readonly file?: string;
   /** The answer is a bare array of the class. */
   readonly isArray?: true;
   /** What the operation can fail with, beside what its `reads` imply. */
@@ -75,6 +77,9 @@ export function Operation(options: OperationOptions): MethodDecorator {
       ...(options.answer === undefined
         ? {}
         : { type: options.answer, isArray: options.isArray === true }),
+      ...(options.file === undefined
+        ? {}
+        : { content: { [options.file]: { schema: { type: 'string', format: 'binary' } } } }),
     }),
     ApiExtraModels(ProblemDto),
     ...headersOf(options.reads),

@@ -1,11 +1,25 @@
-import { ValidationPipe } from '@nestjs/common';
+import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
 import type { ValidationError } from 'class-validator';
 import type { ProblemError, ProblemItem } from '../errors';
 import { pointerTo, refusalOf, unknownField } from './faults';
+import { FREE_FORM_FIELD, FreeForm } from './free-form';
+
+class FieldsPipe extends ValidationPipe {
+  override transform(value: unknown, argument: ArgumentMetadata): Promise<unknown> {
+    const isFreeForm =
+      argument.type === 'body' &&
+      typeof value === 'object' &&
+      value !== null &&
+      Object.hasOwn(value, FREE_FORM_FIELD);
+    if (!isFreeForm) return super.transform(value, argument);
+    const sent: unknown = Reflect.get(value, FREE_FORM_FIELD);
+    return super.transform({ ...value, [FREE_FORM_FIELD]: new FreeForm(sent) }, argument);
+  }
+}
 
 /** Only fields a DTO declares, of the type it declares, with no conversion from one type to another. */
 export function createValidationPipe(): ValidationPipe {
-  return new ValidationPipe({
+  return new FieldsPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,

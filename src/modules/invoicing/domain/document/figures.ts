@@ -1,0 +1,44 @@
+import { minorDigits } from '../../../../core/money';
+
+/** Narrow and not breaking: groups figures in every locale without being taken for a decimal sign (ISO 80000-1). */
+const GROUP_SEPARATOR = '\u202f';
+const MINUS = '\u2212';
+
+/** An amount in major units: `1099` USD is `10.99`, `-1234567` JPY is `−1 234 567`. */
+export function formatAmount(amountMinor: bigint, currency: string): string {
+  return formatUnitPrice(String(amountMinor), currency);
+}
+
+/**
+ * A decimal string of minor units in major units, with the digits of the currency and as many more as the price has:
+ * `0.0125` USD is `0.000125`.
+ */
+export function formatUnitPrice(minorUnits: string, currency: string): string {
+  const digits = minorDigits(currency);
+  const { sign, whole, fraction } = partsOf(minorUnits);
+  const padded = whole.padStart(digits + 1, '0');
+  const border = padded.length - digits;
+  const beyond = fraction.replace(/0+$/, '');
+  return joined(sign, padded.slice(0, border), padded.slice(border) + beyond);
+}
+
+/** A decimal string, grouped: `12345.50` is `12 345.5`. */
+export function formatQuantity(quantity: string): string {
+  const { sign, whole, fraction } = partsOf(quantity);
+  return joined(sign, whole, fraction.replace(/0+$/, ''));
+}
+
+function partsOf(decimal: string): {
+  readonly sign: string;
+  readonly whole: string;
+  readonly fraction: string;
+} {
+  const isNegative = decimal.startsWith('-');
+  const [whole = '', fraction = ''] = decimal.slice(isNegative ? 1 : 0).split('.');
+  return { sign: isNegative ? MINUS : '', whole, fraction };
+}
+
+function joined(sign: string, whole: string, fraction: string): string {
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, GROUP_SEPARATOR);
+  return `${sign}${grouped}${fraction === '' ? '' : `.${fraction}`}`;
+}

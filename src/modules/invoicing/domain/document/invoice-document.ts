@@ -1,0 +1,208 @@
+import { lastLocalDateOf, localDateOn, type Period } from '../../../../core/time';
+import { amountRemaining, type Invoice, type InvoiceLine, type InvoiceTaxRate } from '../invoice';
+import { formatAmount, formatQuantity, formatUnitPrice } from './figures';
+
+/** Who writes the invoice; what is not configured is null and not printed. */
+export interface Seller {
+  readonly name: string | null;
+  readonly addressLines: readonly string[];
+  readonly taxId: string | null;
+  readonly email: string | null;
+}
+
+/** Who is billed. */
+export interface Buyer {
+  readonly name: string;
+  readonly email: string | null;
+  readonly addressLines: readonly string[];
+  /** IANA name of the zone in which dates are shown. */
+  readonly timezone: string;
+}
+
+export interface Party {
+  readonly name: string | null;
+  readonly details: readonly string[];
+}
+
+export interface DocumentLine {
+  readonly description: string;
+  /** The first and the last day of service. */
+  readonly period: string | null;
+  readonly quantity: string;
+  readonly unitPrice: string;
+  readonly discount: string;
+  readonly taxRates: string;
+  readonly amount: string;
+}
+
+export interface DocumentTotal {
+  readonly label: string;
+  readonly amount: string;
+  readonly weight: 'plain' | 'strong' | 'quiet';
+}
+
+/** What is printed of an invoice: texts, in the order they are read. */
+export interface InvoiceDocument {
+  readonly title: string;
+  /** Without its ending. */
+  readonly fileName: string;
+  /** Fixed by the invoice, so that the same invoice gives the same bytes. */
+  readonly createdAt: Date;
+  readonly stamp: 'PAID' | 'VOID' | null;
+  readonly seller: Party;
+  readonly buyer: Party;
+  readonly facts: readonly { readonly label: string; readonly value: string }[];
+  readonly currency: string;
+  readonly lines: readonly DocumentLine[];
+  readonly totals: readonly DocumentTotal[];
+  readonly notes: readonly string[];
+}
+
+/** What an invoice says on paper. Dates are those of the buyer's time zone. */
+export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller): InvoiceDocument {
+  return {
+    title: invoice.number === null ? 'Draft invoice' : `Invoice ${tidy(invoice.number)}`,
+    fileName: (invoice.number ?? invoice.id).replaceAll(/[^\w.-]/g, '-'),
+    createdAt: invoice.finalizedAt ?? invoice.createdAt,
+    stamp: stampOf(invoice),
+    seller: {
+      name: seller.name === null ? null : tidy(seller.name),
+      details: [
+        ...seller.addressLines,
+        ...(seller.taxId === null ? [] : [`Tax ID ${seller.taxId}`]),
+        ...(seller.email === null ? [] : [seller.email]),
+      ].flatMap(tidyLines),
+    },
+    buyer: {
+      name: tidy(buyer.name),
+      details: [...buyer.addressLines, ...(buyer.email === null ? [] : [buyer.email])].flatMap(
+        tidyLines,
+      ),
+    },
+    facts: factsOf(invoice, buyer.timezone),
+    currency: invoice.currency,
+    lines: invoice.lines.map((line) => toDocumentLine(line, invoice, buyer.timezone)),
+    totals: totalsOf(invoice),
+    notes: notesOf(invoice),
+  };
+}
+
+/** One line of printable text: composed, without control characters, with single spaces. */
+export function tidy(text: string): string {
+  return text
+    .toWellFormed()
+    .normalize('NFC')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+}
+
+function tidyLines(text: string): readonly string[] {
+  return text
+    .split(/[\r\n]+/)
+    .map(tidy)
+    .filter((line) => line !== '');
+}
+
+function stampOf({ status }: Invoice): InvoiceDocument['stamp'] {
+  switch (status) {
+    case 'paid':
+      return 'PAID';
+    case 'void':
+      return 'VOID';
+    case 'draft':
+    case 'open':
+    case 'uncollectible':
+      return null;
+  }
+}
+
+function factsOf(invoice: Invoice, timezone: string): InvoiceDocument['facts'] {
+  const on = (instant: Date | null): string | null =>
+    instant === null ? null : localDateOn(instant, timezone);
+  const { periodStartAt: startAt, periodEndAt: endAt } = invoice;
+  const facts: readonly (readonly [label: string, value: string | null])[] = [
+    ['Number', invoice.number === null ? 'Draft' : tidy(invoice.number)],
+    ['Date', on(invoice.finalizedAt)],
+    ['Due', on(invoice.dueAt)],
+    [
+      'Period',
+      startAt === null || endAt === null ? null : formatPeriod({ startAt, endAt }, timezone),
+    ],
+    ['Paid', invoice.status === 'paid' ? on(invoice.paidAt) : null],
+    ['Voided', invoice.status === 'void' ? on(invoice.voidedAt) : null],
+    ['Currency', invoice.currency],
+  ];
+  return facts.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
+}
+
+/** Both days included, as people read a period. */
+function formatPeriod(period: Period, timezone: string): string {
+  const first = localDateOn(period.startAt, timezone);
+  const last = lastLocalDateOf(period, timezone);
+  return first === last ? first : `${first} \u2013 ${last}`;
+}
+
+function toDocumentLine(line: InvoiceLine, invoice: Invoice, timezone: string): DocumentLine {
+  const { currency } = invoice;
+  const rates = invoice.taxRates.filter(({ taxRateId }) => line.taxRateIds.includes(taxRateId));
+  return {
+    description: tidy(line.description),
+    period: line.period === null ? null : formatPeriod(line.period, line.timeZone ?? timezone),
+    quantity: line.quantity === null ? '' : formatQuantity(line.quantity),
+    unitPrice: line.unitAmount === null ? '' : formatUnitPrice(line.unitAmount, currency),
+    discount: line.discount === 0n ? '' : formatAmount(-line.discount, currency),
+    taxRates: invoice.taxTreatment === 'none' ? rates.map(percentOf).join(' + ') : '',
+    amount: formatAmount(line.amount, currency),
+  };
+}
+
+function percentOf({ percentage }: InvoiceTaxRate): string {
+  return `${formatQuantity(percentage)}%`;
+}
+
+function totalsOf(invoice: Invoice): readonly DocumentTotal[] {
+  const { currency } = invoice;
+  const row = (
+    label: string,
+    amountMinor: bigint,
+    weight: DocumentTotal['weight'] = 'plain',
+  ): DocumentTotal => ({ label, amount: formatAmount(amountMinor, currency), weight });
+  const unlessZero = (label: string, amountMinor: bigint): readonly DocumentTotal[] =>
+    amountMinor === 0n ? [] : [row(label, amountMinor)];
+  const taxes = (inclusive: boolean, label: string): readonly DocumentTotal[] =>
+    invoice.taxRates
+      .filter((rate) => rate.inclusive === inclusive)
+      .map((rate) => {
+        const taxable = formatAmount(rate.taxableMinor, currency);
+        const text = `${label}${tidy(rate.name)} ${percentOf(rate)} on ${taxable}`;
+        return row(text, rate.taxMinor, inclusive ? 'quiet' : 'plain');
+      });
+  const settled = invoice.amountPaid !== 0n || invoice.amountCredited !== 0n;
+  return [
+    row('Subtotal', invoice.subtotal),
+    ...unlessZero('Discount', -invoice.discount),
+    ...taxes(false, ''),
+    row('Total', invoice.total, 'strong'),
+    ...taxes(true, 'includes '),
+    ...unlessZero('Credit applied', -invoice.creditApplied),
+    ...unlessZero('Added to credit balance', invoice.creditedToBalance),
+    row(`Amount due ${currency}`, invoice.amountDue, 'strong'),
+    ...unlessZero('Paid', -invoice.amountPaid),
+    ...unlessZero('Credited', -invoice.amountCredited),
+    ...(settled ? [row(`Remaining ${currency}`, amountRemaining(invoice), 'strong')] : []),
+  ];
+}
+
+function notesOf(invoice: Invoice): readonly string[] {
+  const notes: string[] = [];
+  if (invoice.taxTreatment === 'reverse') {
+    notes.push('Reverse charge: the recipient accounts for the tax.');
+  }
+  if (invoice.taxTreatment === 'exempt') notes.push('Exempt from tax.');
+  if (invoice.status === 'draft') notes.push('A draft is not an invoice: it can still change.');
+  if (invoice.status === 'void') notes.push('This invoice is void: nothing is owed for it.');
+  if (invoice.creditedToBalance > 0n) {
+    notes.push('The negative total was added to the credit balance and lowers later invoices.');
+  }
+  return notes;
+}

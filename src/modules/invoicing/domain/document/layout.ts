@@ -1,0 +1,127 @@
+import { invariant } from '../../../../core/invariant';
+import type { InvoiceDocument, Party } from './invoice-document';
+import { Sheet, type Page, type TextStyle, type Typeface } from './sheet';
+import { layOutTable } from './table';
+import { wrap } from './wrap';
+
+const BODY: TextStyle = { weight: 'regular', sizePt: 9, color: 'ink' };
+const STRONG: TextStyle = { ...BODY, weight: 'bold' };
+const QUIET: TextStyle = { ...BODY, color: 'quiet' };
+const TITLE: TextStyle = { weight: 'bold', sizePt: 18, color: 'ink' };
+const SELLER: TextStyle = { weight: 'bold', sizePt: 12, color: 'ink' };
+const SMALL: TextStyle = { ...QUIET, sizePt: 8 };
+
+const GAP_PT = 20;
+const LABEL_PT = 60;
+const STAMP = { PAID: 'good', VOID: 'bad' } as const;
+
+/** Pages of drawing commands, from the text of an invoice and the widths of a typeface alone. */
+export function layOut(document: InvoiceDocument, typeface: Typeface): readonly Page[] {
+  const sheet = new Sheet(typeface);
+  openFirstPage(document, sheet);
+  const startPage = (): void => {
+    sheet.turn();
+    const stamp = document.stamp === null ? '' : ` \u00b7 ${document.stamp}`;
+    sheet.line(`${document.title}${stamp}`, SMALL);
+    sheet.skip(GAP_PT / 2);
+  };
+  layOutTable(document, sheet, startPage);
+  sheet.skip(GAP_PT / 2);
+  layOutTotals(document, sheet, startPage);
+  layOutNotes(document, sheet, startPage);
+  return withPageNumbers(sheet, document.title);
+}
+
+/** Left the seller and the buyer, right the title, the stamp and the facts. */
+function openFirstPage(document: InvoiceDocument, sheet: Sheet): void {
+  sheet.turn();
+  const half = (sheet.width - GAP_PT) / 2;
+  const right = sheet.left + half + GAP_PT;
+  const top = sheet.y;
+
+  layOutParty(document.seller, sheet, SELLER, half);
+  sheet.moveTo(Math.max(sheet.y, top + 64) + GAP_PT);
+  const middle = sheet.y;
+  sheet.line('Bill to', SMALL);
+  layOutParty(document.buyer, sheet, STRONG, half);
+  const leftEnd = sheet.y;
+
+  sheet.moveTo(top);
+  for (const text of wrap(document.title, half, (part) => sheet.widthOf(part, TITLE))) {
+    sheet.lineRight(text, TITLE, sheet.right);
+  }
+  if (document.stamp !== null) layOutStamp(document.stamp, sheet);
+
+  sheet.moveTo(Math.max(middle, sheet.y + GAP_PT / 2));
+  for (const { label, value } of document.facts) {
+    sheet.textAt(label, QUIET, right);
+    for (const text of wrap(value, half - LABEL_PT, (part) => sheet.widthOf(part, BODY))) {
+      sheet.lineRight(text, BODY, sheet.right);
+    }
+  }
+  sheet.moveTo(Math.max(leftEnd, sheet.y) + GAP_PT);
+}
+
+function layOutParty(party: Party, sheet: Sheet, nameStyle: TextStyle, width: number): void {
+  const paragraph = (text: string, style: TextStyle): void => {
+    for (const line of wrap(text, width, (part) => sheet.widthOf(part, style))) {
+      sheet.line(line, style);
+    }
+  };
+  if (party.name !== null) paragraph(party.name, nameStyle);
+  for (const detail of party.details) paragraph(detail, BODY);
+}
+
+function layOutStamp(stamp: keyof typeof STAMP, sheet: Sheet): void {
+  const style: TextStyle = { weight: 'bold', sizePt: 13, color: STAMP[stamp] };
+  const paddingPt = 8;
+  const width = sheet.widthOf(stamp, style) + 2 * paddingPt;
+  sheet.skip(6);
+  sheet.frame(sheet.right - width, width, 24, STAMP[stamp]);
+  sheet.skip(3);
+  sheet.lineRight(stamp, style, sheet.right - paddingPt);
+  sheet.skip(6);
+}
+
+/** Labels and figures that end at the right margin, kept on one page where they fit. */
+function layOutTotals(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
+  const styles = { plain: BODY, strong: STRONG, quiet: QUIET };
+  const widest = Math.max(
+    ...document.totals.map(({ amount, weight }) => sheet.widthOf(amount, styles[weight])),
+  );
+  const labelsEnd = sheet.right - widest - GAP_PT;
+  const labelWidth = Math.min(240, labelsEnd - sheet.left);
+  const rows = document.totals.map((total) => {
+    const style = styles[total.weight];
+    const label = wrap(total.label, labelWidth, (part) => sheet.widthOf(part, style));
+    return { ...total, label, style };
+  });
+  const heightOf = (row: (typeof rows)[number]): number =>
+    row.label.length * sheet.lineHeightOf(row.style) + 3;
+  if (!sheet.fits(rows.reduce((sum, row) => sum + heightOf(row), 0))) startPage();
+  for (const row of rows) {
+    if (!sheet.fits(heightOf(row))) startPage();
+    if (row.weight === 'strong') sheet.rule(labelsEnd - labelWidth);
+    sheet.textAtRight(row.amount, row.style, sheet.right);
+    for (const text of row.label) sheet.lineRight(text, row.style, labelsEnd);
+    sheet.skip(3);
+  }
+}
+
+function layOutNotes(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
+  sheet.skip(GAP_PT);
+  for (const note of document.notes) {
+    for (const text of wrap(note, sheet.width, (part) => sheet.widthOf(part, BODY))) {
+      if (!sheet.fits(sheet.lineHeightOf(BODY))) startPage();
+      sheet.line(text, BODY);
+    }
+  }
+}
+
+function withPageNumbers(sheet: Sheet, title: string): readonly Page[] {
+  invariant(sheet.pages.length > 0, 'an invoice has a page');
+  sheet.pages.forEach((page, index) => {
+    sheet.foot(page, title, `${index + 1} / ${sheet.pages.length}`, SMALL);
+  });
+  return sheet.pages;
+}

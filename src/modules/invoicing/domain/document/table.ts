@@ -1,0 +1,102 @@
+import type { DocumentLine, InvoiceDocument } from './invoice-document';
+import type { Sheet, TextStyle } from './sheet';
+import { wrap } from './wrap';
+
+const CELL: TextStyle = { weight: 'regular', sizePt: 9, color: 'ink' };
+const HEADING: TextStyle = { weight: 'bold', sizePt: 8, color: 'quiet' };
+const PERIOD: TextStyle = { weight: 'regular', sizePt: 8, color: 'quiet' };
+
+const GUTTER_PT = 12;
+const ROW_GAP_PT = 5;
+/** Figures wider than this are printed smaller, so that the description keeps a column of its own. */
+const WIDEST_FIGURE_PT = 92;
+
+type Figure = Exclude<keyof DocumentLine, 'description' | 'period'>;
+
+interface Column {
+  readonly heading: string;
+  readonly figure: Figure;
+  /** Where its figures end. */
+  readonly right: number;
+}
+
+const FIGURES: readonly (readonly [figure: Figure, heading: string])[] = [
+  ['quantity', 'Quantity'],
+  ['unitPrice', 'Unit price'],
+  ['discount', 'Discount'],
+  ['taxRates', 'Tax'],
+  ['amount', 'Amount'],
+];
+
+/** The lines: a row each, never torn unless it is taller than a page, headings repeated on every page. */
+export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
+  const { columns, descriptionWidth } = columnsOf(document.lines, sheet);
+  const headings = (): void => {
+    sheet.textAt('Description', HEADING, sheet.left);
+    for (const { heading, right } of columns) sheet.textAtRight(heading, HEADING, right);
+    sheet.skip(sheet.lineHeightOf(HEADING) + 2);
+    sheet.rule();
+    sheet.skip(2);
+  };
+  const turn = (): void => {
+    startPage();
+    headings();
+  };
+  if (!sheet.fits(3 * sheet.lineHeightOf(CELL) + GUTTER_PT)) startPage();
+  headings();
+  for (const line of document.lines) {
+    const rows = [
+      ...textsOf(line.description, CELL, descriptionWidth, sheet),
+      ...(line.period === null ? [] : textsOf(line.period, PERIOD, descriptionWidth, sheet)),
+    ];
+    const height = rows.reduce((sum, { style }) => sum + sheet.lineHeightOf(style), 0);
+    if (!sheet.fits(height)) turn();
+    for (const { right, figure } of columns) {
+      sheet.textAtRight(line[figure], fitted(line[figure], sheet), right);
+    }
+    for (const { text, style } of rows) {
+      if (!sheet.fits(sheet.lineHeightOf(style))) turn();
+      sheet.line(text, style);
+    }
+    sheet.skip(ROW_GAP_PT);
+  }
+  sheet.rule();
+}
+
+function textsOf(
+  text: string,
+  style: TextStyle,
+  width: number,
+  sheet: Sheet,
+): readonly { readonly text: string; readonly style: TextStyle }[] {
+  return wrap(text, width, (part) => sheet.widthOf(part, style)).map((line) => ({
+    text: line,
+    style,
+  }));
+}
+
+function fitted(text: string, sheet: Sheet): TextStyle {
+  const width = sheet.widthOf(text, CELL);
+  return width <= WIDEST_FIGURE_PT
+    ? CELL
+    : { ...CELL, sizePt: (CELL.sizePt * WIDEST_FIGURE_PT) / width };
+}
+
+/** Columns as wide as what stands in them; one in which nothing stands is left out. The description takes the rest. */
+function columnsOf(
+  lines: readonly DocumentLine[],
+  sheet: Sheet,
+): { readonly columns: readonly Column[]; readonly descriptionWidth: number } {
+  let right = sheet.right;
+  const columns: Column[] = [];
+  for (const [figure, heading] of FIGURES.toReversed()) {
+    if (figure !== 'amount' && lines.every((line) => line[figure] === '')) continue;
+    columns.unshift({ heading, figure, right });
+    const widest = Math.max(
+      sheet.widthOf(heading, HEADING),
+      ...lines.map((line) => sheet.widthOf(line[figure], fitted(line[figure], sheet))),
+    );
+    right -= widest + GUTTER_PT;
+  }
+  return { columns, descriptionWidth: right - sheet.left };
+}

@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
+import { create, type Font } from 'fontkit';
+import PDFDocument from 'pdfkit';
+import { Configuration, ConfigurationError } from '../../platform/config';
+import type { InvoiceDocument } from './domain/document/invoice-document';
+import { layOut } from './domain/document/layout';
+import {
+  type Color,
+  type Command,
+  PAGE_HEIGHT_PT,
+  PAGE_WIDTH_PT,
+  type TextStyle,
+} from './domain/document/sheet';
+
+const NOTO_SANS = '@expo-google-fonts/noto-sans';
+
+const COLORS: Readonly<Record<Color, string>> = {
+  ink: '#1a1a1a',
+  quiet: '#666666',
+  good: '#1b7f3b',
+  bad: '#b3261e',
+};
+
+/** Printed for what no font has; the first font has it. */
+const REPLACEMENT = '\ufffd';
+
+interface PrintFont {
+  readonly name: string;
+  readonly bytes: Buffer;
+  readonly codePoints: ReadonlySet<number>;
+}
+
+/** A piece of text that one font can print. */
+interface Run {
+  readonly fontName: string;
+  readonly text: string;
+}
+
+/** Makes a PDF of an invoice: same document, same bytes. Fonts are embedded, with the glyphs that are used. */
+@Injectable()
+export class InvoicePrinter {
+  /** In the order in which they are asked for a glyph. */
+  private readonly fonts: Readonly<Record<TextStyle['weight'], readonly PrintFont[]>>;
+
+  /** @throws {ConfigurationError} when a font of `INVOICE_FONTS` cannot be read */
+  constructor(configuration: Configuration) {
+    const further = configuration.invoiceFonts.map(readFurtherFont);
+    const own = (name: string, path: string): PrintFont =>
+      readFont(name, require.resolve(`${NOTO_SANS}/${path}`));
+    this.fonts = {
+      regular: [own('regular', '400Regular/NotoSans_400Regular.ttf'), ...further],
+      bold: [own('bold', '700Bold/NotoSans_700Bold.ttf'), ...further],
+    };
+  }
+
+  print(document: InvoiceDocument): Promise<Buffer> {
+    const pdf = new PDFDocument({
+      autoFirstPage: false,
+      size: [PAGE_WIDTH_PT, PAGE_HEIGHT_PT],
+      margin: 0,
+      // pdfkit derives the id of the file from these, so a fixed date makes all of it repeatable.
+      info: { Title: document.title, CreationDate: document.createdAt },
+      lang: 'en',
+      displayTitle: true,
+    });
+    for (const { name, bytes } of [...this.fonts.regular, ...this.fonts.bold]) {
+      pdf.registerFont(name, bytes);
+    }
+    const pages = layOut(document, { widthOf: (text, style) => this.widthOf(pdf, text, style) });
+    for (const page of pages) {
+      pdf.addPage();
+      for (const command of page) this.draw(pdf, command);
+    }
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      pdf.on('data', (chunk: Buffer) => chunks.push(chunk));
+      pdf.on('end', () => {
+        resolve(Buffer.concat(chunks));
+      });
+      pdf.on('error', reject);
+      pdf.end();
+    });
+  }
+
+  private draw(pdf: PDFKit.PDFDocument, command: Command): void {
+    switch (command.kind) {
+      case 'text':
+        this.drawText(pdf, command);
+        return;
+      case 'rule':
+        pdf
+          .moveTo(command.x, command.y)
+          .lineTo(command.x + command.width, command.y)
+          .lineWidth(0.5)
+          .stroke(COLORS.quiet);
+        return;
+      case 'frame':
+        pdf
+          .roundedRect(command.x, command.y, command.width, command.height, 3)
+          .lineWidth(1.5)
+          .stroke(COLORS[command.color]);
+    }
+  }
+
+  private drawText(
+    pdf: PDFKit.PDFDocument,
+    { text, style, x, y }: Extract<Command, { kind: 'text' }>,
+  ): void {
+    let left = x;
+    for (const run of this.runsOf(text, style)) {
+      pdf.font(run.fontName, style.sizePt).fillColor(COLORS[style.color]);
+      pdf.text(run.text, left, y, {
+        lineBreak: false,
+        baseline: 'alphabetic',
+        ...shapingOf(run.text),
+      });
+      left += pdf.widthOfString(run.text, shapingOf(run.text));
+    }
+  }
+
+  private widthOf(pdf: PDFKit.PDFDocument, text: string, style: TextStyle): number {
+    return this.runsOf(text, style).reduce((width, run) => {
+      pdf.font(run.fontName, style.sizePt);
+      return width + pdf.widthOfString(run.text, shapingOf(run.text));
+    }, 0);
+  }
+
+  private runsOf(text: string, style: TextStyle): readonly Run[] {
+    const fonts = this.fonts[style.weight];
+    const runs: { fontName: string; text: string }[] = [];
+    let current: PrintFont | undefined;
+    for (const character of text) {
+      const codePoint = character.codePointAt(0) ?? 0;
+      const has = (font: PrintFont | undefined): boolean =>
+        font?.codePoints.has(codePoint) ?? false;
+      // Spaces and marks stay with the script around them; letters go to the first font that has them.
+      const sticks = /[\p{M}\p{P}\p{Z}\p{Cf}]/u.test(character) && has(current);
+      const font = sticks ? current : fonts.find(has);
+      // What is only there to steer the text, and has no glyph, is not missed.
+      if (font === undefined && /[\p{Cf}\u{fe00}-\u{fe0f}]/u.test(character)) continue;
+      current = font ?? fonts[0];
+      const printed = font === undefined ? REPLACEMENT : character;
+      const last = runs.at(-1);
+      if (last !== undefined && last.fontName === current?.name) last.text += printed;
+      else if (current !== undefined) runs.push({ fontName: current.name, text: printed });
+    }
+    return runs;
+  }
+}
+
+/**
+ * Words are shaped one by one, and remembered; with a list of features, even an empty one, a run is shaped as a whole,
+ * which keeps the words of scripts that are read from the right in order.
+ */
+function shapingOf(text: string): { features?: [] } {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? { features: [] } : {};
+}
+
+function readFurtherFont(path: string): PrintFont {
+  try {
+    return readFont(path, path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigurationError(`INVOICE_FONTS names ${path}, which cannot be read: ${reason}`);
+  }
+}
+
+function readFont(name: string, path: string): PrintFont {
+  const bytes = readFileSync(path);
+  const font = create(bytes) as Font;
+  return { name, bytes, codePoints: new Set(font.characterSet) };
+}

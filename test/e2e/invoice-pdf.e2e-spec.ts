@@ -1,0 +1,90 @@
+import { createCustomer } from '../support/billing';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Pdf {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+describe('GET /v1/invoices/{id}.pdf', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({
+      environment: { SELLER_NAME: 'Analytical Engines', SELLER_ADDRESS: 'Line 1|Line 2' },
+    });
+  });
+
+  afterAll(() => engine.close());
+
+  async function draft(customer: string): Promise<string> {
+    const answer = await engine.http
+      .post('/v1/invoices')
+      .send({ customer_id: customer, lines: [{ description: 'Setup — Настройка', amount: 5000 }] });
+    expect(answer.status).toBe(201);
+    return (answer.body as { id: string }).id;
+  }
+
+  const buyer = (): Promise<string> =>
+    createCustomer(engine, {
+      name: 'Αλέξανδρος 株式会社',
+      currency: 'EUR',
+      timezone: 'Asia/Tokyo',
+    });
+
+  const print = async (id: string): Promise<Pdf> =>
+    await engine.http.get(`/v1/invoices/${id}.pdf`).buffer(true);
+
+  it('answers with the same bytes twice, under the number of the invoice', async () => {
+    const id = await draft(await buyer());
+    const { body } = await engine.http.post(`/v1/invoices/${id}/finalize`);
+    const { number } = body as { number: string };
+    const first = await print(id);
+    expect(first.status).toBe(200);
+    expect(first.headers['content-type']).toBe('application/pdf');
+    expect(first.headers['content-disposition']).toBe(`inline; filename="${number}.pdf"`);
+    expect(first.body.subarray(0, 5).toString()).toBe('%PDF-');
+    const second = await print(id);
+    expect(second.body.equals(first.body)).toBe(true);
+    expect(second.headers['etag']).toBe(first.headers['etag']);
+  });
+
+  it('answers 304 to a caller that has it, and anew once the invoice has changed', async () => {
+    const id = await draft(await buyer());
+    const before = (await print(id)).headers['etag'] ?? '';
+    const path = `/v1/invoices/${id}.pdf`;
+    expect((await engine.http.get(path).set('If-None-Match', before)).status).toBe(304);
+    await engine.http.post(`/v1/invoices/${id}/finalize`);
+    expect((await engine.http.get(path).set('If-None-Match', before)).status).toBe(200);
+  });
+
+  it('prints a draft under its id', async () => {
+    const id = await draft(await buyer());
+    const { headers } = await print(id);
+    expect(headers['content-disposition']).toBe(`inline; filename="${id}.pdf"`);
+  });
+
+  it('prints the invoice of a customer that was deleted since', async () => {
+    const customer = await buyer();
+    const id = await draft(customer);
+    await engine.http.post(`/v1/invoices/${id}/finalize`);
+    expect((await engine.http.delete(`/v1/customers/${customer}`)).status).toBe(204);
+    expect((await print(id)).status).toBe(200);
+  });
+
+  it.each(['inv_01h455vb4pex5vsknk084sn02q', 'nonsense'])(
+    '%s is answered as unknown',
+    async (id) => {
+      const { status, body } = await engine.http.get(`/v1/invoices/${id}.pdf`);
+      expect(status).toBe(404);
+      expect(body).toMatchObject({ code: 'invoice_not_found' });
+    },
+  );
+
+  it('leaves the invoice itself where it was', async () => {
+    const id = await draft(await buyer());
+    const { status, body } = await engine.http.get(`/v1/invoices/${id}`);
+    expect([status, (body as { id: string }).id]).toEqual([200, id]);
+  });
+});
