@@ -151,7 +151,8 @@ function isTimeZone(value: unknown): boolean {
 function IsMetadata(): PropertyDecorator {
   return applyDecorators(
     Transform(({ obj, key }: { obj: object; key: string }) =>
-      FreeForm.sentIn(Reflect.get(obj, key))),
+      FreeForm.sentIn(Reflect.get(obj, key)),
+    ),
     rule(
       'isMetadata',
       isWithinMetadataLimits,

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, type Transitions } from '../../../core/states';
 
@@ -83,6 +82,15 @@ export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
     refund.paymentId === request.paymentId &&
     (request.amount === null || request.amount === refund.amount) &&
     refund.reason === request.reason &&
-    isDeepStrictEqual(refund.metadata, request.metadata)
+    canonicalJson(refund.metadata) === canonicalJson(request.metadata)
+  );
+}
+
+/** The database keeps metadata without the order of its keys. */
+function canonicalJson(metadata: Metadata): string {
+  return JSON.stringify(metadata, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   );
 }

@@ -88,7 +88,7 @@ export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller
 }
 
 /** One line of printable text: composed, without control characters, with single spaces. */
-export function tidy(text: string): string {
+function tidy(text: string): string {
   return text
     .toWellFormed()
     .normalize('NFC')
