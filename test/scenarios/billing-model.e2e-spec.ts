@@ -1,0 +1,160 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+import { COUPONS, CURRENCIES, PLANS, TAX_RATES, TAXES, ZONES } from '../support/reference/catalog';
+import { billingCommands, firstCommand, type EngineUnderTest } from '../support/reference/commands';
+import { assertAgreement } from '../support/reference/agreement';
+import { Reference } from '../support/reference/model';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/**
+ * Random lives of customers, told to the engine over HTTP and to a small reference that computes by the rules in the
+ * plainest way. Whatever the sequence, both have the same invoices to the minor unit. 200 sequences; `CAMPAIGN=full` runs
+ * 2,000; `SEED` repeats a run.
+ */
+const FULL = process.env['CAMPAIGN'] === 'full';
+const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 200));
+const MOST_COMMANDS = 16;
+const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+const TIME_LIMIT_MS = FULL ? 3_600_000 : 400_000;
+
+const customers = fc.record({
+  now: fc
+    .date({
+      min: new Date('2023-12-01T00:00:00Z'),
+      max: new Date('2026-12-31T00:00:00Z'),
+      noInvalidDate: true,
+    })
+    .map((date) => Math.floor(date.getTime() / 1_000) * 1_000),
+  zone: fc.constantFrom(...ZONES),
+  currency: fc.constantFrom(...CURRENCIES),
+  taxes: fc.constantFrom(...TAXES),
+  isExempt: fc.nat({ max: 9 }).map((chance) => chance === 0),
+});
+
+describe('the billing model', () => {
+  let engine: TestApp;
+  const planIds = new Map<string, readonly string[]>();
+  const couponCodes = new Map<string, readonly string[]>();
+  let taxRateIds: readonly string[] = [];
+
+  const create = async (path: string, body: object): Promise<{ id: string; code: string }> => {
+    const answer = await engine.http.post(path).send(body);
+    expect({ path, status: answer.status, body: answer.body }).toMatchObject({ status: 201 });
+    return answer.body as { id: string; code: string };
+  };
+
+  const inOrder = <Item, Made>(
+    items: readonly Item[],
+    make: (item: Item) => Promise<Made>,
+  ): Promise<readonly Made[]> =>
+    items.reduce<Promise<readonly Made[]>>(
+      async (made, item) => [...(await made), await make(item)],
+      Promise.resolve([]),
+    );
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: { LOG_LEVEL: 'fatal' } });
+    taxRateIds = await inOrder(
+      TAX_RATES,
+      async (rate) => (await create('/v1/tax-rates', { name: 'Tax', ...rate })).id,
+    );
+    for (const currency of CURRENCIES) {
+      const plans = await inOrder(PLANS, ({ name, interval, proration, prices }) =>
+        create('/v1/plans', {
+          code: `${name}-${currency.toLowerCase()}`,
+          name,
+          currency,
+          interval,
+          proration,
+          prices: prices.map(({ amount, ...price }) =>
+            price.model === 'flat'
+              ? { ...price, amount: Number(amount) }
+              : { ...price, unit_amount: amount },
+          ),
+        }),
+      );
+      planIds.set(
+        currency,
+        plans.map(({ id }) => id),
+      );
+      const coupons = await inOrder(COUPONS, ({ duration, months, percentOff, amountOff }) =>
+        create('/v1/coupons', {
+          duration,
+          ...(months === undefined ? {} : { duration_in_months: months }),
+          ...(percentOff === undefined
+            ? { type: 'amount', amount_off: Number(amountOff), currency }
+            : { type: 'percent', percent_off: percentOff }),
+        }),
+      );
+      couponCodes.set(
+        currency,
+        coupons.map(({ code }) => code),
+      );
+    }
+  });
+
+  afterAll(() => engine.close());
+
+  async function begin(
+    facts: typeof customers extends fc.Arbitrary<infer Facts> ? Facts : never,
+  ): Promise<EngineUnderTest> {
+    const { now, zone, currency, taxes, isExempt } = facts;
+    const clock = await create('/v1/test-clocks', {
+      name: 'A life',
+      now: new Date(now).toISOString(),
+    });
+    const customer = await create('/v1/customers', {
+      name: 'Ada Lovelace',
+      timezone: zone,
+      test_clock_id: clock.id,
+      tax_rate_ids: taxes.map((index) => taxRateIds[index]),
+      tax_exempt: isExempt ? 'exempt' : 'none',
+    });
+    return {
+      subscriptionIds: [],
+      customerId: customer.id,
+      clockId: clock.id,
+      planId: (plan) => planIds.get(currency)?.[plan] ?? '',
+      couponCode: (coupon) => couponCodes.get(currency)?.[coupon] ?? '',
+      post: async (path, body) => {
+        const { status, body: answered } = await engine.http.post(path).send(body);
+        return { status, body: answered as object };
+      },
+    };
+  }
+
+  it(
+    'gives the invoices of the reference, whatever happens to subscriptions',
+    async () => {
+      process.stdout.write(`billing model: ${SEQUENCES} sequences, SEED=${SEED}\n`);
+      const tally = new Map<string, number>();
+      await fc.assert(
+        fc.asyncProperty(
+          customers,
+          firstCommand,
+          billingCommands(MOST_COMMANDS),
+          async (facts, first, commands) => {
+            const { now, zone, taxes, isExempt } = facts;
+            const model = new Reference(now, zone, { taxes, isExempt, balance: 0n });
+            const real = await begin(facts);
+            await first.run(model, real);
+            await fc.asyncModelRun(() => ({ model, real }), commands);
+            await assertAgreement(engine, real, model);
+            for (const { lines } of model.invoices) {
+              for (const { type } of lines) tally.set(type, (tally.get(type) ?? 0) + 1);
+            }
+          },
+        ),
+        {
+          seed: SEED,
+          numRuns: SEQUENCES,
+          interruptAfterTimeLimit: TIME_LIMIT_MS,
+          markInterruptAsFailure: true,
+        },
+      );
+      const lines = [...tally].map(([type, count]) => `${count} ${type}`).join(', ');
+      process.stdout.write(`billing model: lines agreed on: ${lines}\n`);
+    },
+    TIME_LIMIT_MS + 60_000,
+  );
+});

@@ -1,0 +1,129 @@
+import { randomInt } from 'node:crypto';
+import fc from 'fast-check';
+import { datesBetween, secondsBetween } from '../support/reference/calendar';
+import { fromDecimal } from '../support/reference/money';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+/**
+ * For any sequence of changes within a period, charges less credits are the sum over the parts of the period of the price
+ * then valid, prorated: to half a minor unit for each line, each being rounded once, and exactly where no line is rounded.
+ * `SEED` repeats a run.
+ */
+const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+const SEQUENCES = process.env['CAMPAIGN'] === 'full' ? 400 : 30;
+const TIME_LIMIT_MS = process.env['CAMPAIGN'] === 'full' ? 1_800_000 : 180_000;
+const START = '2026-03-01T05:00:00.000Z';
+const END = '2026-04-01T04:00:00.000Z';
+/** The clocks go forward within the period: it is an hour short of 31 days. */
+const ZONE = 'America/New_York';
+const SECONDS = secondsBetween(Date.parse(START), Date.parse(END));
+
+interface Part {
+  /** Of the new price. */
+  readonly unitAmount: string;
+  readonly quantity: number;
+  readonly at: number;
+}
+
+const partsOf = (unitAmount: fc.Arbitrary<string>) =>
+  fc
+    .array(
+      fc.record({
+        unitAmount,
+        quantity: fc.integer({ min: 1, max: 9 }),
+        at: fc
+          .integer({ min: Date.parse(START) / 1_000, max: Date.parse(END) / 1_000 - 1 })
+          .map((seconds) => seconds * 1_000),
+      }),
+      { minLength: 1, maxLength: 6 },
+    )
+    .map((parts) => parts.sort((one, other) => one.at - other.at));
+
+describe.each([
+  ['day', 'in_advance'],
+  ['second', 'in_advance'],
+  ['day', 'in_arrears'],
+  ['second', 'in_arrears'],
+] as const)('changes within a period, counted by the %s and billed %s', (unit, timing) => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const measure = (from: number, to: number): bigint =>
+    unit === 'day' ? datesBetween(from, to, ZONE) : secondsBetween(from, to);
+
+  async function bill(parts: readonly Part[]): Promise<{ total: bigint; lines: bigint }> {
+    const story = await Story.begin(engine, START, { timezone: ZONE });
+    const planOf = async ({ unitAmount }: Pick<Part, 'unitAmount'>): Promise<string> => {
+      const prices = [{ name: 'Seats', model: 'per_unit', timing, unit_amount: unitAmount }];
+      return (await story.planOf(prices, { proration: unit })).id;
+    };
+    const [first, ...others] = parts;
+    if (first === undefined) throw new Error('There is a first part.');
+    const { id } = await story.subscribe(await planOf(first), { quantity: String(first.quantity) });
+    for (const part of others) {
+      if (new Date(part.at).toISOString() > START) {
+        await story.advance(new Date(part.at).toISOString());
+      }
+      const plan_id = await planOf(part);
+      await story.tell(id, 'change', { plan_id, quantity: String(part.quantity), when: 'now' });
+    }
+    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.advance(END);
+    const invoices = await story.invoices();
+    await story.verify();
+    return {
+      total: invoices.reduce((total, { subtotal }) => total + BigInt(subtotal), 0n),
+      lines: BigInt(invoices.reduce((count, { lines }) => count + lines.length, 0)),
+    };
+  }
+
+  /** The exact sum as a fraction. */
+  function owed(parts: readonly Part[]): { readonly over: bigint; readonly under: bigint } {
+    const under = measure(Date.parse(START), Date.parse(END)) * 10_000n;
+    const over = parts.reduce((total, { unitAmount, quantity }, index) => {
+      const price = fromDecimal(unitAmount);
+      const from = index === 0 ? Date.parse(START) : (parts[index]?.at ?? 0);
+      const to = parts[index + 1]?.at ?? Date.parse(END);
+      const amount = (price.over * BigInt(quantity) * 10_000n) / price.under;
+      return total + amount * measure(from, to);
+    }, 0n);
+    return { over, under };
+  }
+
+  async function assertAddsUp(parts: readonly Part[], isExact: boolean): Promise<void> {
+    const { total, lines } = await bill(parts);
+    const { over, under } = owed(parts);
+    const gap = total * under - over;
+    const most = isExact ? 0n : lines * under;
+    expect(2n * (gap < 0n ? -gap : gap) <= most).toBe(true);
+  }
+
+  it(
+    'add up to the parts of the period, each at its price',
+    async () => {
+      process.stdout.write(`changes by the ${unit}, ${timing}: SEED=${SEED}\n`);
+      const rounded = partsOf(
+        fc.integer({ min: 0, max: 99_999_999 }).map((units) => {
+          const digits = String(units).padStart(5, '0');
+          return `${digits.slice(0, -4)}.${digits.slice(-4)}`;
+        }),
+      );
+      await fc.assert(
+        fc.asyncProperty(rounded, (parts) => assertAddsUp(parts, false)),
+        { seed: SEED, numRuns: SEQUENCES },
+      );
+      const whole = unit === 'day' ? 31n : SECONDS;
+      const exact = partsOf(fc.bigInt({ min: 1n, max: 99n }).map((days) => String(days * whole)));
+      await fc.assert(
+        fc.asyncProperty(exact, (parts) => assertAddsUp(parts, true)),
+        { seed: SEED, numRuns: Math.ceil(SEQUENCES / 3) },
+      );
+    },
+    TIME_LIMIT_MS,
+  );
+});

@@ -1,0 +1,176 @@
+import { fork } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { verifyLedger } from '../support/ledger';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/**
+ * A renewal run by workers that are killed on the way, followed by one that is not, gives exactly what an undisturbed one
+ * gives. The short form runs always; `CAMPAIGN=full` kills twenty. `SEED` repeats a run.
+ */
+const FULL = process.env['CAMPAIGN'] === 'full';
+const SUBSCRIPTIONS = FULL ? 200 : 30;
+const KILLS = FULL ? 20 : 3;
+const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+const TIME_LIMIT_MS = FULL ? 900_000 : 120_000;
+const START_AT = '2026-01-31T10:00:00.000Z';
+const RENEWED_AT = Date.parse('2026-04-02T00:00:00.000Z');
+/** Longer than a worker that was killed keeps what it claimed. */
+const LEASE_OVER_MS = 61_000;
+const RUN_TS = join(__dirname, '../support/run-ts.cjs');
+const RUN = join(__dirname, '../support/renewal-process.ts');
+
+async function seed(engine: TestApp): Promise<void> {
+  const create = async (path: string, body: object): Promise<{ id: string; code: string }> => {
+    const answer = await engine.http.post(path).send(body);
+    expect({ path, status: answer.status }).toEqual({ path, status: 201 });
+    return answer.body as { id: string; code: string };
+  };
+  const plan = { name: 'Plan', currency: 'EUR', interval: 'month' };
+  const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 4_900 };
+  const seats = { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '712.5' };
+  const flat = await create('/v1/plans', { ...plan, code: 'flat', prices: [base] });
+  const both = await create('/v1/plans', { ...plan, code: 'both', prices: [base, seats] });
+  const gift = await create('/v1/coupons', {
+    type: 'amount',
+    amount_off: 6_000,
+    currency: 'EUR',
+    duration: 'once',
+  });
+  const vat = await create('/v1/tax-rates', { name: 'VAT', percentage: '19' });
+  engine.clock.set(START_AT);
+  for (let index = 0; index < SUBSCRIPTIONS; index += 1) {
+    const customer = await create('/v1/customers', {
+      name: 'Ada Lovelace',
+      tax_rate_ids: index % 3 === 0 ? [vat.id] : [],
+    });
+    await create('/v1/subscriptions', {
+      customer_id: customer.id,
+      plan_id: index % 2 === 0 ? flat.id : both.id,
+      quantity: String(1 + (index % 7)),
+      metadata: { index },
+      ...(index % 5 === 0 ? { coupon: gift.code } : {}),
+    });
+  }
+}
+
+/** How the process ended: `done`, or with what signal. */
+function run(databaseUrl: string, now: number, killAfter?: number): Promise<string> {
+  const instant = new Date(now).toISOString();
+  const given = killAfter === undefined ? [] : [String(killAfter)];
+  const child = fork(RUN_TS, [RUN, databaseUrl, instant, ...given], { stdio: 'inherit' });
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? (code === 0 ? 'done' : `code ${code}`)));
+  });
+}
+
+const INVOICES = `
+  SELECT subscription.metadata ->> 'index' AS subscription, invoice.status, invoice.reason,
+    invoice.renews_at, invoice.period_start_at, invoice.period_end_at, invoice.subtotal, invoice.discount,
+    invoice.tax, invoice.total, invoice.credit_applied, invoice.amount_due,
+    (SELECT jsonb_agg(jsonb_build_array(kind, description, quantity, amount, discount, tax, net, credited,
+        is_released, period_start_at, period_end_at) ORDER BY position)
+     FROM invoice_line WHERE invoice_id = invoice.id) AS lines,
+    (SELECT jsonb_agg(jsonb_build_array(event.sequence, event.type) ORDER BY event.sequence)
+     FROM event WHERE event.object_id = invoice.id) AS events,
+    (SELECT jsonb_agg(posted.posting ORDER BY posted.posting::text)
+     FROM (SELECT jsonb_build_array(account, amount_minor) AS posting
+           FROM ledger_posting JOIN ledger_transaction ON ledger_transaction.id = transaction_id
+           WHERE source_id = invoice.id) posted) AS postings
+  FROM invoice JOIN subscription ON subscription.id = invoice.subscription_id
+  ORDER BY (subscription.metadata ->> 'index')::int, invoice.renews_at`;
+
+const SUBSCRIPTION_ROWS = `
+  SELECT metadata ->> 'index' AS subscription, status, current_period_start_at, current_period_end_at,
+    next_billing_at, version, lease_ends_at,
+    (SELECT jsonb_agg(jsonb_build_array(start_at, end_at, is_closed) ORDER BY start_at)
+     FROM subscription_period WHERE subscription_id = subscription.id) AS periods,
+    (SELECT jsonb_agg(jsonb_build_array(remaining_amount, applied_amount, ended_at IS NULL))
+     FROM coupon_redemption WHERE subscription_id = subscription.id) AS redemptions,
+    (SELECT jsonb_agg(jsonb_build_array(event.sequence, event.type) ORDER BY event.sequence)
+     FROM event WHERE event.object_id = subscription.id) AS events
+  FROM subscription ORDER BY (metadata ->> 'index')::int`;
+
+const NUMBERS = 'SELECT number FROM invoice ORDER BY number';
+
+const BALANCES = `
+  SELECT account, sum(amount_minor)::text AS amount, count(*)::int AS postings FROM ledger_posting
+  GROUP BY account ORDER BY account`;
+
+/** All that a run leaves, but for ids and the instants at which it was done. */
+async function leftBy(databaseUrl: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
+  const engine = await startTestApp({ databaseUrl });
+  try {
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+    const [invoices, subscriptions, numbers, balances] = [
+      await engine.database.query(INVOICES),
+      await engine.database.query(SUBSCRIPTION_ROWS),
+      await engine.database.query(NUMBERS),
+      await engine.database.query(BALANCES),
+    ];
+    return { invoices, subscriptions, numbers, balances };
+  } finally {
+    await engine.close();
+  }
+}
+
+describe('a renewal run that is killed', () => {
+  const databases: TestDatabase[] = [];
+
+  async function seeded(): Promise<string> {
+    const database = await createTestDatabase();
+    databases.push(database);
+    const engine = await startTestApp({ databaseUrl: database.url });
+    await seed(engine);
+    await engine.close();
+    return database.url;
+  }
+
+  async function copyOf(url: string): Promise<string> {
+    const database = await createTestDatabase('empty');
+    databases.push(database);
+    const [name, original] = [database.url, url].map((one) => new URL(one).pathname.slice(1));
+    await database.drop();
+    const client = new Client({ connectionString: process.env['TEST_SERVER_URL'] ?? '' });
+    await client.connect();
+    await client.query(
+      `CREATE DATABASE ${name ?? ''} TEMPLATE ${original ?? ''} STRATEGY FILE_COPY`,
+    );
+    await client.end();
+    return database.url;
+  }
+
+  afterAll(() => Promise.all(databases.map((database) => database.drop())));
+
+  it(
+    'is finished by the next, to the invoices of an undisturbed one',
+    async () => {
+      process.stdout.write(`renewal kills: ${KILLS} of ${SUBSCRIPTIONS}, SEED=${SEED}\n`);
+      const disturbed = await seeded();
+      const undisturbed = await copyOf(disturbed);
+      expect(await run(undisturbed, RENEWED_AT)).toBe('done');
+
+      // Two renewals of each in about as many statements; the kills are to come before they are all done.
+      const most = Math.floor((SUBSCRIPTIONS * 2 * 20) / KILLS);
+      const moments = fc.sample(fc.integer({ min: 1, max: most }), { seed: SEED, numRuns: KILLS });
+      let now = RENEWED_AT;
+      for (const [kill, statements] of moments.entries()) {
+        // Beside every other one works a second, which is killed a little later.
+        const beside = kill % 2 === 1 ? run(disturbed, now, statements + 7) : null;
+        expect(await run(disturbed, now, statements)).toBe('SIGKILL');
+        await beside;
+        now += LEASE_OVER_MS;
+      }
+      const [one, other] = await Promise.all([run(disturbed, now), run(disturbed, now)]);
+      expect([one, other]).toEqual(['done', 'done']);
+
+      const [expected, left] = [await leftBy(undisturbed), await leftBy(disturbed)];
+      expect(expected['invoices']).toHaveLength(3 * SUBSCRIPTIONS);
+      expect(left).toEqual(expected);
+    },
+    TIME_LIMIT_MS,
+  );
+});

@@ -1,0 +1,158 @@
+import { verifyLedger } from '../ledger';
+import type { Invoice } from '../story';
+import { eventsOf, type TestApp } from '../test-app';
+import type { EngineUnderTest } from './commands';
+import type { BilledLine, ReferenceInvoice } from './bill';
+import type { Reference } from './model';
+
+/** What has to hold at the end of a sequence, of the engine alone and beside the reference. */
+export async function assertAgreement(
+  engine: TestApp,
+  real: EngineUnderTest,
+  model: Reference,
+): Promise<void> {
+  const invoices = await invoicesOf(engine, real.customerId);
+  for (const invoice of invoices) assertAddsUp(invoice);
+  expect(invoices.map((invoice) => shown(invoice, real.subscriptionIds))).toEqual(
+    model.invoices.map(expected),
+  );
+  await assertPeriods(engine, real, model);
+  await assertNumbers(engine);
+  expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  await assertEvents(engine, real, model, invoices);
+}
+
+interface BilledInvoice extends Invoice {
+  readonly subscription_id: string;
+}
+
+/** Oldest first. */
+async function invoicesOf(engine: TestApp, customerId: string): Promise<readonly BilledInvoice[]> {
+  const found: BilledInvoice[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const path = `/v1/invoices?limit=100&customer_id=${customerId}${query}`;
+    const { body } = await engine.http.get(path);
+    const page = body as { data: readonly BilledInvoice[]; next_cursor: string | null };
+    found.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return found.reverse();
+}
+
+function assertAddsUp({ lines, ...invoice }: Invoice): void {
+  const sumOf = (of: (line: Invoice['lines'][number]) => number): number =>
+    lines.reduce((total, line) => total + of(line), 0);
+  expect({
+    subtotal: sumOf(({ amount }) => amount),
+    discount: sumOf(({ discount }) => discount),
+    total: invoice.subtotal - invoice.discount + invoice.tax,
+    due: invoice.total - invoice.credit_applied + invoice.credited_to_balance,
+  }).toEqual({
+    subtotal: invoice.subtotal,
+    discount: invoice.discount,
+    total: invoice.total,
+    due: invoice.amount_due,
+  });
+}
+
+function shown(invoice: BilledInvoice, subscriptionIds: readonly string[]): object {
+  return {
+    subscription: subscriptionIds.indexOf(invoice.subscription_id),
+    reason: invoice.reason,
+    subtotal: invoice.subtotal,
+    discount: invoice.discount,
+    tax: invoice.tax,
+    total: invoice.total,
+    creditApplied: invoice.credit_applied,
+    creditedToBalance: invoice.credited_to_balance,
+    due: invoice.amount_due,
+    status: invoice.amount_due === 0 ? 'paid' : 'open',
+    lines: invoice.lines.map(({ type, amount, discount, period_start, period_end }) =>
+      [type, amount, `-${discount}`, period_start ?? '', period_end ?? ''].join(' '),
+    ),
+  };
+}
+
+function expected(invoice: ReferenceInvoice): object {
+  const { subscription, reason, lines } = invoice;
+  return {
+    subscription,
+    reason,
+    subtotal: Number(invoice.subtotal),
+    discount: Number(invoice.discount),
+    tax: Number(invoice.tax),
+    total: Number(invoice.total),
+    creditApplied: Number(invoice.creditApplied),
+    creditedToBalance: Number(invoice.creditedToBalance),
+    due: Number(invoice.due),
+    status: invoice.due === 0n ? 'paid' : 'open',
+    lines: lines.map(lineOf),
+  };
+}
+
+function lineOf({ type, amount, discount, from, to }: BilledLine): string {
+  const [start, end] = [from, to].map((instant) => new Date(instant).toISOString());
+  return [type, amount, `-${discount}`, start, end].join(' ');
+}
+
+async function assertPeriods(
+  engine: TestApp,
+  { subscriptionIds }: EngineUnderTest,
+  model: Reference,
+): Promise<void> {
+  const rows = await engine.database.query<{ id: string; from: Date; to: Date }>(
+    `SELECT subscription_id AS id, start_at AS from, end_at AS to FROM subscription_period
+     WHERE subscription_id = ANY ($1) AND NOT is_trial AND start_at < end_at
+     ORDER BY start_at, end_at`,
+    [subscriptionIds],
+  );
+  for (const [index, id] of subscriptionIds.entries()) {
+    const periods = rows.filter((row) => row.id === id);
+    const spans = model.subscription(index).spans.filter(({ from, to }) => from < to);
+    expect(periods.map(({ from, to }) => [from.getTime(), to.getTime()])).toEqual(
+      spans.map(({ from, to }) => [from, to]),
+    );
+    for (const [place, { from }] of periods.entries()) {
+      const before = periods[place - 1];
+      if (before !== undefined) expect(from.getTime()).toBeGreaterThanOrEqual(before.to.getTime());
+    }
+  }
+}
+
+async function assertNumbers(engine: TestApp): Promise<void> {
+  const [row] = await engine.database.query<{ invoices: number; numbers: number; last: string }>(
+    `SELECT count(*)::int AS invoices, count(DISTINCT number)::int AS numbers,
+       coalesce(max(number), 'TEST-000000') AS last FROM invoice`,
+  );
+  const { invoices = 0, numbers = 0, last = '' } = row ?? {};
+  expect({ numbers, last }).toEqual({
+    numbers: invoices,
+    last: `TEST-${String(invoices).padStart(6, '0')}`,
+  });
+}
+
+async function assertEvents(
+  engine: TestApp,
+  { subscriptionIds }: EngineUnderTest,
+  model: Reference,
+  invoices: readonly Invoice[],
+): Promise<void> {
+  const expectations = [
+    ...subscriptionIds.map((id, index) => {
+      const types = model.subscription(index).events.map((name) => `subscription.${name}`);
+      return [id, types] as const;
+    }),
+    ...invoices.map(({ id, amount_due: due }) => {
+      const paid = due === 0 ? ['invoice.paid'] : [];
+      return [id, ['invoice.created', 'invoice.finalized', ...paid]] as const;
+    }),
+  ];
+  for (const [id, types] of expectations) {
+    const events = await eventsOf(engine, id);
+    expect(events.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(
+      types.map((type, index) => `${index + 1} ${type}`),
+    );
+  }
+}

@@ -1,0 +1,115 @@
+import { COUPONS, type ModelCoupon, TAX_RATES } from './catalog';
+import { type Fraction, fraction, fromDecimal, rounded, split, sum, times } from './money';
+
+/** What is taken off, taxed and paid from credit, as the rules say it; all in minor units. */
+
+export interface Redemption {
+  readonly coupon: number;
+  readonly at: number;
+  readonly endsAt: number;
+  /** Of an amount that lasts once. */
+  left: bigint;
+  isOver: boolean;
+}
+
+/** A line that can be credited later. */
+export interface BilledLine {
+  readonly type: 'recurring' | 'proration' | 'credit';
+  readonly full: Fraction;
+  readonly from: number;
+  readonly to: number;
+  readonly fullFrom: number;
+  readonly fullTo: number;
+  readonly unit: 'day' | 'second';
+  /** Of the full period. */
+  readonly part: Fraction;
+  readonly amount: bigint;
+  discount: bigint;
+  credited: bigint;
+}
+
+export interface ReferenceInvoice {
+  readonly subscription: number;
+  readonly reason: string;
+  readonly lines: readonly BilledLine[];
+  readonly subtotal: bigint;
+  readonly discount: bigint;
+  readonly tax: bigint;
+  readonly total: bigint;
+  readonly creditApplied: bigint;
+  readonly creditedToBalance: bigint;
+  readonly due: bigint;
+}
+
+export interface Payer {
+  /** Indexes of rates. */
+  readonly taxes: readonly number[];
+  readonly isExempt: boolean;
+  /** Credit balance. */
+  balance: bigint;
+}
+
+/** An invoice of these lines; it notes what it uses up of coupons and balance. */
+export function bill(
+  subscription: number,
+  reason: string,
+  lines: readonly BilledLine[],
+  redemptions: readonly Redemption[],
+  payer: Payer,
+  now: number,
+): ReferenceInvoice {
+  takeOff(lines, redemptions, now);
+  const subtotal = sum(lines.map(({ amount }) => amount));
+  const discount = sum(lines.map((line) => line.discount));
+  const tax = payer.isExempt ? 0n : taxOf(lines, payer.taxes);
+  const total = subtotal - discount + tax;
+  const creditApplied = total <= 0n ? 0n : payer.balance < total ? payer.balance : total;
+  const creditedToBalance = total < 0n ? -total : 0n;
+  payer.balance += creditedToBalance - creditApplied;
+  const due = total > 0n ? total - creditApplied : 0n;
+  const amounts = { subtotal, discount, tax, total, creditApplied, creditedToBalance, due };
+  return { subscription, reason, lines, ...amounts };
+}
+
+function takeOff(lines: readonly BilledLine[], given: readonly Redemption[], now: number): void {
+  const running = given.filter(({ at, endsAt, isOver }) => !isOver && at <= now && now < endsAt);
+  const isPercent = ({ coupon }: Redemption): boolean => couponOf(coupon).percentOff !== undefined;
+  const inOrder = [...running.filter(isPercent), ...running.filter((one) => !isPercent(one))];
+  for (const redemption of inOrder) {
+    const { percentOff, duration } = couponOf(redemption.coupon);
+    const bases = lines.map(({ amount, discount }) => (amount > 0n ? amount - discount : 0n));
+    const base = sum(bases);
+    const off =
+      percentOff === undefined
+        ? least(redemption.left, base)
+        : rounded(times(fraction(base, 100n), fromDecimal(percentOff)));
+    split(off, bases).forEach((share, index) => {
+      const line = lines[index];
+      if (line !== undefined) line.discount += share;
+    });
+    if (off === 0n || duration !== 'once') continue;
+    redemption.left -= percentOff === undefined ? off : redemption.left;
+    redemption.isOver = redemption.left === 0n;
+  }
+}
+
+export function couponOf(index: number): ModelCoupon {
+  const coupon = COUPONS[index];
+  if (coupon === undefined) throw new Error(`There is no coupon ${index}.`);
+  return coupon;
+}
+
+/** On top of the lines: one rounding for each rate over the whole invoice. */
+function taxOf(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
+  const rates = taxes.flatMap((index) => TAX_RATES[index] ?? []);
+  const base = sum(lines.map(({ amount, discount }) => amount - discount));
+  return sum(
+    rates
+      .filter(({ inclusive }) => !inclusive)
+      .map(({ percentage }) => rounded(times(fraction(base, 100n), fromDecimal(percentage)))),
+  );
+}
+
+export function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}

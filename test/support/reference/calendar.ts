@@ -1,0 +1,103 @@
+/**
+ * A calendar of its own for the reference of the billing model: wall clocks through `Intl` and nothing of the engine. An
+ * instant and a wall clock are both milliseconds; the latter as if it were shown in UTC.
+ */
+export type Interval = 'week' | 'month' | 'year';
+
+const DAY_MS = 86_400_000;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  formats.set(zone, made);
+  return made;
+}
+
+/** What the wall clock of a zone shows. */
+export function wallClock(instant: number, zone: string): number {
+  const parts = new Map(
+    formatOf(zone)
+      .formatToParts(instant)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  return Date.UTC(
+    of('year'),
+    of('month') - 1,
+    of('day'),
+    of('hour'),
+    of('minute'),
+    of('second'),
+    ((instant % 1_000) + 1_000) % 1_000,
+  );
+}
+
+/** When a wall clock shows a time: the first of two, and later by the gap for a time that is skipped. */
+export function instantOf(wall: number, zone: string): number {
+  const offsets = [wall - DAY_MS, wall + DAY_MS].map((near) => wallClock(near, zone) - near);
+  const candidates = offsets.map((offset) => wall - offset);
+  return (
+    candidates.find((candidate) => wallClock(candidate, zone) === wall) ?? candidates[0] ?? wall
+  );
+}
+
+/** The number of midnights between two wall clocks. */
+export function datesBetween(from: number, to: number, zone: string): bigint {
+  const dayOf = (instant: number): number => Math.floor(wallClock(instant, zone) / DAY_MS);
+  return BigInt(dayOf(to) - dayOf(from));
+}
+
+export function secondsBetween(from: number, to: number): bigint {
+  return BigInt(to - from) / 1_000n;
+}
+
+/** So many days later on the wall clock. */
+export function afterDays(instant: number, days: number, zone: string): number {
+  return instantOf(wallClock(instant, zone) + days * DAY_MS, zone);
+}
+
+/** So many intervals after an anchor; a month without the anchor's day ends on its last. */
+export function afterIntervals(
+  anchor: number,
+  interval: Interval,
+  count: number,
+  zone: string,
+  mode: 'anniversary' | 'calendar' = 'anniversary',
+): number {
+  const wall = wallClock(anchor, zone);
+  const origin = mode === 'anniversary' ? wall : calendarStart(wall, interval);
+  return instantOf(addOnWall(origin, interval, count), zone);
+}
+
+function addOnWall(wall: number, interval: Interval, count: number): number {
+  if (interval === 'week') return wall + count * 7 * DAY_MS;
+  const date = new Date(wall);
+  const months = date.getUTCMonth() + (interval === 'month' ? count : 12 * count);
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), months + 1, 0)).getUTCDate();
+  const day = Math.min(date.getUTCDate(), lastDay);
+  return Date.UTC(date.getUTCFullYear(), months, day) + (((wall % DAY_MS) + DAY_MS) % DAY_MS);
+}
+
+function calendarStart(wall: number, interval: Interval): number {
+  const date = new Date(wall);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  switch (interval) {
+    case 'week':
+      return Date.UTC(year, month, day - ((date.getUTCDay() + 6) % 7));
+    case 'month':
+      return Date.UTC(year, month, 1);
+    case 'year':
+      return Date.UTC(year, 0, 1);
+  }
+}

@@ -1,0 +1,92 @@
+import type { Interval } from './calendar';
+
+/** What the billing model sells, in each currency: the same to the engine and to the reference. */
+export interface ModelPrice {
+  readonly name: string;
+  readonly model: 'flat' | 'per_unit';
+  readonly timing: 'in_advance' | 'in_arrears';
+  /** Minor units, of one unit where there are units; decimal string. */
+  readonly amount: string;
+}
+
+export interface ModelPlan {
+  readonly name: string;
+  readonly interval: Interval;
+  readonly proration: 'day' | 'second';
+  readonly prices: readonly ModelPrice[];
+}
+
+export interface ModelCoupon {
+  readonly name: string;
+  readonly duration: 'once' | 'repeating' | 'forever';
+  readonly months?: number;
+  /** Decimal string. */
+  readonly percentOff?: string;
+  readonly amountOff?: bigint;
+}
+
+export interface ModelTaxRate {
+  readonly percentage: string;
+  readonly inclusive: boolean;
+}
+
+const flat = (amount: string, timing: ModelPrice['timing'] = 'in_advance'): ModelPrice => ({
+  name: 'Base',
+  model: 'flat',
+  timing,
+  amount,
+});
+
+const seats = (amount: string, timing: ModelPrice['timing'] = 'in_advance'): ModelPrice => ({
+  name: 'Seats',
+  model: 'per_unit',
+  timing,
+  amount,
+});
+
+export const PLANS: readonly ModelPlan[] = [
+  { name: 'flat', interval: 'month', proration: 'day', prices: [flat('3100')] },
+  { name: 'seats', interval: 'month', proration: 'day', prices: [seats('333.5')] },
+  { name: 'large', interval: 'month', proration: 'day', prices: [flat('9999')] },
+  {
+    name: 'both',
+    interval: 'month',
+    proration: 'second',
+    prices: [flat('1999'), seats('712.345')],
+  },
+  { name: 'yearly', interval: 'year', proration: 'day', prices: [flat('30001')] },
+  { name: 'weekly', interval: 'week', proration: 'second', prices: [seats('101')] },
+  {
+    name: 'mixed',
+    interval: 'month',
+    proration: 'day',
+    prices: [flat('1000'), seats('207.7', 'in_arrears')],
+  },
+];
+
+export const COUPONS: readonly ModelCoupon[] = [
+  { name: 'half-once', duration: 'once', percentOff: '50' },
+  { name: 'third', duration: 'repeating', months: 2, percentOff: '33.33' },
+  { name: 'gift', duration: 'once', amountOff: 4_321n },
+  { name: 'steady', duration: 'forever', amountOff: 250n },
+];
+
+export const TAX_RATES: readonly ModelTaxRate[] = [
+  { percentage: '19', inclusive: false },
+  { percentage: '7.75', inclusive: false },
+  { percentage: '10', inclusive: true },
+];
+
+/** Which of the rates a customer has. */
+export const TAXES: readonly (readonly number[])[] = [[], [0], [0, 1], [2]];
+
+export const ZONES = [
+  'UTC',
+  'America/New_York',
+  'Europe/Paris',
+  'Australia/Lord_Howe',
+  'Asia/Kolkata',
+] as const;
+
+export const CURRENCIES = ['USD', 'JPY', 'KWD'] as const;
+export type ModelCurrency = (typeof CURRENCIES)[number];

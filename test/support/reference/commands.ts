@@ -1,0 +1,322 @@
+import fc from 'fast-check';
+import { COUPONS, PLANS } from './catalog';
+import type { Reference, ReferenceSubscription } from './model';
+
+/** The engine, as a sequence of commands sees it: one customer on a test clock of its own. */
+export interface EngineUnderTest {
+  /** Of the subscriptions, in the order of the reference. */
+  readonly subscriptionIds: string[];
+  readonly customerId: string;
+  readonly clockId: string;
+  /** In the customer's currency. */
+  planId(plan: number): string;
+  couponCode(coupon: number): string;
+  post(path: string, body: object): Promise<{ readonly status: number; readonly body: object }>;
+}
+
+export type BillingCommand = fc.AsyncCommand<Reference, EngineUnderTest>;
+
+const MOST_SUBSCRIPTIONS = 2;
+
+/** Something done to one subscription, whichever there are. */
+abstract class OnSubscription implements BillingCommand {
+  constructor(private readonly pick: number) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return model.subscriptions.length > 0 && !this.isLeftOut(model);
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const subscription = this.of(model);
+    const refusal = this.expected(model, subscription);
+    const [command, body] = this.request(model, subscription, engine);
+    const path = `/v1/subscriptions/${engine.subscriptionIds[subscription.index] ?? ''}/${command}`;
+    const answer = await engine.post(path, body);
+    const expected =
+      refusal === null
+        ? { id: engine.subscriptionIds[subscription.index], status: subscription.status }
+        : { code: refusal };
+    expect({ command, ...answer.body }).toMatchObject(expected);
+  }
+
+  /** What the engine is known to do otherwise than the rules say, or that they leave open. */
+  protected isLeftOut(_model: Readonly<Reference>): boolean {
+    return false;
+  }
+
+  protected of(model: Readonly<Reference>): ReferenceSubscription {
+    return model.subscription(this.pick % model.subscriptions.length);
+  }
+
+  /** Does it to the reference; returns the code of the refusal, if there is one. */
+  protected abstract expected(model: Reference, subscription: ReferenceSubscription): string | null;
+
+  /** Called after `expected`: nothing in it may depend on what that changed. */
+  protected abstract request(
+    model: Reference,
+    subscription: ReferenceSubscription,
+    engine: EngineUnderTest,
+  ): readonly [command: string, body: object];
+
+  protected at(): string {
+    return `#${this.pick % MOST_SUBSCRIPTIONS}`;
+  }
+}
+
+class Subscribe implements BillingCommand {
+  constructor(
+    private readonly plan: number,
+    private readonly quantity: number,
+    private readonly trialDays: number,
+    private readonly coupon: number | null,
+    private readonly mode: 'anniversary' | 'calendar',
+  ) {}
+
+  check({ subscriptions }: Readonly<Reference>): boolean {
+    return subscriptions.length < MOST_SUBSCRIPTIONS;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const { plan, quantity, trialDays, coupon, mode } = this;
+    model.subscribe({ plan, quantity }, mode, trialDays, coupon);
+    const { status, body } = await engine.post('/v1/subscriptions', {
+      customer_id: engine.customerId,
+      plan_id: engine.planId(plan),
+      quantity: String(quantity),
+      trial_days: trialDays,
+      billing_anchor: mode,
+      ...(coupon === null ? {} : { coupon: engine.couponCode(coupon) }),
+    });
+    expect({ status, body }).toMatchObject({ status: 201 });
+    engine.subscriptionIds.push((body as { id: string }).id);
+  }
+
+  toString(): string {
+    const { plan, quantity, trialDays, coupon, mode } = this;
+    const with_ = coupon === null ? '' : `, coupon ${COUPONS[coupon]?.name ?? ''}`;
+    return `subscribe(${PLANS[plan]?.name ?? ''} x ${quantity}, trial ${trialDays}, ${mode}${with_})`;
+  }
+}
+
+class Change extends OnSubscription {
+  constructor(
+    pick: number,
+    private readonly plan: number | null,
+    private readonly quantity: number | null,
+    private readonly when: 'now' | 'period_end',
+    private readonly isUnprorated: boolean,
+  ) {
+    super(pick);
+  }
+
+  protected override isLeftOut(model: Readonly<Reference>): boolean {
+    const { terms } = this.of(model);
+    const [from, to] = [PLANS[terms.plan], PLANS[this.plan ?? terms.plan]];
+    // What the old plan bills in arrears is measured as the new one says.
+    const hasArrears = from?.prices.some(({ timing }) => timing === 'in_arrears') ?? false;
+    if (hasArrears && from?.proration !== to?.proration) return true;
+    // The rules leave open what a change of the interval without proration is.
+    return this.isUnprorated && from?.interval !== to?.interval;
+  }
+
+  protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
+    const { terms } = subscription;
+    const changed = { plan: this.plan ?? terms.plan, quantity: this.quantity ?? terms.quantity };
+    return model.change(subscription, changed, this.when, !this.isUnprorated);
+  }
+
+  protected request(_model: Reference, _of: ReferenceSubscription, engine: EngineUnderTest) {
+    const { plan, quantity, when, isUnprorated } = this;
+    const body = {
+      when,
+      ...(plan === null ? {} : { plan_id: engine.planId(plan) }),
+      ...(quantity === null ? {} : { quantity: String(quantity) }),
+      ...(isUnprorated ? { proration: 'none' } : {}),
+    };
+    return ['change', body] as const;
+  }
+
+  override toString(): string {
+    const { plan, quantity, when, isUnprorated } = this;
+    const to = [
+      plan === null ? [] : (PLANS[plan]?.name ?? ''),
+      quantity === null ? [] : `x ${quantity}`,
+    ].flat();
+    return `change(${this.at()} to ${to.join(' ')}, ${when}${isUnprorated ? ', unprorated' : ''})`;
+  }
+}
+
+class Cancel extends OnSubscription {
+  constructor(
+    pick: number,
+    private readonly when: 'now' | 'period_end' | 'at',
+    private readonly credits: boolean,
+    private readonly inMinutes: number,
+  ) {
+    super(pick);
+  }
+
+  protected override isLeftOut(model: Readonly<Reference>): boolean {
+    const { status, items } = this.of(model);
+    // The end of a pause is not noted, and the database refuses the row.
+    if (status === 'paused') return true;
+    // At the instant at which a line begins, the day of the end is credited as well.
+    const begins = items.some(({ billed }) => billed.some(({ from }) => from === model.now));
+    return this.when === 'now' && this.credits && begins;
+  }
+
+  protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
+    const when = this.when === 'at' ? this.instant(model) : this.when;
+    return model.cancel(subscription, when, this.credits);
+  }
+
+  protected request(model: Reference) {
+    const { when, credits } = this;
+    const at = when === 'at' ? { at: new Date(this.instant(model)).toISOString() } : {};
+    return ['cancel', { when, credit_unused: credits, ...at }] as const;
+  }
+
+  private instant({ now }: Reference): number {
+    return now + this.inMinutes * 60_000;
+  }
+
+  override toString(): string {
+    const when = this.when === 'at' ? `in ${this.inMinutes} min` : this.when;
+    return `cancel(${this.at()}, ${when}${this.credits ? ', credit' : ''})`;
+  }
+}
+
+class Plain extends OnSubscription {
+  constructor(
+    pick: number,
+    private readonly command: 'uncancel' | 'pause' | 'resume',
+  ) {
+    super(pick);
+  }
+
+  protected override isLeftOut(model: Readonly<Reference>): boolean {
+    // The end would come during the pause.
+    return this.command === 'pause' && this.of(model).pending?.kind === 'cancel';
+  }
+
+  protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
+    return model[this.command](subscription);
+  }
+
+  protected request() {
+    return [this.command, {}] as const;
+  }
+
+  override toString(): string {
+    return `${this.command}(${this.at()})`;
+  }
+}
+
+class Redeem extends OnSubscription {
+  constructor(
+    pick: number,
+    private readonly coupon: number,
+  ) {
+    super(pick);
+  }
+
+  protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
+    return model.redeem(subscription, this.coupon);
+  }
+
+  protected request(_model: Reference, _of: ReferenceSubscription, engine: EngineUnderTest) {
+    return ['coupons', { code: engine.couponCode(this.coupon) }] as const;
+  }
+
+  override toString(): string {
+    return `redeem(${this.at()}, ${COUPONS[this.coupon]?.name ?? ''})`;
+  }
+}
+
+/** Moves the clock by seconds, or to what falls due next: a second short of it, onto it or past it. */
+class Advance implements BillingCommand {
+  constructor(
+    private readonly seconds: number,
+    private readonly aim: 'by' | 'due',
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return this.target(model) > model.now;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const to = this.target(model);
+    model.advance(to);
+    const path = `/v1/test-clocks/${engine.clockId}/advance`;
+    const answer = await engine.post(path, { to: new Date(to).toISOString() });
+    expect(answer).toMatchObject({ status: 200 });
+  }
+
+  private target(model: Readonly<Reference>): number {
+    const from = this.aim === 'by' ? model.now : (model.nextDue() ?? model.now);
+    return from + this.seconds * 1_000;
+  }
+
+  toString(): string {
+    return `advance(${this.aim === 'by' ? 'by' : 'to what is due and'} ${this.seconds} s)`;
+  }
+}
+
+const HOUR_S = 3_600;
+const pick = fc.nat({ max: MOST_SUBSCRIPTIONS - 1 });
+const plan = fc.nat({ max: PLANS.length - 1 });
+const coupon = fc.nat({ max: COUPONS.length - 1 });
+const quantity = fc.integer({ min: 1, max: 12 });
+
+const subscribe = fc
+  .tuple(
+    plan,
+    quantity,
+    fc.constantFrom(0, 0, 0, 7, 30),
+    fc.option(coupon),
+    fc.constantFrom('anniversary' as const, 'anniversary' as const, 'calendar' as const),
+  )
+  .map((terms) => new Subscribe(...terms));
+
+const change = fc
+  .tuple(
+    pick,
+    fc.option(plan),
+    fc.option(quantity),
+    fc.constantFrom('now' as const, 'now' as const, 'period_end' as const),
+    fc.nat({ max: 4 }).map((chance) => chance === 0),
+  )
+  .map((terms) => new Change(...terms));
+
+const cancel = fc
+  .tuple(
+    pick,
+    fc.constantFrom('now' as const, 'period_end' as const, 'at' as const),
+    fc.boolean(),
+    fc.integer({ min: 1, max: 60 * 24 * 45 }),
+  )
+  .map((terms) => new Cancel(...terms));
+
+const plain = fc
+  .tuple(pick, fc.constantFrom('uncancel' as const, 'pause' as const, 'resume' as const))
+  .map((terms) => new Plain(...terms));
+
+const redeem = fc.tuple(pick, coupon).map((terms) => new Redeem(...terms));
+
+const by = (most: number): fc.Arbitrary<BillingCommand> =>
+  fc.integer({ min: 1, max: most }).map((seconds) => new Advance(seconds, 'by'));
+
+const advance = fc.oneof(
+  by(12 * HOUR_S),
+  by(40 * 24 * HOUR_S),
+  fc.integer({ min: -1, max: 1 }).map((seconds) => new Advance(seconds, 'due')),
+);
+
+/** What every sequence begins with, for without a subscription nothing happens. */
+export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
+
+export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
+  const any = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
+  const moves = [advance, advance, advance, advance];
+  return fc.commands([...any, ...moves], { maxCommands: most, size: 'max' });
+}

@@ -1,0 +1,456 @@
+import { type BilledLine, bill, couponOf, least, type Payer, type ReferenceInvoice } from './bill';
+import type { Redemption } from './bill';
+import { afterDays, afterIntervals, datesBetween, secondsBetween } from './calendar';
+import { type ModelPlan, type ModelPrice, PLANS } from './catalog';
+import { fraction, fromDecimal, rounded, times } from './money';
+
+/**
+ * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
+ * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
+ */
+const FOREVER = Number.MAX_SAFE_INTEGER;
+
+interface Item {
+  readonly plan: number;
+  readonly price: ModelPrice;
+  readonly quantity: number;
+  from: number;
+  to: number;
+  /** Stopped by a pause, and to go on until then. */
+  resumesUntil: number | null;
+  readonly billed: BilledLine[];
+}
+
+interface RunningPeriod {
+  readonly from: number;
+  to: number;
+  readonly fullFrom: number;
+  readonly index: number;
+  readonly isTrial: boolean;
+  isOver: boolean;
+}
+
+type Pending =
+  | { readonly kind: 'cancel'; readonly at: number; readonly credits: boolean }
+  | { readonly kind: 'change'; readonly at: number; readonly terms: Terms };
+
+export interface Terms {
+  readonly plan: number;
+  readonly quantity: number;
+}
+
+export interface ReferenceSubscription {
+  readonly index: number;
+  status: 'trialing' | 'active' | 'paused' | 'canceled';
+  terms: Terms;
+  readonly mode: 'anniversary' | 'calendar';
+  anchor: number;
+  items: Item[];
+  period: RunningPeriod;
+  pending: Pending | null;
+  readonly redemptions: Redemption[];
+  readonly events: string[];
+  readonly spans: { readonly from: number; to: number }[];
+}
+
+export class Reference {
+  readonly subscriptions: ReferenceSubscription[] = [];
+  readonly invoices: ReferenceInvoice[] = [];
+
+  constructor(
+    public now: number,
+    readonly zone: string,
+    readonly payer: Payer,
+  ) {}
+
+  subscription(index: number): ReferenceSubscription {
+    const found = this.subscriptions[index];
+    if (found === undefined) throw new Error(`There is no subscription ${index}.`);
+    return found;
+  }
+
+  subscribe(
+    terms: Terms,
+    mode: ReferenceSubscription['mode'],
+    trialDays: number,
+    coupon: number | null,
+  ): void {
+    const { now, zone } = this;
+    const isTrial = trialDays > 0;
+    const subscription: ReferenceSubscription = {
+      index: this.subscriptions.length,
+      status: isTrial ? 'trialing' : 'active',
+      terms,
+      mode,
+      anchor: now,
+      items: itemsOf(terms, now),
+      period: {
+        from: now,
+        to: isTrial ? afterDays(now, trialDays, zone) : now,
+        fullFrom: now,
+        index: -1,
+        isTrial,
+        isOver: false,
+      },
+      pending: null,
+      redemptions: [],
+      events: ['created', isTrial ? 'updated' : 'activated'],
+      spans: [],
+    };
+    this.subscriptions.push(subscription);
+    if (coupon !== null) this.redeem(subscription, coupon);
+    if (!isTrial) this.open(subscription, true, 'subscription_start', []);
+  }
+
+  redeem({ status, redemptions }: ReferenceSubscription, coupon: number): string | null {
+    if (status === 'canceled') return 'subscription_not_running';
+    if (redemptions.some((one) => one.coupon === coupon)) return 'coupon_already_redeemed';
+    const { months, amountOff } = couponOf(coupon);
+    const endsAt =
+      months === undefined ? FOREVER : afterIntervals(this.now, 'month', months, this.zone);
+    redemptions.push({ coupon, at: this.now, endsAt, left: amountOff ?? 0n, isOver: false });
+    return null;
+  }
+
+  change(
+    subscription: ReferenceSubscription,
+    terms: Terms,
+    when: 'now' | 'period_end',
+    prorates: boolean,
+  ): string | null {
+    const { status, period, pending } = subscription;
+    if (status !== 'active' && status !== 'trialing') return 'subscription_not_running';
+    if (pending !== null) return 'subscription_change_pending';
+    subscription.events.push('updated');
+    if (when === 'period_end') {
+      subscription.pending = { kind: 'change', at: period.to, terms };
+      return null;
+    }
+    const isSame = planOf(terms).interval === planOf(subscription.terms).interval;
+    const { now } = this;
+    if (period.isTrial) {
+      swap(subscription, terms, now);
+    } else if (!isSame) {
+      const lines = this.arrears(subscription, now, false);
+      lines.push(...this.credits(this.held(subscription), prorates, false));
+      cut(subscription, now);
+      subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
+      for (const item of subscription.items) item.to = Math.min(item.to, now);
+      subscription.items.push(...itemsOf(terms, now));
+      subscription.terms = terms;
+      subscription.anchor = now;
+      this.open(subscription, true, 'change', lines);
+    } else if (prorates) {
+      const { ended, added } = swap(subscription, terms, now);
+      const lines = this.credits(ended, true, false);
+      for (const item of added.filter(({ price }) => price.timing === 'in_advance')) {
+        const part = this.part(item, now, period.to, period, false);
+        lines.push(...chargeOf(item, 'proration', now, period, part));
+      }
+      this.invoice(subscription, 'change', lines);
+    } else {
+      swap(subscription, terms, period.to);
+    }
+    return null;
+  }
+
+  cancel(
+    subscription: ReferenceSubscription,
+    when: 'now' | 'period_end' | number,
+    credits: boolean,
+  ): string | null {
+    const { status, period, pending } = subscription;
+    if (status === 'canceled') return 'invalid_transition';
+    if (when === 'now') {
+      this.end(subscription, true, credits);
+      return null;
+    }
+    if (pending !== null) return 'subscription_change_pending';
+    if (period.isOver) return 'subscription_not_running';
+    const at = when === 'period_end' ? period.to : when;
+    subscription.pending = { kind: 'cancel', at, credits };
+    subscription.events.push('updated');
+    return null;
+  }
+
+  uncancel(subscription: ReferenceSubscription): string | null {
+    if (subscription.pending?.kind !== 'cancel') return 'subscription_not_canceling';
+    subscription.pending = null;
+    subscription.events.push('updated');
+    return null;
+  }
+
+  pause(subscription: ReferenceSubscription): string | null {
+    const { status, pending, items } = subscription;
+    if (status !== 'active') return 'invalid_transition';
+    if (pending?.kind === 'change') return 'subscription_change_pending';
+    subscription.status = 'paused';
+    subscription.events.push('paused');
+    for (const item of items.filter(({ price }) => price.timing === 'in_arrears')) {
+      if (item.from > this.now || item.to <= this.now) continue;
+      item.resumesUntil = item.to;
+      item.to = this.now;
+    }
+    return null;
+  }
+
+  resume(subscription: ReferenceSubscription): string | null {
+    const { status, period } = subscription;
+    if (status !== 'paused') return 'invalid_transition';
+    subscription.status = 'active';
+    subscription.events.push('resumed');
+    for (const item of [...subscription.items]) {
+      const until = item.resumesUntil;
+      item.resumesUntil = null;
+      if (until === null || until <= this.now) continue;
+      subscription.items.push({ ...item, from: this.now, to: until, billed: [] });
+    }
+    if (period.isOver) {
+      subscription.anchor = this.now;
+      this.open(subscription, true, 'renewal', []);
+    }
+    return null;
+  }
+
+  /** When the next thing happens; null when nothing is planned. */
+  nextDue(): number | null {
+    const dues = this.subscriptions.map(dueOf).filter((due) => due !== null);
+    return dues.length === 0 ? null : Math.min(...dues);
+  }
+
+  advance(to: number): void {
+    for (let due = this.nextDue(); due !== null && due <= to; due = this.nextDue()) {
+      this.now = due;
+      const next = this.subscriptions.find((one) => dueOf(one) === due);
+      if (next !== undefined) this.fallDue(next);
+    }
+    this.now = to;
+  }
+
+  private fallDue(subscription: ReferenceSubscription): void {
+    const { period, pending } = subscription;
+    const isBorder = !period.isOver && period.to === this.now;
+    if (pending?.kind === 'cancel' && pending.at <= this.now) {
+      this.end(subscription, !isBorder, pending.credits);
+      return;
+    }
+    const lines = this.arrears(subscription, this.now, false);
+    period.isOver = true;
+    if (subscription.status === 'paused') {
+      this.invoice(subscription, 'renewal', lines);
+      return;
+    }
+    const { interval } = planOf(subscription.terms);
+    if (pending?.kind === 'change') {
+      swap(subscription, pending.terms, this.now);
+      subscription.pending = null;
+    }
+    const isAnew = period.isTrial || planOf(subscription.terms).interval !== interval;
+    if (isAnew) subscription.anchor = this.now;
+    subscription.status = 'active';
+    subscription.events.push(period.isTrial ? 'activated' : 'renewed');
+    if (pending?.kind === 'change') subscription.events.push('updated');
+    this.open(subscription, isAnew, 'renewal', lines);
+  }
+
+  /** Begins a period, and bills what is paid in advance for it after what is due already. */
+  private open(
+    subscription: ReferenceSubscription,
+    isAnew: boolean,
+    reason: string,
+    due: readonly BilledLine[],
+  ): void {
+    const { anchor, mode, terms } = subscription;
+    const index = isAnew ? 0 : subscription.period.index + 1;
+    const { interval } = planOf(terms);
+    const borderAt = (count: number): number =>
+      afterIntervals(anchor, interval, count, this.zone, mode);
+    const from = isAnew ? anchor : subscription.period.to;
+    const fullFrom = isAnew && mode === 'anniversary' ? anchor : borderAt(index);
+    const period = { from, to: borderAt(index + 1), fullFrom, index, isTrial: false };
+    subscription.period = { ...period, isOver: false };
+    subscription.spans.push(subscription.period);
+    const lines = [...due];
+    for (const item of subscription.items) {
+      const holds = item.from <= from && item.to > from;
+      if (item.price.timing !== 'in_advance' || !holds) continue;
+      const part =
+        from === fullFrom ? fraction(1n) : this.part(item, from, period.to, period, false);
+      lines.push(...chargeOf(item, 'recurring', from, period, part));
+    }
+    this.invoice(subscription, reason, lines);
+  }
+
+  private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
+    const { period } = subscription;
+    const lines: BilledLine[] = [];
+    if (!period.isOver) {
+      lines.push(...this.arrears(subscription, this.now, isTermination));
+      const isCredited = credits && isTermination && !period.isTrial;
+      lines.push(...this.credits(this.held(subscription), isCredited, true));
+      cut(subscription, this.now);
+    }
+    subscription.status = 'canceled';
+    subscription.pending = null;
+    subscription.events.push('canceled');
+    this.invoice(subscription, 'end', lines);
+  }
+
+  /** What a period bills when it is over, a line for each part. */
+  private arrears(
+    { items, period }: ReferenceSubscription,
+    at: number,
+    isTermination: boolean,
+  ): BilledLine[] {
+    if (period.isTrial || period.isOver) return [];
+    return items
+      .filter(({ price }) => price.timing === 'in_arrears')
+      .flatMap((item) => {
+        const from = Math.max(item.from, period.from);
+        const to = Math.min(item.to, at);
+        if (from >= to) return [];
+        const isWhole = from === period.fullFrom && to === period.to;
+        const part = isWhole
+          ? fraction(1n)
+          : this.part(item, from, to, period, isTermination && to === at);
+        return chargeOf(item, 'recurring', from, { ...period, to }, part, period.to);
+      });
+  }
+
+  private held({ items }: ReferenceSubscription): readonly Item[] {
+    return items.filter(({ to }) => to > this.now);
+  }
+
+  private credits(items: readonly Item[], credits: boolean, isEnd: boolean): BilledLine[] {
+    if (!credits) return [];
+    return items.flatMap((item) =>
+      item.billed
+        .filter(({ to }) => to > this.now)
+        .flatMap((line) => {
+          const from = Math.max(line.from, this.now);
+          // The day on which a subscription ends is billed, unless what was billed is yet to begin.
+          const dayOfEnd = isEnd && line.unit === 'day' && this.now >= line.from ? 1n : 0n;
+          const span = this.measure(line.unit, from, line.to) - dayOfEnd;
+          const unused = fraction(
+            span < 0n ? 0n : span,
+            this.measure(line.unit, line.fullFrom, line.fullTo),
+          );
+          const held = line.amount - line.discount - line.credited;
+          const amount = least(rounded(times(line.full, unused)), held);
+          if (amount === 0n) return [];
+          line.credited += amount;
+          const credit = { type: 'credit', from: this.now, amount: -amount, part: unused } as const;
+          return [{ ...line, ...credit, discount: 0n, credited: 0n }];
+        }),
+    );
+  }
+
+  private part(
+    item: Item,
+    from: number,
+    to: number,
+    period: { readonly fullFrom: number; readonly to: number },
+    isTermination: boolean,
+  ) {
+    const unit = planOf(item).proration;
+    const all = this.measure(unit, period.fullFrom, period.to);
+    const dayOfEnd = isTermination && unit === 'day' ? 1n : 0n;
+    const most = this.measure(unit, from, period.to);
+    return fraction(least(this.measure(unit, from, to) + dayOfEnd, most), all);
+  }
+
+  private measure(unit: 'day' | 'second', from: number, to: number): bigint {
+    return unit === 'day' ? datesBetween(from, to, this.zone) : secondsBetween(from, to);
+  }
+
+  private invoice(
+    { index, redemptions }: ReferenceSubscription,
+    reason: string,
+    lines: readonly BilledLine[],
+  ): void {
+    if (lines.length === 0) return;
+    this.invoices.push(bill(index, reason, lines, redemptions, this.payer, this.now));
+  }
+}
+
+export function planOf({ plan }: Pick<Terms, 'plan'>): ModelPlan {
+  const found = PLANS[plan];
+  if (found === undefined) throw new Error(`There is no plan ${plan}.`);
+  return found;
+}
+
+function dueOf({ status, period, pending }: ReferenceSubscription): number | null {
+  if (status === 'canceled') return null;
+  const due = Math.min(period.isOver ? FOREVER : period.to, pending?.at ?? FOREVER);
+  return due === FOREVER ? null : due;
+}
+
+function itemsOf(terms: Terms, from: number): Item[] {
+  return planOf(terms).prices.map((price) => ({
+    plan: terms.plan,
+    price,
+    quantity: terms.quantity,
+    from,
+    to: FOREVER,
+    resumesUntil: null,
+    billed: [],
+  }));
+}
+
+/** The terms from an instant on: what stays as it is goes on. */
+function swap(
+  subscription: ReferenceSubscription,
+  terms: Terms,
+  at: number,
+): { readonly ended: readonly Item[]; readonly added: readonly Item[] } {
+  const kept = subscription.items.filter(({ from }) => from <= at);
+  const holding = kept.filter(({ to }) => to > at);
+  const isSame = (one: Item, other: Item): boolean =>
+    one.plan === other.plan && one.price === other.price && one.quantity === other.quantity;
+  const wanted = itemsOf(terms, at);
+  const added = wanted.filter(
+    (item) => !holding.some((one) => one.to === FOREVER && isSame(one, item)),
+  );
+  const ended = holding.filter(
+    (item) => item.to !== FOREVER || !wanted.some((one) => isSame(one, item)),
+  );
+  for (const item of ended) item.to = at;
+  subscription.items = [...kept, ...added];
+  subscription.terms = terms;
+  return { ended, added };
+}
+
+function cut({ period }: ReferenceSubscription, at: number): void {
+  period.to = at;
+  period.isOver = true;
+}
+
+/** A line and, where it was paid in advance, its place with the item; nothing where no part is left. */
+function chargeOf(
+  item: Item,
+  type: 'recurring' | 'proration',
+  from: number,
+  period: { readonly to: number; readonly fullFrom: number },
+  part: { readonly over: bigint; readonly under: bigint },
+  fullTo = period.to,
+): readonly BilledLine[] {
+  if (part.over === 0n) return [];
+  const { price, quantity } = item;
+  const units = price.model === 'flat' ? 1n : BigInt(quantity);
+  const full = times(fromDecimal(price.amount), fraction(units));
+  const line = {
+    type,
+    full,
+    from,
+    to: period.to,
+    fullFrom: period.fullFrom,
+    fullTo,
+    unit: planOf(item).proration,
+    part,
+    amount: rounded(times(full, part)),
+    discount: 0n,
+    credited: 0n,
+  };
+  if (price.timing === 'in_advance') item.billed.push(line);
+  return [line];
+}

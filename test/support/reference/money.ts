@@ -1,0 +1,43 @@
+/** Exact amounts of the reference: a fraction of two whole numbers, the lower one positive. */
+export interface Fraction {
+  readonly over: bigint;
+  readonly under: bigint;
+}
+
+export function fraction(over: bigint, under = 1n): Fraction {
+  return { over, under };
+}
+
+/** `"12.5"` as 125 / 10. */
+export function fromDecimal(text: string): Fraction {
+  const [whole = '0', decimals = ''] = text.split('.');
+  return { over: BigInt(whole + decimals), under: 10n ** BigInt(decimals.length) };
+}
+
+export function times(one: Fraction, other: Fraction): Fraction {
+  return { over: one.over * other.over, under: one.under * other.under };
+}
+
+/** Half away from zero. */
+export function rounded({ over, under }: Fraction): bigint {
+  const magnitude = over < 0n ? -over : over;
+  const whole = (2n * magnitude + under) / (2n * under);
+  return over < 0n ? -whole : whole;
+}
+
+export function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n);
+}
+
+/** A whole in parts by weight, the units left over to those that lost most, then to the first. */
+export function split(amount: bigint, weights: readonly bigint[]): readonly bigint[] {
+  const all = sum(weights);
+  if (all === 0n) return weights.map(() => 0n);
+  const parts = weights.map((weight) => (amount * weight) / all);
+  const losses = weights.map((weight, index) => ({ loss: (amount * weight) % all, index }));
+  losses.sort((one, other) => Number(other.loss - one.loss) || one.index - other.index);
+  for (const { index } of losses.slice(0, Number(amount - sum(parts)))) {
+    parts[index] = (parts[index] ?? 0n) + 1n;
+  }
+  return parts;
+}

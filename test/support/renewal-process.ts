@@ -1,0 +1,35 @@
+import { Client } from 'pg';
+import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { startTestApp } from './test-app';
+
+/**
+ * A renewal run in a process of its own: does all that is due on a database at an instant, and ends. Started with
+ * `run-ts.cjs`; given a number, it kills itself as it hands so many statements to the database, as `kill -9` would:
+ * before, within or after any transaction, and between a commit and its answer.
+ */
+type Query = (this: Client, ...given: unknown[]) => unknown;
+
+function killAfter(statements: number): void {
+  const prototype = Client.prototype as unknown as { query: Query };
+  const original = prototype.query;
+  let left = statements;
+  prototype.query = function query(this: Client, ...given: unknown[]): unknown {
+    left -= 1;
+    const answer = original.apply(this, given);
+    // Every other time the statement is on its way and nobody is there for its answer.
+    if (left === 0 && statements % 2 === 0) process.kill(process.pid, 'SIGKILL');
+    else if (left === 0) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
+    return answer;
+  };
+}
+
+async function main([databaseUrl = '', now = '', statements]: readonly string[]): Promise<void> {
+  const worker = await startTestApp({ databaseUrl });
+  worker.clock.set(now);
+  if (statements !== undefined) killAfter(Number(statements));
+  const due = worker.app.get(DueSubscriptions);
+  while (await due.runDue());
+  await worker.close();
+}
+
+void main(process.argv.slice(2));
