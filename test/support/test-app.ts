@@ -44,7 +44,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...options.environment,
   });
   const clock = new ManualClock();
-  const logger = createLogger(configuration.logLevel);
+  // Through the stream, where a test can listen; the service writes to the descriptor itself.
+  const logger = createLogger(configuration.logLevel, process.stdout);
   const module = await Test.createTestingModule({
     imports: [AppModule.with(configuration, databaseUrl)],
   })

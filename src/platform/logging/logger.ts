@@ -13,7 +13,10 @@ const SECRET_FIELDS = [
   'cookie',
 ];
 
-export function createLogger(level: Configuration['logLevel']): Logger {
+export function createLogger(
+  level: Configuration['logLevel'],
+  destination: pino.DestinationStream = standardOutput(),
+): Logger {
   return pino(
     {
       level,
@@ -26,7 +29,7 @@ export function createLogger(level: Configuration['logLevel']): Logger {
         censor: '[redacted]',
       },
     },
-    standardOutput(),
+    destination,
   );
 }
 
