@@ -14,7 +14,8 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const FULL = process.env['CAMPAIGN'] === 'full';
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 200));
 const MOST_COMMANDS = 16;
-const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
+/** The short form repeats the same sequences, so that a red run is the doing of a change. */
+const SEED = Number(process.env['SEED'] ?? (FULL ? randomInt(2 ** 31) : 21));
 const TIME_LIMIT_MS = FULL ? 3_600_000 : 400_000;
 
 const customers = fc.record({

@@ -25,7 +25,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 }
 
 /** What the wall clock of a zone shows. */
-export function wallClock(instant: number, zone: string): number {
+function wallClock(instant: number, zone: string): number {
   const parts = new Map(
     formatOf(zone)
       .formatToParts(instant)
@@ -44,7 +44,7 @@ export function wallClock(instant: number, zone: string): number {
 }
 
 /** When a wall clock shows a time: the first of two, and later by the gap for a time that is skipped. */
-export function instantOf(wall: number, zone: string): number {
+function instantOf(wall: number, zone: string): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map((near) => wallClock(near, zone) - near);
   const candidates = offsets.map((offset) => wall - offset);
   return (

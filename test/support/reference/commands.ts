@@ -157,9 +157,7 @@ class Cancel extends OnSubscription {
   }
 
   protected override isLeftOut(model: Readonly<Reference>): boolean {
-    const { status, items } = this.of(model);
-    // The end of a pause is not noted, and the database refuses the row.
-    if (status === 'paused') return true;
+    const { items } = this.of(model);
     // At the instant at which a line begins, the day of the end is credited as well.
     const begins = items.some(({ billed }) => billed.some(({ from }) => from === model.now));
     return this.when === 'now' && this.credits && begins;
@@ -192,11 +190,6 @@ class Plain extends OnSubscription {
     private readonly command: 'uncancel' | 'pause' | 'resume',
   ) {
     super(pick);
-  }
-
-  protected override isLeftOut(model: Readonly<Reference>): boolean {
-    // The end would come during the pause.
-    return this.command === 'pause' && this.of(model).pending?.kind === 'cancel';
   }
 
   protected expected(model: Reference, subscription: ReferenceSubscription): string | null {

@@ -373,7 +373,7 @@ export class Reference {
   }
 }
 
-export function planOf({ plan }: Pick<Terms, 'plan'>): ModelPlan {
+function planOf({ plan }: Pick<Terms, 'plan'>): ModelPlan {
   const found = PLANS[plan];
   if (found === undefined) throw new Error(`There is no plan ${plan}.`);
   return found;

@@ -165,6 +165,7 @@ export function decideEnd(
       currentPeriodEndAt: closed?.endAt ?? before.currentPeriodEndAt,
       canceledAt: before.canceledAt ?? at,
       cancelAt: null,
+      pausedAt: null,
       endedAt: at,
       nextBillingAt: null,
     },
