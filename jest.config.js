@@ -40,6 +40,8 @@ const shared = {
 };
 
 module.exports = {
+  // Far beyond what a test takes: a busy machine is no finding.
+  testTimeout: 60_000,
   projects: [
     { ...shared, displayName: 'pure', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
     {

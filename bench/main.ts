@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchmarkReads } from './reads';
 import { benchmarkRefunds } from './refunds';
+import { endChildren } from './support/channel';
 import { tableOf } from './support/report';
 import { type Finding, isMet, type Settings } from './support/rounds';
 import { createTemporaryDatabase, type TemporaryDatabase } from './support/temporary-database';
@@ -62,6 +63,8 @@ async function run(benchmark: Benchmark, settings: Settings): Promise<readonly F
     console.log(`PostgreSQL ${database.version}, ${settings.rounds} rounds`);
     return await Promise.race([benchmark(database, settings), interrupted]);
   } finally {
+    // After an interruption they are still at work, and would write where everything is to be removed.
+    await endChildren();
     await database.remove();
     process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
   }

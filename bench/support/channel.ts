@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
 
 /**
@@ -24,6 +25,12 @@ const children = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
+
+/** Ends what is still there, and waits for it. */
+export async function endChildren(): Promise<void> {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all([...children].map((child) => once(child, 'exit')));
+}
 
 /** Whatever ends this process ends its children. */
 export function keepTrackOf(child: ChildProcess): void {
