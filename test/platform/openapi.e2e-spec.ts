@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createOpenApiDocument } from '../../src/openapi';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Description {
@@ -35,6 +36,17 @@ describe('the description of the API', () => {
     const { status, body } = await engine.http.get('/openapi.json');
     expect(status).toBe(200);
     expect(differingParts(body as Description, JSON.parse(committed) as Description)).toEqual([]);
+  });
+
+  it('lets every POST be repeated safely: each takes an Idempotency-Key', () => {
+    const { paths } = createOpenApiDocument(engine.app);
+    const without = Object.entries(paths).flatMap(([path, { post }]) => {
+      const takesKey = post?.parameters?.some(
+        (parameter) => 'name' in parameter && parameter.name === 'Idempotency-Key',
+      );
+      return post === undefined || takesKey === true ? [] : [path];
+    });
+    expect(without).toEqual([]);
   });
 
   it('is shown to people at /docs', async () => {
