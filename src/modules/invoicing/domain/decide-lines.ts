@@ -195,7 +195,7 @@ function unusedOf(line: InvoiceLine, from: Date, end: CreditOrder['end']): Prora
   );
   // What was billed from later on, for a part that is yet to come, is unused as a whole.
   const startAt = from > period.startAt ? from : period.startAt;
-  if (end === 'border' || from <= period.startAt) {
+  if (end === 'border' || from < period.startAt) {
     return prorate(unit, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
   }
   const billed =

@@ -1,0 +1,81 @@
+import { decideInvoice } from './decide-invoice';
+import { decideLines } from './decide-lines';
+import type { InvoiceLine } from './invoice';
+import type { ChargeOrder, LineOrder } from './order';
+
+const START = new Date('2026-03-01T00:00:00Z');
+const CHANGE = new Date('2026-03-11T09:00:00Z');
+const LATER = new Date('2026-03-21T09:00:00Z');
+const END = new Date('2026-04-01T00:00:00Z');
+
+const charge = (startAt: Date, unit: 'day' | 'second', days: bigint): ChargeOrder => ({
+  kind: 'charge',
+  isProration: false,
+  itemId: 'si_1',
+  price: {
+    priceId: 'price_1',
+    name: 'Base',
+    rating: { model: 'flat', amountMinor: 3_100n },
+    minimumMinor: null,
+    maximumMinor: null,
+  },
+  quantity: '1',
+  period: { startAt, endAt: END },
+  fullPeriod: { startAt: START, endAt: END },
+  proration:
+    days === 31n
+      ? null
+      : unit === 'day'
+        ? { numerator: days, denominator: 31n, unit }
+        : { numerator: days * 86_400n, denominator: 31n * 86_400n, unit },
+  prorationUnit: unit,
+  timeZone: 'UTC',
+  isInAdvance: true,
+});
+
+/** What an order was billed. */
+function billed(order: ChargeOrder): readonly InvoiceLine[] {
+  let made = 0;
+  const ids = { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` };
+  const facts = {
+    billed: [],
+    coupons: [],
+    taxRates: [],
+    taxTreatment: 'none',
+    creditGrants: [],
+  } as const;
+  const invoice = {
+    reason: 'renewal',
+    customerId: 'cus_1',
+    subscriptionId: 'sub_1',
+    renewsAt: START,
+    currency: 'USD',
+    period: null,
+    lines: [order],
+    collection: 'automatic',
+    daysUntilDue: 0,
+    metadata: {},
+  } as const;
+  return decideInvoice(invoice, facts, ids, START).lines;
+}
+
+function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'border' | 'termination'): bigint {
+  const credit: LineOrder = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
+  const { lines } = decideLines([credit], billed(order), () => 'il_credit');
+  return lines.reduce((total, { amount }) => total + amount, 0n);
+}
+
+describe('a credit for the unused part of 31 days at 31.00', () => {
+  it.each([
+    ['of a change leaves its day to the new price', START, CHANGE, 'border', 'day', -2_100n],
+    ['of an end keeps its day', START, CHANGE, 'termination', 'day', -2_000n],
+    ['of an end where the line begins keeps that day', START, START, 'termination', 'day', -3_000n],
+    ['of a change where the line begins is all of it', START, START, 'border', 'day', -3_100n],
+    ['of an end where a part begins keeps that day', CHANGE, CHANGE, 'termination', 'day', -2_000n],
+    ['of an end before the line begins is all of it', LATER, CHANGE, 'termination', 'day', -1_100n],
+    ['of an end by the second is all that is left', START, START, 'termination', 'second', -3_100n],
+  ] as const)('%s', (_, from, at, end, unit, expected) => {
+    const days = from === START ? 31n : from === CHANGE ? 21n : 11n;
+    expect(creditFor(charge(from, unit, days), at, end)).toBe(expected);
+  });
+});
