@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import { ExactJsonColumn } from '../invoicing';
-import type { SoldPrice, SubscriptionItem } from './domain/subscription';
+import type { ProrationMode, SoldPrice, SubscriptionItem } from './domain/subscription';
 
 @Entity('subscription_item')
 @Index('subscription_item_subscription_index', ['subscriptionId', 'id'])
@@ -15,7 +15,9 @@ export class SubscriptionItemEntity implements SubscriptionItem {
   /** The price as it was sold. */
   @ExactJsonColumn() readonly price!: SoldPrice;
   @Column({ type: 'numeric' }) readonly quantity!: string;
+  @Column({ type: 'varchar', length: 10 }) readonly proration!: ProrationMode;
   @InstantColumn() readonly startAt!: Date;
   @InstantColumn({ nullable: true }) readonly endAt!: Date | null;
   @Column({ type: 'boolean' }) readonly isPaused!: boolean;
+  @InstantColumn({ nullable: true }) readonly plannedEndAt!: Date | null;
 }

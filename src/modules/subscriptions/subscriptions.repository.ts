@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
+import { IsNull, MoreThan, Or } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Outcome } from './domain/outcome';
 import type {
@@ -63,19 +63,25 @@ export class SubscriptionsRepository {
     if (subscription === null) return null;
     const periods = await this.database.repository(SubscriptionPeriodEntity).find({
       where: { subscriptionId: id },
-      order: { id: 'DESC' },
+      // A period that was cut off where it began starts where the next one does.
+      order: { startAt: 'DESC', endAt: 'DESC' },
       take: 1,
     });
+    const period = periods[0] ?? null;
     const pending = await this.database
       .repository(ScheduledChangeEntity)
       .findOneBy({ subscriptionId: id, status: 'pending' });
-    return { subscription, items: await this.itemsOf([id]), period: periods[0] ?? null, pending };
+    return { subscription, items: await this.itemsSince(id, period?.startAt), period, pending };
   }
 
-  /** The items of subscriptions, oldest first. */
-  itemsOf(subscriptionIds: readonly string[]): Promise<SubscriptionItem[]> {
+  /** The items that hold after an instant, or would but for a pause, oldest first. */
+  private itemsSince(subscriptionId: string, startAt?: Date): Promise<SubscriptionItem[]> {
+    const after = startAt === undefined ? {} : { endAt: Or(IsNull(), MoreThan(startAt)) };
     return this.database.repository(SubscriptionItemEntity).find({
-      where: { subscriptionId: In([...subscriptionIds]) },
+      where: [
+        { subscriptionId, ...after },
+        { subscriptionId, isPaused: true },
+      ],
       order: { id: 'ASC' },
     });
   }
@@ -93,8 +99,8 @@ export class SubscriptionsRepository {
     await this.database.update(SubscriptionEntity, id, { ...columns, leaseEndsAt: null });
     const items = this.database.repository(SubscriptionItemEntity);
     if (outcome.itemsRemoved.length > 0) await items.delete([...outcome.itemsRemoved]);
-    for (const { id: itemId, endAt, isPaused } of outcome.itemsEnded) {
-      await items.update(itemId, { endAt, isPaused });
+    for (const { id: itemId, ...columns } of outcome.itemsEnded) {
+      await items.update(itemId, columns);
     }
     await this.insertItems(outcome.itemsAdded);
     const { periodChanged, periodOpened, scheduled, settled } = outcome;

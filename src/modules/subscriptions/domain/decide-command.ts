@@ -2,6 +2,7 @@ import { invariant } from '../../../core/invariant';
 import { mayBecome } from '../../../core/states';
 import {
   creditsOf,
+  endedItem,
   holdsBeyond,
   isSameInterval,
   nextDueAt,
@@ -56,7 +57,7 @@ function isRunning({ status }: Subscription): boolean {
 /**
  * A change that holds at once. What was paid in advance and is not used is credited and the rest of the period charged at
  * the new price, unless nothing is prorated: then the new price starts with the next period. Another interval ends the
- * period and counts anew from now. In a trial nothing is billed.
+ * period and counts anew from now; without proration it waits for the period's end. In a trial nothing is billed.
  */
 export function decideChangeNow(
   snapshot: Snapshot,
@@ -73,7 +74,9 @@ export function decideChangeNow(
     return outcomeOf(changed, { ...changesOf(swapped), facts: ['updated'] });
   }
   if (!isSameInterval(before, offer)) {
-    return decideIntervalChange(snapshot, offer, prorates, now, ids);
+    return prorates
+      ? decideIntervalChange(snapshot, offer, now, ids)
+      : decideSchedule(snapshot, { kind: 'change', offer }, period.endAt, now, ids);
   }
   const at = prorates ? now : period.endAt;
   const swapped = swapItems(snapshot.items, offer, before.id, at, ids);
@@ -105,13 +108,7 @@ export function decideChangeNow(
   });
 }
 
-function decideIntervalChange(
-  snapshot: Snapshot,
-  offer: Offer,
-  prorates: boolean,
-  now: Date,
-  ids: NewIds,
-): Outcome {
+function decideIntervalChange(snapshot: Snapshot, offer: Offer, now: Date, ids: NewIds): Outcome {
   const { subscription: before, period, items } = snapshot;
   invariant(period !== null, 'what runs has a period');
   const arrears = arrearsCharges(before, items, period, { at: now, end: 'border' });
@@ -124,9 +121,7 @@ function decideIntervalChange(
   const subscription = withPeriod(anchored, opened, null);
   return outcomeOf(subscription, {
     itemsAdded: added,
-    itemsEnded: held
-      .filter(({ startAt }) => startAt <= now)
-      .map(({ id }) => ({ id, endAt: now, isPaused: false })),
+    itemsEnded: held.filter(({ startAt }) => startAt <= now).map(({ id }) => endedItem(id, now)),
     itemsRemoved: held.filter(({ startAt }) => startAt > now).map(({ id }) => id),
     periodChanged: closed,
     periodOpened: opened,
@@ -136,7 +131,7 @@ function decideIntervalChange(
       renewsAt: null,
       lines: [
         ...arrears,
-        ...(prorates ? creditsOf(held, now, 'border') : []),
+        ...creditsOf(held, now, 'border'),
         ...advanceCharges(subscription, added, opened),
       ],
     },
@@ -190,18 +185,15 @@ export function decideUndo(snapshot: Snapshot): Outcome {
   );
 }
 
-/** A pause: what was paid in advance stays paid, prices in arrears stop, and no further period begins. */
+/** A pause: what was paid in advance stays paid, prices in arrears that hold now stop, and no further period begins. */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
   return outcomeOf(
     { ...before, status: 'paused', pausedAt: now },
     {
       itemsEnded: items
-        .filter(({ price, endAt }) => price.timing === 'in_arrears' && endAt === null)
-        .map(({ id, startAt }) => ({
-          id,
-          endAt: startAt > now ? startAt : now,
-          isPaused: true,
-        })),
+        .filter(({ price, startAt }) => price.timing === 'in_arrears' && startAt <= now)
+        .filter(holdsBeyond(now))
+        .map(({ id, endAt }) => ({ id, endAt: now, isPaused: true, plannedEndAt: endAt })),
       facts: ['paused'],
     },
   );
@@ -211,13 +203,19 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;
   invariant(period !== null, 'what is paused ran before');
-  const reopened = items
-    .filter(({ isPaused }) => isPaused)
-    .map((item) => ({ ...item, id: ids.item(), startAt: now, endAt: null, isPaused: false }));
+  const paused = items.filter(({ isPaused }) => isPaused);
+  const reopened = paused
+    .filter(({ plannedEndAt }) => plannedEndAt === null || plannedEndAt > now)
+    .map((item) => ({
+      ...item,
+      id: ids.item(),
+      startAt: now,
+      endAt: item.plannedEndAt,
+      isPaused: false,
+      plannedEndAt: null,
+    }));
   // They are followed by the reopened ones, and are not to be reopened by the next resume.
-  const settled = items
-    .filter(({ isPaused }) => isPaused)
-    .map(({ id, endAt }) => ({ id, endAt: endAt ?? now, isPaused: false }));
+  const settled = paused.map(({ id, endAt }) => endedItem(id, endAt ?? now));
   const active = { ...before, status: 'active', pausedAt: null } as const;
   if (!period.isClosed) {
     return outcomeOf(withPeriod(active, period, pending), {

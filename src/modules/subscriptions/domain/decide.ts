@@ -35,7 +35,7 @@ export function nextDueAt(
   );
 }
 
-/** The items of an offer, from an instant on. */
+/** The items of an offer, from an instant on. A flat price is sold once, whatever the quantity. */
 export function itemsOf(
   subscriptionId: string,
   offer: Offer,
@@ -46,9 +46,12 @@ export function itemsOf(
     ...item,
     id: ids.item(),
     subscriptionId,
+    quantity: item.price.rating.model === 'flat' ? '1' : item.quantity,
+    proration: offer.proration,
     startAt,
     endAt: null,
     isPaused: false,
+    plannedEndAt: null,
   }));
 }
 
@@ -170,11 +173,9 @@ export function decideEnd(
       nextBillingAt: null,
     },
     {
-      itemsEnded: items.filter(holdsBeyond(at)).map(({ id, startAt }) => ({
-        id,
-        endAt: startAt > at ? startAt : at,
-        isPaused: false,
-      })),
+      itemsEnded: items
+        .filter(holdsBeyond(at))
+        .map(({ id, startAt }) => endedItem(id, startAt > at ? startAt : at)),
       periodChanged: closed,
       settled:
         pending === null
@@ -205,6 +206,11 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
 /** Whether an item is billed for time after an instant. */
 export function holdsBeyond(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
   return ({ endAt }) => endAt === null || endAt > at;
+}
+
+/** An item that is over for good. */
+export function endedItem(id: string, endAt: Date): EndedItem {
+  return { id, endAt, isPaused: false, plannedEndAt: null };
 }
 
 /** A credit for what each item was billed in advance beyond an instant. */
@@ -247,7 +253,7 @@ export function swapItems(
     if (index === -1) added.push(offered);
     else left.splice(index, 1);
   }
-  const ended = left.map(({ id }) => ({ id, endAt: at, isPaused: false }));
+  const ended = left.map(({ id }) => endedItem(id, at));
   const endedIds = new Set(ended.map(({ id }) => id));
   const removed = dropped.map(({ id }) => id);
   const kept = items
@@ -258,12 +264,13 @@ export function swapItems(
 
 function isSameItem(
   item: SubscriptionItem,
-  other: Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity'>,
+  other: Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity' | 'proration'>,
 ): boolean {
   return (
     item.addonId === other.addonId &&
     item.price.priceId === other.price.priceId &&
-    item.quantity === other.quantity
+    item.quantity === other.quantity &&
+    item.proration === other.proration
   );
 }
 

@@ -43,7 +43,9 @@ export interface Billing {
 export type SubscriptionFact =
   'created' | 'activated' | 'updated' | 'renewed' | 'paused' | 'resumed' | 'canceled';
 
-export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused'> & { readonly endAt: Date };
+export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt'> & {
+  readonly endAt: Date;
+};
 
 /** What a decision comes to: what is written, invoiced and told, all in one commit. */
 export interface Outcome {

@@ -1,4 +1,4 @@
-import { prorate, type Proration } from '../../../core/proration';
+import { prorate, type ProratedPart, type Proration } from '../../../core/proration';
 import { periodAfter, periodAt, type BillingPeriod, type Period } from '../../../core/time';
 import type { ChargeLine } from './outcome';
 import {
@@ -69,13 +69,13 @@ export function advanceCharges(
     .filter(({ price }) => price.timing === 'in_advance')
     .filter((item) => item.startAt <= startAt && (item.endAt === null || item.endAt > startAt))
     .map((item) =>
-      charge(subscription, item, spanOf(period), period, shortOf(subscription, period)),
+      charge(subscription, item, spanOf(period), period, shortOf(subscription, item, period)),
     );
 }
 
 /**
- * What a period bills when it ends, or when it is cut short: each price in arrears, for the part for which it held.
- * Where the plan prorates nothing, a price that held to the end is billed whole.
+ * What a period bills when it ends, or when it is cut short: each price in arrears, for the part for which it held, the
+ * day of a termination included. Where the plan prorates nothing, a price that held to the end is billed whole.
  */
 export function arrearsCharges(
   subscription: Subscription,
@@ -88,18 +88,19 @@ export function arrearsCharges(
     .filter(({ price }) => price.timing === 'in_arrears')
     .flatMap((item) => {
       const startAt = item.startAt > period.startAt ? item.startAt : period.startAt;
-      const endAt = item.endAt !== null && item.endAt < until.at ? item.endAt : until.at;
-      if (startAt >= endAt) return [];
-      const holds = endAt.getTime() === until.at.getTime();
-      const part = { startAt, endAt, end: holds ? until.end : ('border' as const) };
+      const holdsOn = item.endAt === null || item.endAt > until.at;
+      const endAt = item.endAt === null || holdsOn ? until.at : item.endAt;
+      const end = holdsOn ? until.end : 'border';
+      // Ended where it began, it was used for the day of the end, and not at all where something follows.
+      if (startAt > endAt || (startAt.getTime() === endAt.getTime() && end === 'border')) return [];
+      const isToTheEnd = holdsOn || endAt.getTime() === period.endAt.getTime();
       const isWhole =
         (startAt.getTime() === period.fullStartAt.getTime() &&
           endAt.getTime() === period.fullEndAt.getTime()) ||
-        (subscription.proration === 'none' && holds);
-      const proration = isWhole
-        ? null
-        : prorate(unitOf(subscription), part, fullSpanOf(period), subscription.timeZone);
-      return [charge(subscription, item, { startAt, endAt }, period, proration)];
+        (item.proration === 'none' && isToTheEnd);
+      const part = { startAt, endAt };
+      const proration = isWhole ? null : partOf(subscription, item, { ...part, end }, period);
+      return [charge(subscription, item, part, period, proration)];
     });
 }
 
@@ -110,25 +111,28 @@ export function restCharge(
   period: SubscriptionPeriod,
 ): ChargeLine {
   const rest = { startAt: item.startAt, endAt: period.endAt };
-  const proration = prorate(
-    unitOf(subscription),
-    { ...rest, end: 'border' },
-    fullSpanOf(period),
-    subscription.timeZone,
-  );
+  const proration = partOf(subscription, item, { ...rest, end: 'border' }, period);
   return { ...charge(subscription, item, rest, period, proration), isProration: true };
 }
 
 /** The part that a short first period is of its calendar period. */
-function shortOf(subscription: Subscription, period: SubscriptionPeriod): Proration | null {
+function shortOf(
+  subscription: Subscription,
+  item: SubscriptionItem,
+  period: SubscriptionPeriod,
+): Proration | null {
   const isFull = period.startAt.getTime() === period.fullStartAt.getTime();
-  if (isFull || subscription.proration === 'none') return null;
-  return prorate(
-    unitOf(subscription),
-    { ...spanOf(period), end: 'border' },
-    fullSpanOf(period),
-    subscription.timeZone,
-  );
+  if (isFull || item.proration === 'none') return null;
+  return partOf(subscription, item, { ...spanOf(period), end: 'border' }, period);
+}
+
+function partOf(
+  { timeZone }: Subscription,
+  item: SubscriptionItem,
+  part: ProratedPart,
+  period: SubscriptionPeriod,
+): Proration {
+  return prorate(unitOf(item), part, fullSpanOf(period), timeZone);
 }
 
 function charge(
@@ -147,7 +151,7 @@ function charge(
     period: span,
     fullPeriod: fullSpanOf(period),
     proration,
-    prorationUnit: unitOf(subscription),
+    prorationUnit: unitOf(item),
     timeZone: subscription.timeZone,
     isInAdvance: item.price.timing === 'in_advance',
   };

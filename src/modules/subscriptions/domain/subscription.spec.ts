@@ -29,9 +29,11 @@ const item = (id: string, quantity: string, parts: Partial<SubscriptionItem> = {
   addonId: null,
   price: price('price_1'),
   quantity,
+  proration: 'day' as const,
   startAt: START,
   endAt: null,
   isPaused: false,
+  plannedEndAt: null,
   ...parts,
 });
 
@@ -101,7 +103,9 @@ describe('the items of an offer', () => {
 
   it('of another quantity end, and begin anew', () => {
     const swapped = swapItems([item('si_1', '2')], offer('5'), 'sub_1', NOW, newIds());
-    expect(swapped.ended).toEqual([{ id: 'si_1', endAt: NOW, isPaused: false }]);
+    expect(swapped.ended).toEqual([
+      { id: 'si_1', endAt: NOW, isPaused: false, plannedEndAt: null },
+    ]);
     expect(swapped.added).toMatchObject([{ id: 'new_1', quantity: '5', startAt: NOW }]);
   });
 

@@ -105,12 +105,17 @@ export interface SubscriptionItem {
   /** Null: a price of the plan. */
   readonly addonId: string | null;
   readonly price: SoldPrice;
+  /** Decimal string; `1` of a flat price. */
   readonly quantity: string;
+  /** Of the plan version it was sold with, whatever the subscription has changed to since. */
+  readonly proration: ProrationMode;
   readonly startAt: Date;
   /** Exclusive; null: until further notice. */
   readonly endAt: Date | null;
   /** Whether it was a pause that ended it. */
   readonly isPaused: boolean;
+  /** When it would have ended without the pause; null: it would not have, or there is no pause. */
+  readonly plannedEndAt: Date | null;
 }
 
 /** A period that is billed, or that is free for a trial. */
@@ -160,7 +165,7 @@ export interface ScheduledChange {
 /** All that a decision about a subscription is made from. */
 export interface Snapshot {
   readonly subscription: Subscription;
-  /** All that were ever billed in the current period or will be later. */
+  /** All that hold in the newest period or later, and those that a pause ended. */
   readonly items: readonly SubscriptionItem[];
   /** The newest; null before the start. */
   readonly period: SubscriptionPeriod | null;
@@ -187,6 +192,6 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
 }
 
 /** What parts of a period are measured in; where the plan prorates nothing but a caller wants it, in dates. */
-export function unitOf({ proration }: Pick<Subscription, 'proration'>): 'day' | 'second' {
+export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';
 }

@@ -219,7 +219,8 @@ export class ChangeSubscriptionDto {
     nullable: true,
     description:
       'Whether a change now credits what is unused and charges the rest of the period (`prorate`), or the new price ' +
-      'starts with the next period (`none`); left out: as the plan says.',
+      'starts with the next period (`none`); left out: as the plan says. Without it a change to another interval waits ' +
+      'for the end of the period, as with `when: period_end`.',
     example: 'prorate',
   })
   readonly proration?: 'prorate' | 'none' | null;
