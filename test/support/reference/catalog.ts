@@ -62,6 +62,12 @@ export const PLANS: readonly ModelPlan[] = [
     proration: 'day',
     prices: [flat('1000'), seats('207.7', 'in_arrears')],
   },
+  {
+    name: 'arrears',
+    interval: 'month',
+    proration: 'second',
+    prices: [flat('777', 'in_arrears'), seats('55.5', 'in_arrears')],
+  },
 ];
 
 export const COUPONS: readonly ModelCoupon[] = [

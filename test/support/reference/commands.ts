@@ -23,7 +23,7 @@ abstract class OnSubscription implements BillingCommand {
   constructor(private readonly pick: number) {}
 
   check(model: Readonly<Reference>): boolean {
-    return model.subscriptions.length > 0 && !this.isLeftOut(model);
+    return model.subscriptions.length > 0;
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
@@ -37,11 +37,6 @@ abstract class OnSubscription implements BillingCommand {
         ? { id: engine.subscriptionIds[subscription.index], status: subscription.status }
         : { code: refusal };
     expect({ command, ...answer.body }).toMatchObject(expected);
-  }
-
-  /** What the engine is known to do otherwise than the rules say, or that they leave open. */
-  protected isLeftOut(_model: Readonly<Reference>): boolean {
-    return false;
   }
 
   protected of(model: Readonly<Reference>): ReferenceSubscription {
@@ -109,16 +104,6 @@ class Change extends OnSubscription {
     super(pick);
   }
 
-  protected override isLeftOut(model: Readonly<Reference>): boolean {
-    const { terms } = this.of(model);
-    const [from, to] = [PLANS[terms.plan], PLANS[this.plan ?? terms.plan]];
-    // What the old plan bills in arrears is measured as the new one says.
-    const hasArrears = from?.prices.some(({ timing }) => timing === 'in_arrears') ?? false;
-    if (hasArrears && from?.proration !== to?.proration) return true;
-    // The rules leave open what a change of the interval without proration is.
-    return this.isUnprorated && from?.interval !== to?.interval;
-  }
-
   protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
     const { terms } = subscription;
     const changed = { plan: this.plan ?? terms.plan, quantity: this.quantity ?? terms.quantity };
@@ -154,13 +139,6 @@ class Cancel extends OnSubscription {
     private readonly inMinutes: number,
   ) {
     super(pick);
-  }
-
-  protected override isLeftOut(model: Readonly<Reference>): boolean {
-    const { items } = this.of(model);
-    // At the instant at which a line begins, the day of the end is credited as well.
-    const begins = items.some(({ billed }) => billed.some(({ from }) => from === model.now));
-    return this.when === 'now' && this.credits && begins;
   }
 
   protected expected(model: Reference, subscription: ReferenceSubscription): string | null {

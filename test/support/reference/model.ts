@@ -122,17 +122,19 @@ export class Reference {
     if (status !== 'active' && status !== 'trialing') return 'subscription_not_running';
     if (pending !== null) return 'subscription_change_pending';
     subscription.events.push('updated');
-    if (when === 'period_end') {
+    const isSame = planOf(terms).interval === planOf(subscription.terms).interval;
+    // Another interval without proration begins with the next period.
+    const waits = !isSame && !prorates && !period.isTrial;
+    if (when === 'period_end' || waits) {
       subscription.pending = { kind: 'change', at: period.to, terms };
       return null;
     }
-    const isSame = planOf(terms).interval === planOf(subscription.terms).interval;
     const { now } = this;
     if (period.isTrial) {
       swap(subscription, terms, now);
     } else if (!isSame) {
       const lines = this.arrears(subscription, now, false);
-      lines.push(...this.credits(this.held(subscription), prorates, false));
+      lines.push(...this.credits(this.held(subscription), true, false));
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
       for (const item of subscription.items) item.to = Math.min(item.to, now);
@@ -307,12 +309,12 @@ export class Reference {
       .filter(({ price }) => price.timing === 'in_arrears')
       .flatMap((item) => {
         const from = Math.max(item.from, period.from);
-        const to = Math.min(item.to, at);
-        if (from >= to) return [];
+        const holdsOn = item.to > at;
+        const to = holdsOn ? at : item.to;
+        const isLastDay = isTermination && holdsOn;
+        if (from > to || (from === to && !isLastDay)) return [];
         const isWhole = from === period.fullFrom && to === period.to;
-        const part = isWhole
-          ? fraction(1n)
-          : this.part(item, from, to, period, isTermination && to === at);
+        const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
         return chargeOf(item, 'recurring', from, { ...period, to }, part, period.to);
       });
   }
@@ -406,7 +408,9 @@ function swap(
   const kept = subscription.items.filter(({ from }) => from <= at);
   const holding = kept.filter(({ to }) => to > at);
   const isSame = (one: Item, other: Item): boolean =>
-    one.plan === other.plan && one.price === other.price && one.quantity === other.quantity;
+    one.plan === other.plan &&
+    one.price === other.price &&
+    (one.quantity === other.quantity || one.price.model === 'flat');
   const wanted = itemsOf(terms, at);
   const added = wanted.filter(
     (item) => !holding.some((one) => one.to === FOREVER && isSame(one, item)),
