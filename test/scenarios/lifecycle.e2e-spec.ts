@@ -27,10 +27,46 @@ describe('the life of a subscription', () => {
       'subscription.created',
       'subscription.updated',
       'subscription.updated',
+      'subscription.trial_ending',
       'subscription.activated',
       'subscription.renewed',
     ]);
     await story.verify();
+  });
+
+  it('a trial is told to end three days before it does, and once', async () => {
+    const story = await Story.begin(engine, '2026-01-20T08:00:00.000Z');
+    const { id, next_billing_at } = await story.subscribe(await story.plan(1_000), {
+      trial_days: 14,
+    });
+    expect(next_billing_at).toBe('2026-02-03T08:00:00.000Z');
+    await story.advance('2026-01-31T07:59:59.000Z');
+    expect(await typesOf(id)).toEqual(['subscription.created', 'subscription.updated']);
+    await story.advance('2026-01-31T08:00:00.000Z');
+    expect((await typesOf(id)).at(-1)).toBe('subscription.trial_ending');
+    const told = await story.subscription(id);
+    expect(told).toMatchObject({
+      status: 'trialing',
+      next_billing_at: '2026-02-03T08:00:00.000Z',
+    });
+    await story.tell(id, 'change', { quantity: '2', when: 'now' });
+    await story.advance('2026-02-03T08:00:00.000Z');
+    expect((await typesOf(id)).slice(2)).toEqual([
+      'subscription.trial_ending',
+      'subscription.updated',
+      'subscription.activated',
+    ]);
+    await story.verify();
+  });
+
+  it('a trial of two days is told to end when it starts', async () => {
+    const story = await Story.begin(engine, '2026-01-20T08:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(1_000), { trial_days: 2 });
+    expect(await typesOf(id)).toEqual([
+      'subscription.created',
+      'subscription.updated',
+      'subscription.trial_ending',
+    ]);
   });
 
   it('an end with the period can be taken back, and bills nothing further when it is not', async () => {

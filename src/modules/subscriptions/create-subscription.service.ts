@@ -127,6 +127,7 @@ function subscriptionOf(
     proration,
     startAt,
     trialEndAt: trialDays > 0 ? trialEnd(startAt, trialDays, customer.timezone) : null,
+    trialEndingAt: null,
     anchorAt: startAt,
     currentPeriodStartAt: null,
     currentPeriodEndAt: null,

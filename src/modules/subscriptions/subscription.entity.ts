@@ -63,6 +63,7 @@ export class SubscriptionEntity implements Subscription {
   @Column({ type: 'varchar', length: 10 }) readonly proration!: ProrationMode;
   @InstantColumn() readonly startAt!: Date;
   @InstantColumn({ nullable: true }) readonly trialEndAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly trialEndingAt!: Date | null;
   @InstantColumn() readonly anchorAt!: Date;
   @InstantColumn({ nullable: true }) readonly currentPeriodStartAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly currentPeriodEndAt!: Date | null;

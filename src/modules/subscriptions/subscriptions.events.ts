@@ -21,6 +21,18 @@ export const SUBSCRIPTION_EVENTS = {
     meaning: 'A subscription changed: its plan, quantities, add-ons, or what is planned for it.',
     ...shown,
   }),
+  trial_ending: defineEvent({
+    type: 'subscription.trial_ending',
+    meaning:
+      'The trial of a subscription ends in three days; told at its start where it is no longer than that.',
+    example: {
+      status: 'trialing',
+      trial_end_at: '2026-03-04T09:30:00.000Z',
+      current_period_end: '2026-03-04T09:30:00.000Z',
+      next_billing_at: '2026-03-04T09:30:00.000Z',
+    },
+    ...shown,
+  }),
   renewed: defineEvent({
     type: 'subscription.renewed',
     meaning: 'A further period of a subscription began.',

@@ -243,7 +243,7 @@ const subscribe = fc
   .tuple(
     plan,
     quantity,
-    fc.constantFrom(0, 0, 0, 7, 30),
+    fc.constantFrom(0, 0, 0, 0, 2, 3, 7, 30),
     fc.option(coupon),
     fc.constantFrom('anniversary' as const, 'anniversary' as const, 'calendar' as const),
   )

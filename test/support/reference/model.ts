@@ -9,6 +9,7 @@ import { fraction, fromDecimal, rounded, times } from './money';
  * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
  */
 const FOREVER = Number.MAX_SAFE_INTEGER;
+const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
 
 interface Item {
   readonly plan: number;
@@ -28,6 +29,8 @@ interface RunningPeriod {
   readonly index: number;
   readonly isTrial: boolean;
   isOver: boolean;
+  /** When it is to be told that a trial ends; null once it was. */
+  tellsAt: number | null;
 }
 
 type Pending =
@@ -77,6 +80,8 @@ export class Reference {
   ): void {
     const { now, zone } = this;
     const isTrial = trialDays > 0;
+    const trialEnd = afterDays(now, trialDays, zone);
+    const isShort = isTrial && trialEnd - TRIAL_ENDING_MS <= now;
     const subscription: ReferenceSubscription = {
       index: this.subscriptions.length,
       status: isTrial ? 'trialing' : 'active',
@@ -86,15 +91,16 @@ export class Reference {
       items: itemsOf(terms, now),
       period: {
         from: now,
-        to: isTrial ? afterDays(now, trialDays, zone) : now,
+        to: trialEnd,
         fullFrom: now,
         index: -1,
         isTrial,
         isOver: false,
+        tellsAt: isTrial && !isShort ? trialEnd - TRIAL_ENDING_MS : null,
       },
       pending: null,
       redemptions: [],
-      events: ['created', isTrial ? 'updated' : 'activated'],
+      events: ['created', isTrial ? 'updated' : 'activated', ...(isShort ? ['trial_ending'] : [])],
       spans: [],
     };
     this.subscriptions.push(subscription);
@@ -236,6 +242,11 @@ export class Reference {
       this.end(subscription, !isBorder, pending.credits);
       return;
     }
+    if (period.tellsAt === this.now) {
+      period.tellsAt = null;
+      subscription.events.push('trial_ending');
+      return;
+    }
     const lines = this.arrears(subscription, this.now, false);
     period.isOver = true;
     if (subscription.status === 'paused') {
@@ -270,7 +281,7 @@ export class Reference {
     const from = isAnew ? anchor : subscription.period.to;
     const fullFrom = isAnew && mode === 'anniversary' ? anchor : borderAt(index);
     const period = { from, to: borderAt(index + 1), fullFrom, index, isTrial: false };
-    subscription.period = { ...period, isOver: false };
+    subscription.period = { ...period, isOver: false, tellsAt: null };
     subscription.spans.push(subscription.period);
     const lines = [...due];
     for (const item of subscription.items) {
@@ -383,7 +394,11 @@ function planOf({ plan }: Pick<Terms, 'plan'>): ModelPlan {
 
 function dueOf({ status, period, pending }: ReferenceSubscription): number | null {
   if (status === 'canceled') return null;
-  const due = Math.min(period.isOver ? FOREVER : period.to, pending?.at ?? FOREVER);
+  const due = Math.min(
+    period.isOver ? FOREVER : period.to,
+    pending?.at ?? FOREVER,
+    period.tellsAt ?? FOREVER,
+  );
   return due === FOREVER ? null : due;
 }
 

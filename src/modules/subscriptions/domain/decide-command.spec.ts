@@ -1,7 +1,14 @@
 import { decideBegin, decideDue, decideEnd, itemsOf } from './decide';
 import { changeRefusal, decideChangeNow, decidePause, decideResume } from './decide-command';
 import type { NewIds, Outcome } from './outcome';
-import type { Offer, ProrationMode, Snapshot, SoldPrice, Subscription } from './subscription';
+import {
+  billedNextAt,
+  type Offer,
+  type ProrationMode,
+  type Snapshot,
+  type SoldPrice,
+  type Subscription,
+} from './subscription';
 
 const START = new Date('2026-03-01T00:00:00Z');
 const CHANGE = new Date('2026-03-11T09:00:00Z');
@@ -41,7 +48,7 @@ class Life {
     this.ids = { item: next, period: next, change: next };
   }
 
-  static begin(offer: Offer): Life {
+  static begin(offer: Offer, trialEndAt: Date | null = null): Life {
     const { planId, planVersionId, interval, intervalCount, proration, quantity } = offer;
     const subscription: Subscription = {
       ...{ planId, planVersionId, interval, intervalCount, proration, quantity, addons: [] },
@@ -56,7 +63,8 @@ class Life {
       daysUntilDue: 0,
       billingAnchor: 'anniversary',
       startAt: START,
-      trialEndAt: null,
+      trialEndAt,
+      trialEndingAt: null,
       anchorAt: START,
       currentPeriodStartAt: null,
       currentPeriodEndAt: null,
@@ -117,6 +125,34 @@ class Life {
     });
   }
 }
+
+describe('a trial', () => {
+  const offer = offerOf([seats()], '2');
+  const factsOf = ({ outcomes }: Life) => outcomes.map(({ facts }) => facts);
+  const dayOf = (life: Life) => life.snapshot.subscription.nextBillingAt?.toISOString();
+
+  it('is told to end three days before it does, once', () => {
+    const life = Life.begin(offer, new Date('2026-03-15T00:00:00Z'));
+    expect(dayOf(life)).toBe('2026-03-12T00:00:00.000Z');
+    expect(billedNextAt(life.snapshot.subscription)).toEqual(new Date('2026-03-15T00:00:00Z'));
+    life.renew();
+    expect(dayOf(life)).toBe('2026-03-15T00:00:00.000Z');
+    life.renew();
+    expect(factsOf(life)).toEqual([['updated'], ['trial_ending'], ['activated']]);
+  });
+
+  it('of three days is told to end when it starts', () => {
+    const life = Life.begin(offer, new Date('2026-03-04T00:00:00Z'));
+    expect(dayOf(life)).toBe('2026-03-04T00:00:00.000Z');
+    expect(factsOf(life)).toEqual([['updated', 'trial_ending']]);
+  });
+
+  it('that was canceled is not told to end', () => {
+    const life = Life.begin(offer, END);
+    life.cancel(CHANGE);
+    expect(life.snapshot.subscription).toMatchObject({ trialEndingAt: null, nextBillingAt: null });
+  });
+});
 
 describe('a flat price', () => {
   const base = seats({

@@ -18,9 +18,11 @@ import {
   type SubscriptionPeriod,
 } from './subscription';
 
-/** When the next piece of work falls due: the end of the period that runs, or a change that waits. */
+const TRIAL_ENDING_MS = 3 * 86_400_000;
+
+/** When the next piece of work falls due: the end of the period that runs, a change that waits, word of a trial's end. */
 export function nextDueAt(
-  subscription: Pick<Subscription, 'status' | 'startAt'>,
+  subscription: Pick<Subscription, 'status' | 'startAt' | 'trialEndingAt'>,
   period: SubscriptionPeriod | null,
   pending: Pick<ScheduledChange, 'effectiveAt'> | null,
 ): Date | null {
@@ -28,6 +30,7 @@ export function nextDueAt(
   const dues = [
     period === null ? subscription.startAt : period.isClosed ? null : period.endAt,
     pending?.effectiveAt ?? null,
+    subscription.trialEndingAt,
   ].filter((due) => due !== null);
   return dues.reduce<Date | null>(
     (earliest, due) => (earliest === null || due < earliest ? due : earliest),
@@ -61,9 +64,11 @@ export function decideBegin(snapshot: Snapshot, ids: NewIds): Outcome {
   invariant(snapshot.period === null, 'a subscription begins once');
   if (before.trialEndAt !== null) {
     const period = trialPeriod(before, before.trialEndAt, ids.period());
-    return outcomeOf(withPeriod({ ...before, status: 'trialing' }, period, snapshot.pending), {
+    const trialEndingAt = trialEndingOf(period);
+    const trialing = { ...before, status: 'trialing', trialEndingAt } as const;
+    return outcomeOf(withPeriod(trialing, period, snapshot.pending), {
       periodOpened: period,
-      facts: ['updated'],
+      facts: trialEndingAt === null ? ['updated', 'trial_ending'] : ['updated'],
     });
   }
   const period = nextPeriod(before, null, ids.period());
@@ -80,7 +85,16 @@ export function decideBegin(snapshot: Snapshot, ids: NewIds): Outcome {
   });
 }
 
-/** What falls due at `subscription.nextBillingAt`: its start, the end of a period or trial, a change that waited. */
+/** Three days before the trial's end; null where it is that close from the start. */
+function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
+  const at = new Date(endAt.getTime() - TRIAL_ENDING_MS);
+  return at > startAt ? at : null;
+}
+
+/**
+ * What falls due at `subscription.nextBillingAt`: its start, the end of a period or trial, a change that waited, word of
+ * the trial's end.
+ */
 export function decideDue(snapshot: Snapshot, ids: NewIds): Outcome {
   const { subscription, period, pending } = snapshot;
   const at = subscription.nextBillingAt;
@@ -90,6 +104,11 @@ export function decideDue(snapshot: Snapshot, ids: NewIds): Outcome {
   if (pending?.terms.kind === 'cancel' && pending.effectiveAt <= at) {
     const { creditUnused } = pending.terms;
     return decideEnd(snapshot, at, isBorder ? 'border' : 'termination', creditUnused);
+  }
+  if (subscription.trialEndingAt?.getTime() === at.getTime()) {
+    const told = { ...subscription, trialEndingAt: null };
+    const nextBillingAt = nextDueAt(told, period, pending);
+    return outcomeOf({ ...told, nextBillingAt }, { facts: ['trial_ending'] });
   }
   invariant(isBorder, 'a change waits for the end of a period');
   return decideRenewal(snapshot, period, ids);
@@ -169,6 +188,7 @@ export function decideEnd(
       canceledAt: before.canceledAt ?? at,
       cancelAt: null,
       pausedAt: null,
+      trialEndingAt: null,
       endedAt: at,
       nextBillingAt: null,
     },

@@ -41,7 +41,14 @@ export interface Billing {
 }
 
 export type SubscriptionFact =
-  'created' | 'activated' | 'updated' | 'renewed' | 'paused' | 'resumed' | 'canceled';
+  | 'created'
+  | 'activated'
+  | 'updated'
+  | 'trial_ending'
+  | 'renewed'
+  | 'paused'
+  | 'resumed'
+  | 'canceled';
 
 export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt'> & {
   readonly endAt: Date;

@@ -91,7 +91,15 @@ describe('what falls due next', () => {
     ['an end planned for after it', 'paused', closed, { effectiveAt: END }, END],
     ['nothing after the end', 'canceled', closed, null, null],
   ] as const)('is %s', (_, status, running, pending, expected) => {
-    expect(nextDueAt({ status, startAt: START }, running, pending)).toEqual(expected);
+    expect(nextDueAt({ status, startAt: START, trialEndingAt: null }, running, pending)).toEqual(
+      expected,
+    );
+  });
+
+  it('is word of the end of a trial before that end', () => {
+    const trial = { ...period, isTrial: true };
+    const trialing = { status: 'trialing', startAt: START, trialEndingAt: NOW } as const;
+    expect(nextDueAt(trialing, trial, null)).toEqual(NOW);
   });
 });
 

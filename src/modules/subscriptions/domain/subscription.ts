@@ -71,6 +71,8 @@ export interface Subscription {
   readonly proration: ProrationMode;
   readonly startAt: Date;
   readonly trialEndAt: Date | null;
+  /** When it is to be told that its trial ends; null once it was, and where there is none. */
+  readonly trialEndingAt: Date | null;
   /** The start of the period with index 0; moves with a change of the interval and after a pause. */
   readonly anchorAt: Date;
   readonly currentPeriodStartAt: Date | null;
@@ -81,7 +83,7 @@ export interface Subscription {
   /** When somebody said that it is to end. */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
-  /** When the next piece of work falls due; null when nothing is planned. */
+  /** When the next piece of work falls due, be it billing or to tell of something; null when nothing is planned. */
   readonly nextBillingAt: Date | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
@@ -171,6 +173,23 @@ export interface Snapshot {
   readonly period: SubscriptionPeriod | null;
   /** At most one: the next one waits until this was undone or applied. */
   readonly pending: ScheduledChange | null;
+}
+
+/** When something is next billed, or ends: what falls due next, but for telling that the trial ends. */
+export function billedNextAt({
+  nextBillingAt,
+  trialEndingAt,
+  trialEndAt,
+  cancelAt,
+}: Subscription): Date | null {
+  if (
+    trialEndingAt === null ||
+    trialEndAt === null ||
+    nextBillingAt?.getTime() !== trialEndingAt.getTime()
+  ) {
+    return nextBillingAt;
+  }
+  return cancelAt !== null && cancelAt < trialEndAt ? cancelAt : trialEndAt;
 }
 
 export function anchorOf(subscription: Subscription): BillingAnchor {

@@ -6,6 +6,7 @@ import {
   toWireInstant,
 } from '../../../platform/http';
 import {
+  billedNextAt,
   BILLING_ANCHORS,
   type BillingAnchorMode,
   type Subscription,
@@ -105,7 +106,7 @@ export class SubscriptionDto {
   @InstantProperty('When it ended.', { nullable: true })
   readonly ended_at!: string | null;
 
-  @InstantProperty('When something falls due next.', { nullable: true })
+  @InstantProperty('When it is billed next, or ends.', { nullable: true })
   readonly next_billing_at!: string | null;
 
   @MetadataProperty()
@@ -140,7 +141,7 @@ export function toSubscriptionDto(subscription: Subscription): SubscriptionDto {
     cancel_at: toWireInstant(subscription.cancelAt),
     canceled_at: toWireInstant(subscription.canceledAt),
     ended_at: toWireInstant(subscription.endedAt),
-    next_billing_at: toWireInstant(subscription.nextBillingAt),
+    next_billing_at: toWireInstant(billedNextAt(subscription)),
     metadata: subscription.metadata,
     created_at: toWireInstant(subscription.createdAt),
     updated_at: toWireInstant(subscription.updatedAt),
