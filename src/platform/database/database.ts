@@ -132,6 +132,26 @@ export class Database {
     await this.query(sql, parameters);
   }
 
+  /** Writes new rows with one statement; every column that one of them gives, all give. */
+  async insertMany<Entity extends ObjectLiteral>(
+    entity: EntityTarget<Entity>,
+    rows: readonly Entity[],
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const { sql, parameters } = this.sqlOf(entity).insertMany(rows);
+    await this.query(sql, parameters);
+  }
+
+  /** Writes columns of many rows with one statement; every column that one of them gives, all give. */
+  async updateMany<Entity extends ObjectLiteral & { readonly id: string }>(
+    entity: EntityTarget<Entity>,
+    rows: readonly (Partial<Entity> & { readonly id: string })[],
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const { sql, parameters } = this.sqlOf(entity).updateMany(rows);
+    await this.query(sql, parameters);
+  }
+
   /** Writes the columns given to the row with this id. */
   async update<Entity extends ObjectLiteral & { readonly id: string }>(
     entity: EntityTarget<Entity>,

@@ -1,16 +1,19 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 
-/** Types whose values `pg` reads and writes as the properties of an entity hold them. */
-const PLAIN_TYPES: ReadonlySet<unknown> = new Set([
-  'bigint',
-  'boolean',
-  'char',
-  'integer',
-  'numeric',
-  'smallint',
-  'text',
-  'timestamptz',
-  'varchar',
+/**
+ * Types whose values `pg` reads and writes as the properties of an entity hold them, and as what each is read out of JSON:
+ * the column itself holds texts to their length.
+ */
+const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['bigint', 'bigint'],
+  ['boolean', 'boolean'],
+  ['char', 'text'],
+  ['integer', 'integer'],
+  ['numeric', 'numeric'],
+  ['smallint', 'smallint'],
+  ['text', 'text'],
+  ['timestamptz', 'timestamptz'],
+  ['varchar', 'text'],
 ]);
 const JSON_TYPES: ReadonlySet<unknown> = new Set(['json', 'jsonb']);
 
@@ -21,8 +24,12 @@ interface EntityColumn {
   readonly name: string;
   /** From what `pg` reads to what the property holds; null where that is the same. */
   readonly read: Conversion | null;
-  /** From what the property holds to a parameter; null where that is the same. */
+  /** From what the property holds to what JSON can say of it; null where that is the same. */
   readonly write: Conversion | null;
+  /** JSON is a parameter as text. */
+  readonly isJson: boolean;
+  /** What it is read as out of JSON. */
+  readonly typeInJson: string;
 }
 
 export interface Statement {
@@ -89,6 +96,32 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
+  /**
+   * Many rows with one statement, whose text is the same however many there are.
+   * @param rows every column that one of them gives, all give
+   */
+  insertMany(rows: readonly Entity[]): Statement {
+    const given = this.givenIn(rows[0] ?? {});
+    const names = given.map(({ name }) => quoted(name)).join(', ');
+    return {
+      sql: `INSERT INTO ${this.table} (${names}) SELECT ${names} FROM ${recordsetOf(given)}`,
+      parameters: [recordsOf(given, rows)],
+    };
+  }
+
+  /** @param rows with their ids; every column that one of them gives, all give */
+  updateMany(rows: readonly (Partial<Entity> & { readonly id: string })[]): Statement {
+    const given = this.givenIn(rows[0] ?? {});
+    const settings = given
+      .filter(({ property }) => property !== 'id')
+      .map(({ name }) => `${quoted(name)} = given.${quoted(name)}`)
+      .join(', ');
+    return {
+      sql: `UPDATE ${this.table} SET ${settings} FROM ${recordsetOf(given)} WHERE ${this.table}."id" = given."id"`,
+      parameters: [recordsOf(given, rows)],
+    };
+  }
+
   private givenIn(row: Partial<Entity>): readonly EntityColumn[] {
     return this.columns.filter(({ property }) => row[property] !== undefined);
   }
@@ -98,27 +131,50 @@ function toEntityColumn({
   propertyName: property,
   databaseName: name,
   type,
+  isArray,
   transformer,
 }: EntityMetadata['columns'][number]): EntityColumn {
   const isJson = JSON_TYPES.has(type);
-  if (!isJson && !PLAIN_TYPES.has(type)) {
+  const typeInJson = isJson ? String(type) : PLAIN_TYPES.get(type);
+  if (typeInJson === undefined) {
     throw new Error(`The column ${name} has a type that is not known here.`);
   }
   if (Array.isArray(transformer)) throw new Error(`The column ${name} has several transformers.`);
-  if (transformer === undefined)
-    return { property, name, read: null, write: isJson ? toJson : null };
-  const read: Conversion = (value) => transformer.from(value) as unknown;
-  const write: Conversion = (value) => transformer.to(value) as unknown;
-  return { property, name, read, write: isJson ? (value) => toJson(write(value)) : write };
+  return {
+    property,
+    name,
+    read: transformer === undefined ? null : (value) => transformer.from(value) as unknown,
+    write: transformer === undefined ? null : (value) => transformer.to(value) as unknown,
+    isJson,
+    typeInJson: isArray ? `${typeInJson}[]` : typeInJson,
+  };
 }
 
-function toJson(value: unknown): string | null {
+function parameterOf(column: EntityColumn, row: ObjectLiteral): unknown {
+  const value = writtenOf(column, row);
+  if (!column.isJson) return value;
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-function parameterOf({ property, write }: EntityColumn, row: ObjectLiteral): unknown {
+function writtenOf({ property, write }: EntityColumn, row: ObjectLiteral): unknown {
   const value: unknown = row[property];
   return write === null ? value : write(value);
+}
+
+/** The rows of a parameter that is JSON, as a table named `given`. */
+function recordsetOf(columns: readonly EntityColumn[]): string {
+  const list = columns.map(({ name, typeInJson }) => `${quoted(name)} ${typeInJson}`).join(', ');
+  return `json_to_recordset($1::json) AS given (${list})`;
+}
+
+function recordsOf(columns: readonly EntityColumn[], rows: readonly ObjectLiteral[]): string {
+  return JSON.stringify(
+    rows.map((row) => {
+      const record: Record<string, unknown> = {};
+      for (const column of columns) record[column.name] = writtenOf(column, row);
+      return record;
+    }),
+  );
 }
 
 function quoted(name: string): string {

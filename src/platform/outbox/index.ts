@@ -2,5 +2,6 @@ export { allEvents, defineEvent, exampleEvent } from './define-event';
 export type { DomainEvent, EventDefinition } from './define-event';
 export { EventLog } from './event-log';
 export type { EventFilter, EventHead, RecordedEvent } from './event-log';
-export { DISPATCH_WORK, Outbox } from './outbox';
+export { DISPATCH_WORK, Outbox, told } from './outbox';
+export type { ToldChange } from './outbox';
 export { OutboxModule } from './outbox.module';
