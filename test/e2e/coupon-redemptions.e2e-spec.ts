@@ -49,10 +49,13 @@ describe('redemptions of coupons', () => {
     };
   const noted = (id: string, amountMinor: bigint, unusedMinor: bigint) =>
     engine.database.transaction(() =>
-      redemptions().noteApplied(id, { amountMinor, unusedMinor }, engine.clock.now()),
+      redemptions().noteApplied(
+        [{ redemptionId: id, amountMinor, unusedMinor }],
+        engine.clock.now(),
+      ),
     );
   const running = async (subscriptionId: string, at = engine.clock.now()) =>
-    (await redemptions().runningRedemptions(subscriptionId, at)).map(
+    ((await redemptions().runningRedemptions([subscriptionId], at)).get(subscriptionId) ?? []).map(
       ({ redemption }) => redemption,
     );
 
@@ -60,7 +63,7 @@ describe('redemptions of coupons', () => {
     const { id } = await createCoupon();
     expect(await listed(id)).toEqual({ data: [], next_cursor: null });
     expect(await running('sub_x')).toEqual([]);
-    expect(await redemptions().runningRedemptionsOf([], engine.clock.now())).toEqual(new Map());
+    expect(await redemptions().runningRedemptions([], engine.clock.now())).toEqual(new Map());
   });
 
   it('are counted, told and listed with every field the API shows', async () => {
@@ -134,7 +137,7 @@ describe('redemptions of coupons', () => {
     await redeem(request(first.code));
     await redeem({ ...asked, code: second.code });
     const at = engine.clock.now();
-    const found = await redemptions().runningRedemptionsOf([asked.subscriptionId, 'sub_x'], at);
+    const found = await redemptions().runningRedemptions([asked.subscriptionId, 'sub_x'], at);
     expect([...found].map(([id, terms]) => [id, terms.map((each) => each.coupon.id)])).toEqual([
       [asked.subscriptionId, [first.id, second.id]],
     ]);
@@ -245,7 +248,7 @@ describe('redemptions of coupons', () => {
     engine.clock.advanceMs(1_000);
     await end();
     await engine.database.transaction(() =>
-      redemptions().endAll(subscriptionId, engine.clock.now()),
+      redemptions().endAll([subscriptionId], engine.clock.now()),
     );
     expect(await running(subscriptionId)).toEqual([]);
     const rows = await engine.database.query<{ ended_at: Date }>(

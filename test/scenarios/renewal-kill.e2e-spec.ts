@@ -12,7 +12,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
  * gives. The short form runs always; `CAMPAIGN=full` kills twenty. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
-const SUBSCRIPTIONS = FULL ? 200 : 30;
+const SUBSCRIPTIONS = FULL ? 3_000 : 250;
 const KILLS = FULL ? 20 : 3;
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const TIME_LIMIT_MS = FULL ? 900_000 : 120_000;
@@ -20,6 +20,8 @@ const START_AT = '2026-01-31T10:00:00.000Z';
 const RENEWED_AT = Date.parse('2026-04-02T00:00:00.000Z');
 /** Longer than a worker that was killed keeps what it claimed. */
 const LEASE_OVER_MS = 61_000;
+/** Statements. */
+const BESIDE_LATER = 7;
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const RUN = join(__dirname, '../support/renewal-process.ts');
 
@@ -153,13 +155,14 @@ describe('a renewal run that is killed', () => {
       const undisturbed = await copyOf(disturbed);
       expect(await run(undisturbed, RENEWED_AT)).toBe('done');
 
-      // Two renewals of each in about as many statements; the kills are to come before they are all done.
-      const most = Math.floor((SUBSCRIPTIONS * 2 * 20) / KILLS);
+      // Two renewals of each, 50 in at least as many statements; the kills are to come before they are all done.
+      const statementsInAll = 2 * (SUBSCRIPTIONS / 50) * 20;
+      const most = Math.floor(statementsInAll / (KILLS * 1.5)) - BESIDE_LATER;
       const moments = fc.sample(fc.integer({ min: 1, max: most }), { seed: SEED, numRuns: KILLS });
       let now = RENEWED_AT;
       for (const [kill, statements] of moments.entries()) {
         // Beside every other one works a second, which is killed a little later.
-        const beside = kill % 2 === 1 ? run(disturbed, now, statements + 7) : null;
+        const beside = kill % 2 === 1 ? run(disturbed, now, statements + BESIDE_LATER) : null;
         expect(await run(disturbed, now, statements)).toBe('SIGKILL');
         await beside;
         now += LEASE_OVER_MS;

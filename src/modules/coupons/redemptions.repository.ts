@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull } from 'typeorm';
 import {
   Database,
   type Page,
@@ -21,7 +20,8 @@ const COUNT = `
   RETURNING id`;
 
 const END_ALL = `
-  UPDATE coupon_redemption SET ended_at = $2 WHERE subscription_id = $1 AND ended_at IS NULL`;
+  UPDATE coupon_redemption SET ended_at = $2
+  WHERE subscription_id = ANY ($1) AND ended_at IS NULL`;
 
 @Injectable()
 export class RedemptionsRepository {
@@ -60,21 +60,17 @@ export class RedemptionsRepository {
   /** The redemptions of these subscriptions that have not ended, with their coupons, oldest first. */
   async findOpen(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
     if (subscriptionIds.length === 0) return [];
-    const found = await this.redemptions.find({
-      where: { subscriptionId: In([...subscriptionIds]), endedAt: IsNull() },
-      order: { id: 'ASC' },
-    });
-    return this.withCoupons(found);
+    const tail = 'WHERE subscription_id = ANY ($1) AND ended_at IS NULL ORDER BY id';
+    return this.withCoupons(
+      await this.database.select(CouponRedemptionEntity, tail, [subscriptionIds]),
+    );
   }
 
-  /** The redemption with its coupon, locked until the transaction ends. */
-  async lock(id: string): Promise<RedeemedTerms | null> {
+  /** The redemptions with their coupons, locked until the transaction ends. */
+  async lockAll(ids: readonly string[]): Promise<readonly RedeemedTerms[]> {
     this.database.requireTransaction();
-    const found = await this.redemptions.findOne({
-      where: { id },
-      lock: { mode: 'for_no_key_update' },
-    });
-    return found === null ? null : ((await this.withCoupons([found]))[0] ?? null);
+    const tail = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
+    return this.withCoupons(await this.database.select(CouponRedemptionEntity, tail, [ids]));
   }
 
   async page(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
@@ -86,17 +82,20 @@ export class RedemptionsRepository {
   }
 
   /** Writes what an invoice or an end may change. */
-  async update(redemption: CouponRedemption): Promise<void> {
-    const { remainingAmount, appliedAmount, endedAt } = redemption;
-    await this.database.update(CouponRedemptionEntity, redemption.id, {
-      remainingAmount,
-      appliedAmount,
-      endedAt,
-    });
+  async updateAll(redemptions: readonly CouponRedemption[]): Promise<void> {
+    await this.database.updateMany(
+      CouponRedemptionEntity,
+      redemptions.map(({ id, remainingAmount, appliedAmount, endedAt }) => ({
+        id,
+        remainingAmount,
+        appliedAmount,
+        endedAt,
+      })),
+    );
   }
 
-  async endAll(subscriptionId: string, now: Date): Promise<void> {
-    await this.database.query(END_ALL, [subscriptionId, now]);
+  async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
+    await this.database.query(END_ALL, [subscriptionIds, now]);
   }
 
   private async withCoupons(
@@ -104,7 +103,7 @@ export class RedemptionsRepository {
   ): Promise<readonly RedeemedTerms[]> {
     if (redemptions.length === 0) return [];
     const ids = [...new Set(redemptions.map(({ couponId }) => couponId))];
-    const found = await this.database.repository(CouponEntity).findBy({ id: In(ids) });
+    const found = await this.database.select(CouponEntity, 'WHERE id = ANY ($1)', [ids]);
     const coupons = new Map(found.map((coupon) => [coupon.id, coupon]));
     return redemptions.flatMap((redemption) => {
       const coupon = coupons.get(redemption.couponId);

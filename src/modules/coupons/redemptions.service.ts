@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AppliedCoupon } from '../../core/discount';
+import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
@@ -77,53 +78,52 @@ export class RedemptionsService {
   }
 
   /**
-   * What counts for an invoice of the subscription, in the order of redemption.
-   * @param at when the invoice falls due to be made; not the start of a period it bills in arrears
+   * What counts for invoices of subscriptions, by subscription, each in the order of redemption; those without any are
+   * left out.
+   * @param at when the invoices fall due to be made; not the start of a period they bill in arrears
    */
-  async runningRedemptions(subscriptionId: string, at: Date): Promise<readonly RedeemedTerms[]> {
-    const open = await this.redemptions.findOpen([subscriptionId]);
-    return open.filter(({ redemption }) => isRunning(redemption, at));
-  }
-
-  /** The same for many subscriptions in one query; those without any are left out. */
-  async runningRedemptionsOf(
+  async runningRedemptions(
     subscriptionIds: readonly string[],
     at: Date,
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
     const open = await this.redemptions.findOpen(subscriptionIds);
-    const bySubscription = new Map<string, RedeemedTerms[]>();
-    for (const terms of open) {
-      if (!isRunning(terms.redemption, at)) continue;
-      const { subscriptionId } = terms.redemption;
-      bySubscription.set(subscriptionId, [...(bySubscription.get(subscriptionId) ?? []), terms]);
-    }
-    return bySubscription;
+    const running = open.filter(({ redemption }) => isRunning(redemption, at));
+    return groupBy(running, ({ redemption }) => redemption.subscriptionId);
   }
 
   /**
-   * Keeps what an invoice took off by a redemption, and ends it when it is used up, in the transaction of the invoice.
-   * @param applied minor units taken off, and left for the next invoice (as `applyCoupons` gives them)
+   * Keeps what invoices took off by redemptions, and ends those that are used up, in the transaction of the invoices.
+   * @param applied minor units taken off, and left for the next invoice (as `applyCoupons` gives them); each redemption once
    */
   async noteApplied(
-    redemptionId: string,
-    applied: Pick<AppliedCoupon, 'amountMinor' | 'unusedMinor'>,
+    applied: readonly Pick<AppliedCoupon, 'redemptionId' | 'amountMinor' | 'unusedMinor'>[],
     now: Date,
   ): Promise<void> {
-    const before = await this.require(redemptionId);
-    const after = withApplied(before, applied, now);
-    if (after !== before.redemption) await this.redemptions.update(after);
+    const used = applied.filter(({ amountMinor }) => amountMinor !== 0n);
+    if (used.length === 0) return;
+    const found = await this.redemptions.lockAll(used.map(({ redemptionId }) => redemptionId));
+    const terms = new Map(found.map((one) => [one.redemption.id, one]));
+    const after = used.map((one) => {
+      const before = terms.get(one.redemptionId);
+      invariant(before !== undefined, `The redemption ${one.redemptionId} exists.`);
+      return withApplied(before, one, now);
+    });
+    await this.redemptions.updateAll(after);
   }
 
   /** Ends a redemption: from now on it takes nothing off. One that ended stays as it is. */
   async end(redemptionId: string, now: Date): Promise<void> {
-    const { redemption } = await this.require(redemptionId);
-    if (redemption.endedAt === null) await this.redemptions.update({ ...redemption, endedAt: now });
+    const [found] = await this.redemptions.lockAll([redemptionId]);
+    invariant(found !== undefined, `The redemption ${redemptionId} exists.`);
+    const { redemption } = found;
+    if (redemption.endedAt !== null) return;
+    await this.redemptions.updateAll([{ ...redemption, endedAt: now }]);
   }
 
-  /** Ends all that runs on a subscription. */
-  async endAll(subscriptionId: string, now: Date): Promise<void> {
+  /** Ends all that runs on subscriptions. */
+  async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
-    await this.redemptions.endAll(subscriptionId, now);
+    if (subscriptionIds.length > 0) await this.redemptions.endAll(subscriptionIds, now);
   }
 
   /**
@@ -133,12 +133,6 @@ export class RedemptionsService {
   async list(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
     await this.coupons.get(couponId);
     return this.redemptions.page(couponId, request);
-  }
-
-  private async require(id: string): Promise<RedeemedTerms> {
-    const found = await this.redemptions.lock(id);
-    invariant(found !== null, `The redemption ${id} exists.`);
-    return found;
   }
 
   private async requireCoupon(code: string): Promise<Coupon> {

@@ -35,6 +35,20 @@ export class CustomersRepository {
     return this.database.selectOne(CustomerEntity, 'WHERE id = $1 AND deleted_at IS NULL', [id]);
   }
 
+  findAll(ids: readonly string[]): Promise<readonly Customer[]> {
+    const tail = 'WHERE id = ANY ($1) AND deleted_at IS NULL';
+    return this.database.select(CustomerEntity, tail, [ids]);
+  }
+
+  /** Those of these ids that are found. */
+  async existing(ids: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ readonly id: string }>(
+      'SELECT id FROM customer WHERE id = ANY ($1) AND deleted_at IS NULL',
+      [ids],
+    );
+    return rows.map(({ id }) => id);
+  }
+
   /** The customer, even if it was deleted. */
   findForHistory(id: string): Promise<Customer | null> {
     return this.customers.findOneBy({ id });

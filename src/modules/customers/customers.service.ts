@@ -81,9 +81,9 @@ export class CustomersService {
     return customer;
   }
 
-  /** Whether there is such a customer: a deleted one is gone. */
-  async exists(id: string): Promise<boolean> {
-    return (await this.customers.find(id)) !== null;
+  /** Those of these ids that are a customer's: a deleted one is gone. */
+  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(await this.customers.existing(ids));
   }
 
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
@@ -148,26 +148,55 @@ export class CustomersService {
    * @param currency ISO 4217
    * @throws {ProblemError} `customer_currency_mismatch`, `customer_not_found`
    */
-  fixCurrency(customerId: string, currency: string): Promise<Customer> {
+  async fixCurrency(customerId: string, currency: string): Promise<Customer> {
+    const fixed = await this.fixCurrencies([{ customerId, currency }]);
+    return customerOf(fixed, customerId);
+  }
+
+  /**
+   * The same for the customers of many amounts, by id; two currencies of one customer are a mismatch.
+   * @throws {ProblemError} as `fixCurrency`, for the first that it holds for
+   */
+  fixCurrencies(
+    amounts: readonly { readonly customerId: string; readonly currency: string }[],
+  ): Promise<ReadonlyMap<string, Customer>> {
     return this.database.transaction(async () => {
-      const seen = await this.get(customerId);
-      if (currencyFit(seen, currency) === 'fixed') return seen;
-      const before = await this.customers.lock(customerId, 'change');
-      if (before === null) throw customerNotFound(customerId);
-      switch (currencyFit(before, currency)) {
-        case 'fixed':
-          return before;
-        case 'mismatch':
-          throw customerCurrencyMismatch(before.currency, currency);
-        case 'free':
-          return this.write(before, { currency, currencyLocked: true });
+      const ids = [...new Set(amounts.map(({ customerId }) => customerId))].sort();
+      const customers = new Map((await this.customers.findAll(ids)).map((one) => [one.id, one]));
+      for (const { customerId, currency } of [...amounts].sort(byCustomer)) {
+        const seen = customerOf(customers, customerId);
+        if (currencyFit(seen, currency) === 'fixed') continue;
+        customers.set(customerId, await this.lockCurrency(customerId, currency));
       }
+      return customers;
     });
   }
 
-  /** The tax rates that the customer is billed, in its order; also those switched off or archived since. */
-  taxRatesOf(customer: Customer): Promise<readonly TaxRate[]> {
-    return this.taxRates.getGiven(customer.taxRateIds);
+  /** The tax rates that customers are billed, each in its order; also those switched off or archived since. */
+  async taxRatesOf(
+    customers: readonly Customer[],
+  ): Promise<ReadonlyMap<string, readonly TaxRate[]>> {
+    const ids = new Set(customers.flatMap(({ taxRateIds }) => taxRateIds));
+    const rates = await this.taxRates.getGiven([...ids]);
+    return new Map(
+      customers.map(({ id, taxRateIds }) => [
+        id,
+        taxRateIds.flatMap((rateId) => rates.get(rateId) ?? []),
+      ]),
+    );
+  }
+
+  private async lockCurrency(customerId: string, currency: string): Promise<Customer> {
+    const before = await this.customers.lock(customerId, 'change');
+    if (before === null) throw customerNotFound(customerId);
+    switch (currencyFit(before, currency)) {
+      case 'fixed':
+        return before;
+      case 'mismatch':
+        throw customerCurrencyMismatch(before.currency, currency);
+      case 'free':
+        return this.write(before, { currency, currencyLocked: true });
+    }
   }
 
   private async write(before: Customer, columns: Partial<Customer>): Promise<Customer> {
@@ -177,6 +206,20 @@ export class CustomersService {
     await this.outbox.record(customerUpdated, { after, before, occurredAt: now });
     return after;
   }
+}
+
+function byCustomer(
+  one: { readonly customerId: string },
+  other: { readonly customerId: string },
+): number {
+  return one.customerId < other.customerId ? -1 : 1;
+}
+
+/** @throws {ProblemError} `customer_not_found` */
+function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Customer {
+  const customer = customers.get(id);
+  if (customer === undefined) throw customerNotFound(id);
+  return customer;
 }
 
 /** A field that was not sent stays; null was sent to clear it. */

@@ -1,15 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
+import { invariant } from '../../core/invariant';
 import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
+import type { TaxRate } from '../tax-rates';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import type { BillingFacts, CouponTerms } from './domain/decide-invoice';
-import type { InvoiceOrder } from './domain/order';
+import { toCreditGrant } from './domain/credit-grant';
+import type { BillingFacts, CouponTerms, TaxRateTerms } from './domain/decide-invoice';
+import type { CreditOrder, InvoiceOrder } from './domain/order';
 import { InvoicesRepository } from './invoices.repository';
 
 /** `issue` locks what the invoice will change; `preview` reads alone. */
 export type Purpose = 'issue' | 'preview';
 
-/** Reads all that an invoice is made of beside its order: the setup of every use case that makes one. */
+/** What billing facts are read for. */
+export type FactsOrder = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines'>;
+
+/** Reads all that invoices are made of beside their orders: the setup of every use case that makes some. */
 @Injectable()
 export class BillingFactsService {
   constructor(
@@ -19,52 +26,69 @@ export class BillingFactsService {
     private readonly grants: CreditGrantsRepository,
   ) {}
 
-  /**
-   * @param at when the invoice falls due to be made: coupons that run then count
-   * @param redeemed coupons that would be redeemed before, for a preview
-   */
+  /** The facts of one order. As `loadAll`. */
   async load(
-    order: Pick<InvoiceOrder, 'subscriptionId' | 'lines'>,
+    order: FactsOrder,
     customer: Customer,
     at: Date,
     purpose: Purpose,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<BillingFacts> {
-    const credits = order.lines.filter((line) => line.kind === 'credit');
-    const [first] = credits;
+    const factsOf = await this.loadAll([order], [customer], at, purpose);
+    const facts = factsOf(order);
+    return { ...facts, coupons: [...facts.coupons, ...redeemed.map(toCouponTerms)] };
+  }
+
+  /**
+   * Reads the facts of many orders, each kind with one statement; what is returned gives them for each order. Credit is as
+   * it was before any of them.
+   * @param customers of the orders
+   * @param at when the invoices fall due to be made: coupons that run then count
+   */
+  async loadAll(
+    orders: readonly FactsOrder[],
+    customers: readonly Customer[],
+    at: Date,
+    purpose: Purpose,
+  ): Promise<(order: FactsOrder) => BillingFacts> {
     const locks = purpose === 'issue';
-    const billed =
-      first === undefined
-        ? []
-        : await this.invoices.billedInAdvance(
-            credits.map(({ itemId }) => itemId),
-            first.unusedFrom,
-            locks,
-          );
-    const running =
-      order.subscriptionId === null
-        ? []
-        : await this.redemptions.runningRedemptions(order.subscriptionId, at);
-    const rates = await this.customers.taxRatesOf(customer);
-    const grants = await this.grants.open(customer.id, locks);
-    return {
-      billed,
-      coupons: [...running, ...redeemed].map(toCouponTerms),
-      taxRates: rates.map(({ id, name, percentage, inclusive }) => ({
-        taxRateId: id,
-        name,
-        percentage,
-        inclusive,
-      })),
-      taxTreatment: customer.taxExempt,
-      creditGrants: grants.map(({ id, createdAt, remaining, currency }) => ({
-        creditId: id,
-        createdAt,
-        remainingMinor: remaining,
-        currency,
-      })),
+    const credits = orders.flatMap(creditsOf);
+    const subscriptionIds = orders.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const customerIds = customers.map(({ id }) => id);
+    const billed = groupBy(
+      await this.invoices.billedInAdvance(credits, locks),
+      ({ itemId }) => itemId,
+    );
+    const running = await this.redemptions.runningRedemptions(subscriptionIds, at);
+    const rates = await this.customers.taxRatesOf(customers);
+    const grants = groupBy(
+      await this.grants.open(customerIds, locks),
+      ({ customerId }) => customerId,
+    );
+    const treatments = new Map(customers.map(({ id, taxExempt }) => [id, taxExempt]));
+    return (order) => {
+      const { customerId, subscriptionId } = order;
+      const taxTreatment = treatments.get(customerId);
+      invariant(taxTreatment !== undefined, `The customer ${customerId} was read.`);
+      const itemIds = new Set(creditsOf(order).map(({ itemId }) => itemId));
+      return {
+        billed: [...itemIds].flatMap((itemId) => billed.get(itemId) ?? []),
+        coupons:
+          subscriptionId === null ? [] : (running.get(subscriptionId) ?? []).map(toCouponTerms),
+        taxRates: (rates.get(customerId) ?? []).map(toTaxRateTerms),
+        taxTreatment,
+        creditGrants: (grants.get(customerId) ?? []).map(toCreditGrant),
+      };
     };
   }
+}
+
+function creditsOf({ lines }: FactsOrder): readonly CreditOrder[] {
+  return lines.filter((line) => line.kind === 'credit');
+}
+
+function toTaxRateTerms({ id, name, percentage, inclusive }: TaxRate): TaxRateTerms {
+  return { taxRateId: id, name, percentage, inclusive };
 }
 
 function toCouponTerms({ redemption, coupon }: RedeemedTerms): CouponTerms {

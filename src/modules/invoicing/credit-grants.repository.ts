@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan } from 'typeorm';
 import { invariant } from '../../core/invariant';
+import type { AppliedCredit } from '../../core/invoice';
 import { Database } from '../../platform/database';
 import { CreditGrantEntity } from './credit-grant.entity';
 import type { StoredCreditGrant } from './domain/credit-grant';
@@ -9,6 +9,13 @@ import type { StoredCreditGrant } from './domain/credit-grant';
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
   WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount RETURNING id`;
+
+const USE_ALL = `
+  UPDATE credit_grant SET remaining = remaining - used.amount
+  FROM (SELECT id, sum(amount) AS amount FROM unnest($1::text[], $2::bigint[]) AS used (id, amount)
+    GROUP BY id) used
+  WHERE credit_grant.id = used.id AND remaining >= used.amount
+  RETURNING credit_grant.id`;
 
 const SUM_REMAINING = `
   SELECT customer_id, trim(currency) AS currency, sum(remaining)::text AS amount
@@ -22,16 +29,17 @@ export class CreditGrantsRepository {
     await this.database.insert(CreditGrantEntity, grant);
   }
 
+  async insertAll(grants: readonly StoredCreditGrant[]): Promise<void> {
+    await this.database.insertMany(CreditGrantEntity, grants);
+  }
+
   /**
-   * What a customer has left, oldest first.
+   * What customers have left, each one's oldest first.
    * @param lock whether nobody else may use it until the transaction ends
    */
-  async open(customerId: string, lock: boolean): Promise<readonly StoredCreditGrant[]> {
-    return this.database.repository(CreditGrantEntity).find({
-      where: { customerId, remaining: MoreThan(0n) },
-      order: { createdAt: 'ASC', id: 'ASC' },
-      ...(lock ? { lock: { mode: 'pessimistic_write' as const } } : {}),
-    });
+  async open(customerIds: readonly string[], lock: boolean): Promise<readonly StoredCreditGrant[]> {
+    const tail = `WHERE customer_id = ANY ($1) AND remaining > 0 ORDER BY customer_id, created_at, id${lock ? ' FOR UPDATE' : ''}`;
+    return this.database.select(CreditGrantEntity, tail, [customerIds]);
   }
 
   /** What each customer has left, in minor units. */
@@ -48,6 +56,18 @@ export class CreditGrantsRepository {
       currency,
       amountMinor: BigInt(amount),
     }));
+  }
+
+  /** Uses some of each credit. */
+  async useAll(used: readonly AppliedCredit[]): Promise<void> {
+    this.database.requireTransaction();
+    if (used.length === 0) return;
+    const rows = await this.database.query(USE_ALL, [
+      used.map(({ creditId }) => creditId),
+      used.map(({ amountMinor }) => amountMinor.toString()),
+    ]);
+    const credits = new Set(used.map(({ creditId }) => creditId));
+    invariant(rows.length === credits.size, 'The credits hold what is used of them.');
   }
 
   /** Uses some of a credit; negative gives it back. */

@@ -191,7 +191,7 @@ export class CreditNotesService {
 
   private async nextNumber({ testClockId }: Customer): Promise<string> {
     const series = testClockId === null ? 'CN' : 'TEST-CN';
-    return `${series}-${(await this.invoices.takeNumber(series)).toString().padStart(6, '0')}`;
+    return `${series}-${(await this.invoices.takeNumbers(series, 1)).toString().padStart(6, '0')}`;
   }
 }
 

@@ -1,3 +1,4 @@
+export type { EarnedPeriod } from './domain/earned-period';
 export type { Collection, Invoice, InvoiceReason } from './domain/invoice';
 export type {
   BilledPrice,

@@ -10,6 +10,7 @@ import {
 import { LedgerChecks, LedgerService } from '../ledger';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import type { CreditNote } from './domain/credit-note';
+import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -45,18 +46,24 @@ export class InvoiceBooks implements OnModuleInit {
   }
 
   /** What was billed: prices paid in advance are deferred until their period is over. */
-  async postFinalized(invoice: Invoice, now: Date): Promise<void> {
-    const transaction = postInvoice({
-      currency: invoice.currency,
-      lines: invoice.lines.map(({ net, discount, tax, isInAdvance }) => ({
-        netMinor: net,
-        discountMinor: discount,
-        taxMinor: tax,
-        isDeferred: isInAdvance,
+  async postFinalized(invoices: readonly Invoice[], now: Date): Promise<void> {
+    await this.ledger.postAll(
+      invoices.map((invoice) => ({
+        ...postInvoice({
+          currency: invoice.currency,
+          lines: invoice.lines.map(({ net, discount, tax, isInAdvance }) => ({
+            netMinor: net,
+            discountMinor: discount,
+            taxMinor: tax,
+            isDeferred: isInAdvance,
+          })),
+          creditAppliedMinor: invoice.creditApplied,
+        }),
+        sourceId: invoice.id,
+        customerId: invoice.customerId,
+        occurredAt: now,
       })),
-      creditAppliedMinor: invoice.creditApplied,
-    });
-    await this.post(invoice, transaction, now);
+    );
   }
 
   /** The mirror of all that was posted for the invoice; what it released is deferred no more either. */
@@ -74,19 +81,19 @@ export class InvoiceBooks implements OnModuleInit {
   }
 
   /**
-   * Turns what was deferred for periods that are over into revenue, each line once.
-   * @param period names the period that is over: it releases once
+   * Turns what was deferred for periods that are over into revenue, each line once. A period releases once, and of each
+   * subscription there is one.
    */
-  async releaseEarned(
-    period: EarnedPeriod,
-    customerId: string,
-    currency: string,
-    now: Date,
-  ): Promise<void> {
-    const { id, subscriptionId, endAt, isCutShort } = period;
-    const netMinor = await this.invoices.releaseLines(subscriptionId, endAt, isCutShort);
-    const facts = { sourceId: id, customerId, occurredAt: now };
-    await this.ledger.post(postRevenueRelease(currency, netMinor), facts);
+  async releaseEarned(periods: readonly EarnedPeriod[], now: Date): Promise<void> {
+    const released = await this.invoices.releaseLines(periods);
+    await this.ledger.postAll(
+      periods.map(({ id, subscriptionId, customerId, currency }) => ({
+        ...postRevenueRelease(currency, released.get(subscriptionId) ?? 0n),
+        sourceId: id,
+        customerId,
+        occurredAt: now,
+      })),
+    );
   }
 
   async postNote(note: CreditNote, now: Date): Promise<void> {
@@ -121,14 +128,6 @@ export class InvoiceBooks implements OnModuleInit {
   ): Promise<void> {
     await this.ledger.post(transaction, { sourceId: id, customerId, occurredAt });
   }
-}
-
-/** A period that is over; one that was cut short earned what was billed for it and not credited. */
-export interface EarnedPeriod {
-  readonly id: string;
-  readonly subscriptionId: string;
-  readonly endAt: Date;
-  readonly isCutShort: boolean;
 }
 
 interface CustomerAmount {

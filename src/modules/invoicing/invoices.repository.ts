@@ -2,18 +2,24 @@ import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Invoice, InvoiceLine } from './domain/invoice';
+import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import { InvoiceLineEntity } from './invoice-line.entity';
 import { InvoiceEntity } from './invoice.entity';
 
 /** Ordered by id, so that two who credit the same lines wait for each other instead of deadlocking. */
 const BILLED_IN_ADVANCE = `
-  SELECT line.id FROM invoice_line line JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.item_id = ANY ($1) AND line.period_end_at > $2 AND line.is_in_advance
-    AND line.kind <> 'credit' AND invoice.status IN ('open', 'paid', 'uncollectible')
+  SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
+    JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
+    JOIN invoice ON invoice.id = line.invoice_id
+  WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status IN ('open', 'paid', 'uncollectible')
   ORDER BY line.id`;
 
-const ADD_CREDITED = 'UPDATE invoice_line SET credited = credited + $2 WHERE id = $1';
+const ADD_CREDITED = `
+  UPDATE invoice_line SET credited = credited + taken.amount
+  FROM (SELECT id, sum(amount) AS amount FROM unnest($1::text[], $2::bigint[]) AS taken (id, amount)
+    GROUP BY id) taken
+  WHERE invoice_line.id = taken.id`;
 
 const SUM_RECEIVABLE = `
   SELECT customer_id, trim(currency) AS currency,
@@ -21,17 +27,20 @@ const SUM_RECEIVABLE = `
   FROM invoice WHERE status = 'open' GROUP BY 1, 2`;
 
 const RELEASE = `
-  UPDATE invoice_line line SET is_released = true FROM invoice
-  WHERE invoice.id = line.invoice_id AND invoice.subscription_id = $1
-    AND invoice.status IN ('open', 'paid', 'uncollectible')
-    AND line.is_in_advance AND NOT line.is_released AND (line.period_end_at <= $2
-      OR $3 AND (line.period_start_at < $2 OR line.kind = 'credit'))
-  RETURNING (line.net - line.credited_net)::text AS net`;
+  WITH released AS (
+    UPDATE invoice_line line SET is_released = true
+    FROM unnest($1::text[], $2::timestamptz[], $3::boolean[]) AS over (subscription_id, end_at, is_cut_short)
+      JOIN invoice ON invoice.subscription_id = over.subscription_id
+    WHERE invoice.id = line.invoice_id AND invoice.status IN ('open', 'paid', 'uncollectible')
+      AND line.is_in_advance AND NOT line.is_released AND (line.period_end_at <= over.end_at
+        OR over.is_cut_short AND (line.period_start_at < over.end_at OR line.kind = 'credit'))
+    RETURNING over.subscription_id, line.net - line.credited_net AS net)
+  SELECT subscription_id, sum(net)::text AS net FROM released GROUP BY subscription_id`;
 
-const TAKE_NUMBER = `
-  INSERT INTO invoice_series (name, next_number) VALUES ($1, 2)
-  ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + 1
-  RETURNING next_number - 1 AS number`;
+const TAKE_NUMBERS = `
+  INSERT INTO invoice_series (name, next_number) VALUES ($1, 1 + $2::bigint)
+  ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
+  RETURNING next_number - $2::bigint AS first`;
 
 type InvoiceRow = Omit<Invoice, 'lines'>;
 
@@ -39,12 +48,14 @@ type InvoiceRow = Omit<Invoice, 'lines'>;
 export class InvoicesRepository {
   constructor(private readonly database: Database) {}
 
-  async insert({ lines, ...invoice }: Invoice): Promise<void> {
+  async insert(invoice: Invoice): Promise<void> {
+    await this.insertAll([invoice]);
+  }
+
+  async insertAll(invoices: readonly Invoice[]): Promise<void> {
     this.database.requireTransaction();
-    await this.database.insert(InvoiceEntity, invoice);
-    if (lines.length > 0) {
-      await this.database.repository(InvoiceLineEntity).insert(lines.map(toLineRow));
-    }
+    await this.database.insertMany(InvoiceEntity, invoices);
+    await this.insertLines(invoices.flatMap(({ lines }) => lines));
   }
 
   async find(id: string): Promise<Invoice | null> {
@@ -84,32 +95,39 @@ export class InvoicesRepository {
     this.database.requireTransaction();
     const rows = this.database.repository(InvoiceLineEntity);
     await rows.delete({ invoiceId: id });
-    if (lines.length > 0) await rows.insert(lines.map(toLineRow));
+    await this.insertLines(lines);
   }
 
   /**
-   * What items were billed in advance beyond an instant, by finalised invoices that are not void, true-ups included.
+   * What items were billed in advance, each beyond an instant, by finalised invoices that are not void, true-ups included.
    * @param lock whether nobody else may credit these lines until the transaction ends
    */
   async billedInAdvance(
-    itemIds: readonly string[],
-    beyond: Date,
+    credited: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
     lock: boolean,
   ): Promise<readonly InvoiceLine[]> {
-    if (itemIds.length === 0) return [];
+    if (credited.length === 0) return [];
     const sql = lock ? `${BILLED_IN_ADVANCE} FOR UPDATE OF line` : BILLED_IN_ADVANCE;
-    const found = await this.database.query<{ id: string }>(sql, [itemIds, beyond]);
-    const rows = await this.database.repository(InvoiceLineEntity).find({
-      where: { id: In(found.map(({ id }) => id)) },
-      order: { id: 'ASC' },
-    });
+    const found = await this.database.query<{ id: string }>(sql, [
+      credited.map(({ itemId }) => itemId),
+      credited.map(({ unusedFrom }) => unusedFrom),
+    ]);
+    const rows = await this.database.select(InvoiceLineEntity, 'WHERE id = ANY ($1) ORDER BY id', [
+      found.map(({ id }) => id),
+    ]);
     return rows.map(toLine);
   }
 
-  /** Counts what a credit takes back of a line; negative gives it back. */
-  async addCredited(lineId: string, amount: bigint): Promise<void> {
+  /** Counts what credits take back of lines; negative gives it back. */
+  async addCredited(
+    taken: readonly { readonly lineId: string; readonly amount: bigint }[],
+  ): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(ADD_CREDITED, [lineId, amount.toString()]);
+    if (taken.length === 0) return;
+    await this.database.query(ADD_CREDITED, [
+      taken.map(({ lineId }) => lineId),
+      taken.map(({ amount }) => amount.toString()),
+    ]);
   }
 
   /** Writes what credit notes took of a line. */
@@ -138,26 +156,28 @@ export class InvoicesRepository {
     }));
   }
 
-  /**
-   * Marks the lines of a subscription whose period is over as released; returns the sum of their nets.
-   * @param isCutShort whether the periods that run at `upTo` are over as well
-   */
-  async releaseLines(subscriptionId: string, upTo: Date, isCutShort: boolean): Promise<bigint> {
+  /** Marks the lines of subscriptions whose period is over as released; returns the sums of their nets. */
+  async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();
-    const rows = await this.database.query<{ net: string }>(RELEASE, [
-      subscriptionId,
-      upTo,
-      isCutShort,
+    if (over.length === 0) return new Map();
+    const rows = await this.database.query<{ subscription_id: string; net: string }>(RELEASE, [
+      over.map(({ subscriptionId }) => subscriptionId),
+      over.map(({ endAt }) => endAt),
+      over.map(({ isCutShort }) => isCutShort),
     ]);
-    return rows.reduce((total, { net }) => total + BigInt(net), 0n);
+    return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
   }
 
-  /** The next number of a series; the series is locked until the transaction ends. */
-  async takeNumber(series: string): Promise<bigint> {
+  /** The first of the next numbers of a series; the series is locked until the transaction ends. */
+  async takeNumbers(series: string, count: number): Promise<bigint> {
     this.database.requireTransaction();
-    const [row] = await this.database.query<{ number: string }>(TAKE_NUMBER, [series]);
+    const [row] = await this.database.query<{ first: string }>(TAKE_NUMBERS, [series, count]);
     if (row === undefined) throw new Error(`The series ${series} gave no number.`);
-    return BigInt(row.number);
+    return BigInt(row.first);
+  }
+
+  private async insertLines(lines: readonly InvoiceLine[]): Promise<void> {
+    await this.database.insertMany(InvoiceLineEntity, lines.map(toLineRow));
   }
 
   private async withLinesOrNull(row: InvoiceRow | null): Promise<Invoice | null> {

@@ -68,7 +68,7 @@ export class InvoicesService {
    */
   finalize(id: string): Promise<Invoice> {
     return this.change(id, 'open', async (before, customer, now) => {
-      const order = { subscriptionId: before.subscriptionId, lines: [] };
+      const order = { ...before, lines: [] };
       const draft = decideAgain(before, await this.facts.load(order, customer, now, 'issue'));
       await this.invoices.replaceLines(draft);
       return this.issuing.finalize(draft, customer, now);
@@ -89,9 +89,11 @@ export class InvoicesService {
       for (const { creditId, amountMinor } of before.credits) {
         await this.grants.use(creditId, -amountMinor);
       }
-      for (const { creditsLineId, amount } of before.lines) {
-        if (creditsLineId !== null) await this.invoices.addCredited(creditsLineId, amount);
-      }
+      await this.invoices.addCredited(
+        before.lines.flatMap(({ creditsLineId: lineId, amount }) =>
+          lineId === null ? [] : [{ lineId, amount }],
+        ),
+      );
       await this.books.postVoided(before, now);
       const after = { ...touched(before, now), status: 'void' as const, voidedAt: now };
       await this.invoices.update(after);

@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
 import { isWireSafe } from '../../core/money';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { Outbox } from '../../platform/outbox';
+import { Outbox, told, type ToldChange } from '../../platform/outbox';
 import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
 import { BillingFactsService } from './billing-facts.service';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import { decideInvoice } from './domain/decide-invoice';
+import { creditAfter, grantOf, type StoredCreditGrant } from './domain/credit-grant';
+import { type BillingFacts, decideInvoice } from './domain/decide-invoice';
 import { finalized } from './domain/finalize';
-import type { Invoice } from './domain/invoice';
+import type { Invoice, InvoiceCoupon } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
 import { InvoiceBooks } from './invoice-books';
 import { invoiceTooLarge } from './invoicing.errors';
@@ -17,6 +19,12 @@ import { invoiceCreated, invoiceFinalized, invoicePaid } from './invoicing.event
 import { InvoicesRepository } from './invoices.repository';
 
 const DIGITS_OF_A_NUMBER = 6;
+
+/** An invoice whose amounts are decided, with the credit that it becomes where it is negative. */
+interface Draft {
+  readonly invoice: Invoice;
+  readonly added: StoredCreditGrant | null;
+}
 
 /** Makes invoices from orders, and finalises them: number, amounts, credit, coupons, books and events in one commit. */
 @Injectable()
@@ -49,53 +57,93 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Makes the invoice and finalises it, in the caller's transaction. Null where there is nothing to say: no line.
+   * Makes invoices and finalises them, in the caller's transaction, in the order of their orders. Those of one customer
+   * share its credit: each finds what the former left. An order that says nothing, no line, makes none.
+   * @returns the invoices that were made
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
-  async issue(order: InvoiceOrder, now: Date): Promise<Invoice | null> {
+  async issueAll(orders: readonly InvoiceOrder[], now: Date): Promise<readonly Invoice[]> {
     this.database.requireTransaction();
-    const customer = await this.customers.fixCurrency(order.customerId, order.currency);
-    const facts = await this.facts.load(order, customer, now, 'issue');
-    const draft = this.decide(order, facts, now);
-    if (draft.lines.length === 0) return null;
-    await this.invoices.insert(draft);
-    await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
-    return this.finalize(draft, customer, now);
+    if (orders.length === 0) return [];
+    const customers = await this.customers.fixCurrencies(orders);
+    const factsOf = await this.facts.loadAll(orders, [...customers.values()], now, 'issue');
+    const drafts = this.decideAll(orders, factsOf, now);
+    const invoices = await this.settle(drafts, customers, now);
+    await this.invoices.insertAll(invoices);
+    await this.outbox.recordAll(
+      invoices.flatMap((invoice, index) => {
+        const draft = drafts[index]?.invoice ?? invoice;
+        return [told(invoiceCreated, { after: draft, occurredAt: now }), ...toldOf(draft, invoice)];
+      }),
+    );
+    return invoices;
   }
 
   /**
    * Finalises a draft whose amounts were decided in this transaction: nothing about it changes afterwards except its
-   * payment state. The number is taken last, so that its series is locked for the shortest time.
+   * payment state.
    */
   async finalize(draft: Invoice, customer: Customer, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
-    await this.useCredit(draft, now);
-    for (const line of draft.lines) {
-      if (line.creditsLineId === null) continue;
-      await this.invoices.addCredited(line.creditsLineId, -line.amount);
-    }
-    for (const { redemptionId, amountMinor, duration, amountOffMinor } of draft.coupons) {
-      const unusedMinor = duration === 'once' ? (amountOffMinor ?? amountMinor) - amountMinor : 0n;
-      await this.redemptions.noteApplied(redemptionId, { amountMinor, unusedMinor }, now);
-    }
-    await this.books.postFinalized(draft, now);
-    const invoice = {
-      ...finalized(draft, await this.nextNumber(customer), now),
-      version: draft.version + 1,
-    };
+    const drafts = [{ invoice: draft, added: grantOf(draft, newId('crd'), now) }];
+    const [invoice] = await this.settle(drafts, new Map([[customer.id, customer]]), now);
+    invariant(invoice !== undefined, `The draft ${draft.id} was finalised.`);
     await this.invoices.update(invoice);
-    await this.outbox.record(invoiceFinalized, { after: invoice, before: draft, occurredAt: now });
-    if (invoice.status === 'paid') {
-      await this.outbox.record(invoicePaid, { after: invoice, before: draft, occurredAt: now });
-    }
+    await this.outbox.recordAll(toldOf(draft, invoice));
     return invoice;
   }
 
-  private decide(
-    order: InvoiceOrder,
-    facts: Parameters<typeof decideInvoice>[1],
+  /**
+   * What finalising drafts does beside their own rows: uses credit and coupons, posts, and numbers them in their order. The
+   * numbers are taken last, so that their series is locked for the shortest time.
+   */
+  private async settle(
+    drafts: readonly Draft[],
+    customers: ReadonlyMap<string, Customer>,
     now: Date,
-  ): Invoice {
+  ): Promise<readonly Invoice[]> {
+    const invoices = drafts.map(({ invoice }) => invoice);
+    await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
+    await this.grants.useAll(invoices.flatMap(({ credits }) => credits));
+    await this.invoices.addCredited(
+      invoices.flatMap(({ lines }) =>
+        lines.flatMap(({ creditsLineId: lineId, amount }) =>
+          lineId === null ? [] : [{ lineId, amount: -amount }],
+        ),
+      ),
+    );
+    await this.redemptions.noteApplied(
+      invoices.flatMap(({ coupons }) => coupons.map(toApplied)),
+      now,
+    );
+    await this.books.postFinalized(invoices, now);
+    const numbers = await this.takeNumbers(
+      invoices.map(({ customerId }) => seriesOf(customers.get(customerId))),
+    );
+    return invoices.map((draft, index) => ({
+      ...finalized(draft, numbers[index] ?? '', now),
+      version: draft.version + 1,
+    }));
+  }
+
+  private decideAll(
+    orders: readonly InvoiceOrder[],
+    factsOf: (order: InvoiceOrder) => BillingFacts,
+    now: Date,
+  ): readonly Draft[] {
+    const credit = new Map<string, BillingFacts['creditGrants']>();
+    const drafts = orders.map((order) => {
+      const facts = factsOf(order);
+      const creditGrants = credit.get(order.customerId) ?? facts.creditGrants;
+      const invoice = this.decide(order, { ...facts, creditGrants }, now);
+      const added = grantOf(invoice, newId('crd'), now);
+      credit.set(order.customerId, creditAfter(creditGrants, invoice.credits, added));
+      return { invoice, added };
+    });
+    return drafts.filter(({ invoice }) => invoice.lines.length > 0);
+  }
+
+  private decide(order: InvoiceOrder, facts: BillingFacts, now: Date): Invoice {
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
     const invoice = decideInvoice(order, facts, ids, now);
     const amounts = invoice.lines.flatMap(({ amount, tax }) => [amount, tax]);
@@ -104,26 +152,36 @@ export class IssueInvoiceService {
     return invoice;
   }
 
-  private async useCredit(draft: Invoice, now: Date): Promise<void> {
-    for (const { creditId, amountMinor } of draft.credits) {
-      await this.grants.use(creditId, amountMinor);
+  /** The next numbers of these series, one for each time one is named. */
+  private async takeNumbers(series: readonly string[]): Promise<readonly string[]> {
+    const next = new Map<string, bigint>();
+    for (const name of [...new Set(series)].sort()) {
+      const count = series.filter((one) => one === name).length;
+      next.set(name, await this.invoices.takeNumbers(name, count));
     }
-    if (draft.creditedToBalance === 0n) return;
-    await this.grants.insert({
-      id: newId('crd'),
-      customerId: draft.customerId,
-      currency: draft.currency,
-      amount: draft.creditedToBalance,
-      remaining: draft.creditedToBalance,
-      sourceId: draft.id,
-      createdAt: now,
+    return series.map((name) => {
+      const number = next.get(name) ?? 0n;
+      next.set(name, number + 1n);
+      return `${name}-${number.toString().padStart(DIGITS_OF_A_NUMBER, '0')}`;
     });
   }
+}
 
-  /** Customers on test clocks have a series of their own: no test leaves a gap in the books. */
-  private async nextNumber({ testClockId }: Customer): Promise<string> {
-    const series = testClockId === null ? 'INV' : 'TEST';
-    const number = await this.invoices.takeNumber(series);
-    return `${series}-${number.toString().padStart(DIGITS_OF_A_NUMBER, '0')}`;
-  }
+/** Customers on test clocks have a series of their own: no test leaves a gap in the books. */
+function seriesOf(customer: Customer | undefined): string {
+  invariant(customer !== undefined, 'the customer of an invoice was read');
+  return customer.testClockId === null ? 'INV' : 'TEST';
+}
+
+function toApplied({ redemptionId, amountMinor, duration, amountOffMinor }: InvoiceCoupon) {
+  const unusedMinor = duration === 'once' ? (amountOffMinor ?? amountMinor) - amountMinor : 0n;
+  return { redemptionId, amountMinor, unusedMinor };
+}
+
+/** What finalising tells. */
+function toldOf(before: Invoice, after: Invoice): readonly ToldChange[] {
+  const occurredAt = after.updatedAt;
+  const finalizing = told(invoiceFinalized, { after, before, occurredAt });
+  if (after.status !== 'paid') return [finalizing];
+  return [finalizing, told(invoicePaid, { after, before, occurredAt })];
 }

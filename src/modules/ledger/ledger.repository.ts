@@ -19,14 +19,6 @@ import {
 import { LedgerPostingEntity } from './ledger-posting.entity';
 import { LedgerTransactionEntity } from './ledger-transaction.entity';
 
-const INSERT = `
-  WITH made AS (
-    INSERT INTO ledger_transaction (id, kind, source_id, customer_id, currency, occurred_at)
-    VALUES ($1, $2, $3, $4, $5, $6) RETURNING id)
-  INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
-  SELECT made.id, posting.position, posting.account, posting.amount
-  FROM made, unnest($7::text[], $8::bigint[]) WITH ORDINALITY AS posting (account, amount, position)`;
-
 const BALANCES = `
   SELECT account, currency, sum(amount_minor)::text AS amount
   FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
@@ -60,21 +52,29 @@ type TransactionRow = Omit<PostedTransaction, 'postings'>;
 export class LedgerRepository {
   constructor(private readonly database: Database) {}
 
-  /** @throws {InvariantError} when the source posted this kind before */
-  async insert(transaction: PostedTransaction): Promise<void> {
+  /** @throws {InvariantError} when a source posted a kind before */
+  async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
     this.database.requireTransaction();
-    const { id, kind, sourceId, customerId, currency, occurredAt, postings } = transaction;
-    const accounts = postings.map(({ account }) => account);
-    const amounts = postings.map(({ amountMinor }) => amountMinor.toString());
-    const facts = [id, kind, sourceId, customerId, currency, occurredAt];
     try {
-      await this.database.query(INSERT, [...facts, accounts, amounts]);
+      await this.database.insertMany(LedgerTransactionEntity, transactions);
     } catch (error) {
       if (violatedConstraint(error) === 'ledger_transaction_source_unique') {
-        throw new InvariantError(`${sourceId} posts its ${kind} once.`);
+        const posts = transactions.map(({ sourceId, kind }) => `${sourceId} posts its ${kind}`);
+        throw new InvariantError(`${posts.join(', ')} once.`);
       }
       throw error;
     }
+    await this.database.insertMany(
+      LedgerPostingEntity,
+      transactions.flatMap(({ id: transactionId, postings }) =>
+        postings.map(({ account, amountMinor }, index) => ({
+          transactionId,
+          position: index + 1,
+          account,
+          amountMinor,
+        })),
+      ),
+    );
   }
 
   async page(

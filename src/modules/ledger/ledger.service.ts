@@ -25,12 +25,25 @@ export class LedgerService {
    * @throws {InvariantError} when it does not balance, or the source posted its kind before
    */
   async post(transaction: LedgerTransaction, facts: PostingFacts): Promise<string | null> {
+    const [id] = await this.postAll([{ ...transaction, ...facts }]);
+    return id ?? null;
+  }
+
+  /**
+   * The same for many at once, with one statement for all.
+   * @returns the ids of those that were written
+   * @throws {InvariantError} when one does not balance, or a source posted its kind before
+   */
+  async postAll(
+    transactions: readonly (LedgerTransaction & PostingFacts)[],
+  ): Promise<readonly string[]> {
     this.database.requireTransaction();
-    assertBalanced(transaction);
-    if (transaction.postings.length === 0) return null;
-    const id = newId('ltx');
-    await this.ledger.insert({ id, ...transaction, ...facts });
-    return id;
+    transactions.forEach(assertBalanced);
+    const posted = transactions
+      .filter(({ postings }) => postings.length > 0)
+      .map((transaction) => ({ id: newId('ltx'), ...transaction }));
+    await this.ledger.insertAll(posted);
+    return posted.map(({ id }) => id);
   }
 
   /** All that was posted for a source, in the order in which it was: what a void takes back. */

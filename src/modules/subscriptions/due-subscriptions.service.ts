@@ -2,9 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { CustomersService } from '../customers';
 import { decideAbandon, decideDue } from './domain/decide';
-import type { Subscription } from './domain/subscription';
+import type { Snapshot, Subscription } from './domain/subscription';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
+
+interface Setup {
+  /** Of subscriptions with due work. */
+  readonly snapshots: readonly Snapshot[];
+  /** Those of their customers that were not deleted. */
+  readonly customerIds: ReadonlySet<string>;
+}
 
 /** Does what falls due for a subscription: its start, the end of a period or of a trial, a change that waited. */
 @Injectable()
@@ -17,21 +24,33 @@ export class DueSubscriptionsService {
   ) {}
 
   /**
-   * Does the next piece of work that is due, in one commit. A subscription whose customer was deleted ends there. Nothing where somebody did it already: whoever locks the
+   * Does the next piece of work that is due for each of these subscriptions, in their order and in one commit. A
+   * subscription whose customer was deleted ends there. Nothing where somebody did it already: whoever locks the
    * subscription first does it, and the next finds it done.
-   * @returns whether something was done
    */
-  runNext(id: string, now: Date): Promise<boolean> {
+  runNext(ids: readonly string[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
-      const snapshot = await this.subscriptions.lockSnapshot(id);
-      const before = snapshot?.subscription ?? null;
-      if (snapshot === null || before === null || !isDue(before, now)) return false;
-      const outcome = (await this.customers.exists(before.customerId))
-        ? decideDue(snapshot, NEW_IDS)
-        : decideAbandon(snapshot);
-      await this.outcomes.apply(before, outcome, now);
-      return true;
+      const { snapshots, customerIds } = await this.setup(ids, now);
+      const decisions = snapshots.map((snapshot) => {
+        const { subscription: before } = snapshot;
+        const isBilled = customerIds.has(before.customerId);
+        return {
+          before,
+          outcome: isBilled ? decideDue(snapshot, NEW_IDS) : decideAbandon(snapshot),
+        };
+      });
+      await this.outcomes.applyAll(decisions, now);
     });
+  }
+
+  /** All that the decisions are made from, each kind with one statement. */
+  private async setup(ids: readonly string[], now: Date): Promise<Setup> {
+    const locked = await this.subscriptions.lockSnapshots(ids);
+    const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
+    const customerIds = await this.customers.existing(
+      snapshots.map(({ subscription }) => subscription.customerId),
+    );
+    return { snapshots, customerIds };
   }
 
   /** Does all that is due already, in the caller's transaction; returns the subscription as it is then. */
@@ -39,7 +58,7 @@ export class DueSubscriptionsService {
     this.database.requireTransaction();
     let latest = subscription;
     while (isDue(latest, now)) {
-      await this.runNext(latest.id, now);
+      await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;
     }
     return latest;

@@ -5,7 +5,7 @@ import { TestClockWorks } from '../test-clocks';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-const AT_ONCE = 20;
+const AT_ONCE = 50;
 const EVERY_MS = 1_000;
 const LEASE_MS = 60_000;
 
@@ -33,16 +33,18 @@ export class DueSubscriptions implements OnModuleInit {
   }
 
   /**
-   * Claims subscriptions with due work and does one piece of each; returns whether there may be more. One that fails keeps
-   * its lease, and is tried again when that has ended.
+   * Claims subscriptions with due work and does one piece of each, all in one commit; returns whether there may be more.
+   * Where that fails, each is done in a commit of its own, so that one that cannot be done harms only itself: it keeps its
+   * lease, and is tried again when that has ended.
    */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
     const ids = await this.repository.claimDue(now, leaseEndsAt, AT_ONCE);
+    if (await this.tryTogether(ids, now)) return true;
     for (const id of ids) {
       try {
-        await this.due.runNext(id, now);
+        await this.due.runNext([id], now);
       } catch (error) {
         this.logger.error({ err: error, subscription_id: id }, 'due work of a subscription failed');
       }
@@ -52,8 +54,21 @@ export class DueSubscriptions implements OnModuleInit {
 
   /** One piece for each subscription that is due; a failure halts the clock, so that it shows. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
-    for (const id of await this.repository.dueOn(testClockId, now, AT_ONCE)) {
-      await this.due.runNext(id, now);
+    const ids = await this.repository.dueOn(testClockId, now, AT_ONCE);
+    if (await this.tryTogether(ids, now)) return;
+    for (const id of ids) await this.due.runNext([id], now);
+  }
+
+  /** Whether it is all done; never for one alone, which has nothing to be done together with. */
+  private async tryTogether(ids: readonly string[], now: Date): Promise<boolean> {
+    if (ids.length < 2) return false;
+    try {
+      await this.due.runNext(ids, now);
+      return true;
+    } catch (error) {
+      const text = 'due work of subscriptions failed together, and is done one by one';
+      this.logger.warn({ err: error, subscriptions: ids.length }, text);
+      return false;
     }
   }
 }

@@ -1,10 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { Outbox } from '../../platform/outbox';
+import { Outbox, told } from '../../platform/outbox';
 import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import type { Customer } from '../customers';
-import { type Invoice, InvoiceBooks, type InvoiceOrder, IssueInvoiceService } from '../invoicing';
+import {
+  type EarnedPeriod,
+  type Invoice,
+  InvoiceBooks,
+  type InvoiceOrder,
+  IssueInvoiceService,
+} from '../invoicing';
 import type { NewIds, Outcome } from './domain/outcome';
 import type { Subscription } from './domain/subscription';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
@@ -46,31 +53,49 @@ export class SubscriptionOutcomesService {
    * @returns the subscription as it is now
    */
   async apply(before: Subscription, outcome: Outcome, now: Date): Promise<Subscription> {
-    this.database.requireTransaction();
-    const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
-    await this.subscriptions.apply({ ...outcome, subscription: after });
-    if (outcome.billing !== null) await this.invoicing.issue(orderOf(outcome), now);
-    if (outcome.earned !== null) {
-      const { period, isCutShort } = outcome.earned;
-      const over = { id: period.id, subscriptionId: after.id, endAt: period.endAt, isCutShort };
-      await this.books.releaseEarned(over, after.customerId, after.currency, now);
-    }
-    if (after.status === 'canceled') await this.redemptions.endAll(after.id, now);
-    await this.tell(outcome, before, after, now);
+    const [after] = await this.applyAll([{ before, outcome }], now);
+    invariant(after !== undefined, `The decision about ${before.id} was applied.`);
     return after;
   }
 
-  private async tell(
-    { facts }: Outcome,
-    before: Subscription,
-    after: Subscription,
-    now: Date,
-  ): Promise<void> {
-    for (const fact of facts) {
-      const event = SUBSCRIPTION_EVENTS[fact];
-      await this.outbox.record(event, { after, before, occurredAt: now });
-    }
+  /** The same for decisions about many subscriptions, one about each: they are invoiced in their order. */
+  async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
+    this.database.requireTransaction();
+    const applied = decisions.map(({ before, outcome }) => {
+      const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
+      return { before, after, outcome: { ...outcome, subscription: after } };
+    });
+    const outcomes = applied.map(({ outcome }) => outcome);
+    await this.subscriptions.applyAll(outcomes);
+    const billed = outcomes.filter(({ billing }) => billing !== null);
+    await this.invoicing.issueAll(billed.map(orderOf), now);
+    await this.books.releaseEarned(outcomes.flatMap(earnedOf), now);
+    const ended = outcomes.filter(({ subscription }) => subscription.status === 'canceled');
+    await this.redemptions.endAll(
+      ended.map(({ subscription }) => subscription.id),
+      now,
+    );
+    await this.outbox.recordAll(
+      applied.flatMap(({ before, after, outcome: { facts } }) =>
+        facts.map((fact) => told(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now })),
+      ),
+    );
+    return applied.map(({ after }) => after);
   }
+}
+
+/** What was decided about a subscription, and how it was before. */
+export interface Decision {
+  readonly before: Subscription;
+  readonly outcome: Outcome;
+}
+
+function earnedOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
+  if (earned === null) return [];
+  const { period, isCutShort } = earned;
+  const { id: subscriptionId, customerId, currency } = subscription;
+  const { id, endAt } = period;
+  return [{ id, subscriptionId, customerId, currency, endAt, isCutShort }];
 }
 
 function orderOf({ subscription, billing }: Outcome): InvoiceOrder {

@@ -1,9 +1,10 @@
-import { Check, Column, Entity, Exclusion, ForeignKey } from 'typeorm';
+import { Check, Column, Entity, Exclusion, ForeignKey, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { SubscriptionPeriod } from './domain/subscription';
 
 /** What is billed of a subscription: no instant twice. */
 @Entity('subscription_period')
+@Index('subscription_period_subscription_index', ['subscriptionId', 'startAt', 'endAt'])
 @Exclusion(
   'subscription_period_overlap',
   `USING gist ("subscription_id" WITH =, tstzrange("start_at", "end_at") WITH &&)`,

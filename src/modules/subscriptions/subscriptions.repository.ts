@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, MoreThan, Or } from 'typeorm';
+import { groupBy } from '../../core/grouping';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Outcome } from './domain/outcome';
 import type {
@@ -36,6 +36,21 @@ const DUE_ON_TEST_CLOCK = `
   SELECT id FROM subscription WHERE test_clock_id = $1 AND next_billing_at <= $2
   ORDER BY next_billing_at, id LIMIT $3`;
 
+/** A period that was cut off where it began starts where the next one does. */
+const NEWEST_PERIODS = `
+  WHERE id IN (
+    SELECT (SELECT id FROM subscription_period WHERE subscription_id = wanted
+      ORDER BY start_at DESC, end_at DESC LIMIT 1)
+    FROM unnest($1::text[]) AS wanted)`;
+
+/** The items that hold after an instant, or would but for a pause, oldest first. */
+const ITEMS_SINCE = `
+  WHERE subscription_id = ANY ($1) AND EXISTS (
+    SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
+    WHERE since.id = subscription_id
+      AND (end_at IS NULL OR is_paused OR since.instant IS NULL OR end_at > since.instant))
+  ORDER BY id`;
+
 @Injectable()
 export class SubscriptionsRepository {
   constructor(private readonly database: Database) {}
@@ -55,64 +70,84 @@ export class SubscriptionsRepository {
 
   /** All that a decision is made from, the subscription locked until the transaction ends. */
   async lockSnapshot(id: string): Promise<Snapshot | null> {
-    this.database.requireTransaction();
-    const subscription = await this.subscriptions.findOne({
-      where: { id },
-      lock: { mode: 'pessimistic_write' },
-    });
-    if (subscription === null) return null;
-    const periods = await this.database.repository(SubscriptionPeriodEntity).find({
-      where: { subscriptionId: id },
-      // A period that was cut off where it began starts where the next one does.
-      order: { startAt: 'DESC', endAt: 'DESC' },
-      take: 1,
-    });
-    const period = periods[0] ?? null;
-    const pending = await this.database
-      .repository(ScheduledChangeEntity)
-      .findOneBy({ subscriptionId: id, status: 'pending' });
-    return { subscription, items: await this.itemsSince(id, period?.startAt), period, pending };
+    const [snapshot] = await this.lockSnapshots([id]);
+    return snapshot ?? null;
   }
 
-  /** The items that hold after an instant, or would but for a pause, oldest first. */
-  private itemsSince(subscriptionId: string, startAt?: Date): Promise<SubscriptionItem[]> {
-    const after = startAt === undefined ? {} : { endAt: Or(IsNull(), MoreThan(startAt)) };
-    return this.database.repository(SubscriptionItemEntity).find({
-      where: [
-        { subscriptionId, ...after },
-        { subscriptionId, isPaused: true },
-      ],
-      order: { id: 'ASC' },
+  /**
+   * The same of many subscriptions, in the order of their ids as they are given; those that do not exist are left out. They
+   * are locked by ascending id, so that two who lock the same wait for each other instead of deadlocking.
+   */
+  async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
+    this.database.requireTransaction();
+    const locked = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+    const found = await this.database.select(SubscriptionEntity, locked, [ids]);
+    const subscriptions = new Map(found.map((one) => [one.id, one]));
+    const newest = await this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
+    const periods = new Map(newest.map((one) => [one.subscriptionId, one]));
+    const since = ids.map((id) => periods.get(id)?.startAt ?? null);
+    const held = await this.database.select(SubscriptionItemEntity, ITEMS_SINCE, [ids, since]);
+    const items = groupBy(held, ({ subscriptionId }) => subscriptionId);
+    const waiting = `WHERE subscription_id = ANY ($1) AND status = 'pending'`;
+    const changes = await this.database.select(ScheduledChangeEntity, waiting, [ids]);
+    const pending = new Map(changes.map((one) => [one.subscriptionId, one]));
+    return ids.flatMap((id) => {
+      const subscription = subscriptions.get(id);
+      if (subscription === undefined) return [];
+      return {
+        subscription,
+        items: items.get(id) ?? [],
+        period: periods.get(id) ?? null,
+        pending: pending.get(id) ?? null,
+      };
     });
   }
 
   async insert(subscription: Subscription, items: readonly SubscriptionItem[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.insert(SubscriptionEntity, { ...subscription, leaseEndsAt: null });
-    await this.insertItems(items);
+    await this.database.insertMany(SubscriptionItemEntity, items);
   }
 
-  /** Writes what a decision comes to; whoever did due work has it no longer. */
-  async apply(outcome: Outcome): Promise<void> {
+  /** Writes what decisions come to, one about each subscription; whoever did due work has it no longer. */
+  async applyAll(outcomes: readonly Outcome[]): Promise<void> {
     this.database.requireTransaction();
-    const { id, ...columns } = outcome.subscription;
-    await this.database.update(SubscriptionEntity, id, { ...columns, leaseEndsAt: null });
-    const items = this.database.repository(SubscriptionItemEntity);
-    if (outcome.itemsRemoved.length > 0) await items.delete([...outcome.itemsRemoved]);
-    for (const { id: itemId, ...columns } of outcome.itemsEnded) {
-      await items.update(itemId, columns);
-    }
-    await this.insertItems(outcome.itemsAdded);
-    const { periodChanged, periodOpened, scheduled, settled } = outcome;
-    if (periodChanged !== null) {
-      const { endAt, isClosed } = periodChanged;
-      await this.database.update(SubscriptionPeriodEntity, periodChanged.id, { endAt, isClosed });
-    }
-    if (periodOpened !== null) await this.database.insert(SubscriptionPeriodEntity, periodOpened);
-    if (settled !== null) {
-      await this.database.update(ScheduledChangeEntity, settled.id, { status: settled.status });
-    }
-    if (scheduled !== null) await this.database.insert(ScheduledChangeEntity, scheduled);
+    await this.database.updateMany(
+      SubscriptionEntity,
+      outcomes.map(({ subscription }) => ({ ...subscription, leaseEndsAt: null })),
+    );
+    await this.applyToItems(outcomes);
+    await this.database.updateMany(
+      SubscriptionPeriodEntity,
+      outcomes
+        .flatMap(({ periodChanged }) => periodChanged ?? [])
+        .map(({ id, endAt, isClosed }) => ({ id, endAt, isClosed })),
+    );
+    await this.database.insertMany(
+      SubscriptionPeriodEntity,
+      outcomes.flatMap(({ periodOpened }) => periodOpened ?? []),
+    );
+    await this.database.updateMany(
+      ScheduledChangeEntity,
+      outcomes.flatMap(({ settled }) => settled ?? []),
+    );
+    await this.database.insertMany(
+      ScheduledChangeEntity,
+      outcomes.flatMap(({ scheduled }) => scheduled ?? []),
+    );
+  }
+
+  private async applyToItems(outcomes: readonly Outcome[]): Promise<void> {
+    const removed = outcomes.flatMap(({ itemsRemoved }) => itemsRemoved);
+    if (removed.length > 0) await this.database.repository(SubscriptionItemEntity).delete(removed);
+    await this.database.updateMany(
+      SubscriptionItemEntity,
+      outcomes.flatMap(({ itemsEnded }) => itemsEnded),
+    );
+    await this.database.insertMany(
+      SubscriptionItemEntity,
+      outcomes.flatMap(({ itemsAdded }) => itemsAdded),
+    );
   }
 
   /** What waits or waited, newest first. */
@@ -156,12 +191,6 @@ export class SubscriptionsRepository {
       most,
     ]);
     return rows.map(({ id }) => id);
-  }
-
-  private async insertItems(items: readonly SubscriptionItem[]): Promise<void> {
-    if (items.length > 0) {
-      await this.database.repository(SubscriptionItemEntity).insert([...items]);
-    }
   }
 
   private get subscriptions() {

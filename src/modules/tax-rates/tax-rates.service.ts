@@ -111,17 +111,14 @@ export class TaxRatesService {
   }
 
   /**
-   * The rates that something was given before, in the order of the ids; also those switched off or archived since.
+   * The rates that things were given before, by id; also those switched off or archived since.
    * @throws {InvariantError} when one was never made
    */
-  async getGiven(ids: readonly string[]): Promise<readonly TaxRate[]> {
-    if (ids.length === 0) return [];
+  async getGiven(ids: readonly string[]): Promise<ReadonlyMap<string, TaxRate>> {
+    if (ids.length === 0) return new Map();
     const found = new Map((await this.rates.findGiven(ids)).map((rate) => [rate.id, rate]));
-    return ids.map((id) => {
-      const rate = found.get(id);
-      invariant(rate !== undefined, `The tax rate ${id} exists.`);
-      return rate;
-    });
+    for (const id of ids) invariant(found.has(id), `The tax rate ${id} exists.`);
+    return found;
   }
 
   private changed(before: TaxRate, change: TaxRateChange): TaxRate {

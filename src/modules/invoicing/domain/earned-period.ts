@@ -1,0 +1,9 @@
+/** A period that is over; one that was cut short earned what was billed for it and not credited. */
+export interface EarnedPeriod {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly customerId: string;
+  readonly currency: string;
+  readonly endAt: Date;
+  readonly isCutShort: boolean;
+}
