@@ -298,7 +298,7 @@ describe('the ledger', () => {
       'TRUNCATE ledger_posting',
       'TRUNCATE ledger_transaction CASCADE',
       // Even where no row is meant.
-      'DELETE FROM ledger_posting WHERE false',
+      'UPDATE ledger_posting SET amount_minor = 1 WHERE false',
     ])('which refuses: %s', async (statement) => {
       await expect(engine.database.query(statement)).rejects.toThrow('append-only');
     });

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { TestClocksModule } from '../test-clocks';
+import { RedemptionsRemoval } from './redemptions-removal';
 import { CouponRedemptionEntity } from './coupon-redemption.entity';
 import { CouponRedemptionsController } from './coupon-redemptions.controller';
 import { CouponEntity } from './coupon.entity';
@@ -10,9 +12,15 @@ import { RedemptionsRepository } from './redemptions.repository';
 import { RedemptionsService } from './redemptions.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([CouponEntity, CouponRedemptionEntity])],
+  imports: [TypeOrmModule.forFeature([CouponEntity, CouponRedemptionEntity]), TestClocksModule],
   controllers: [CouponsController, CouponRedemptionsController],
-  providers: [CouponsRepository, CouponsService, RedemptionsRepository, RedemptionsService],
+  providers: [
+    RedemptionsRemoval,
+    CouponsRepository,
+    CouponsService,
+    RedemptionsRepository,
+    RedemptionsService,
+  ],
   exports: [RedemptionsService],
 })
 export class CouponsModule {}

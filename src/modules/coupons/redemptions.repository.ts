@@ -23,6 +23,15 @@ const END_ALL = `
   UPDATE coupon_redemption SET ended_at = $2
   WHERE subscription_id = ANY ($1) AND ended_at IS NULL`;
 
+/** What was redeemed is counted no more: others may redeem it. */
+const REMOVE = `
+  WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),
+    counted AS (
+      UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1
+      FROM (SELECT coupon_id, count(*)::int AS times FROM removed GROUP BY coupon_id) used
+      WHERE coupon.id = used.coupon_id)
+  SELECT id FROM removed`;
+
 @Injectable()
 export class RedemptionsRepository {
   constructor(private readonly database: Database) {}
@@ -96,6 +105,13 @@ export class RedemptionsRepository {
 
   async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(END_ALL, [subscriptionIds, now]);
+  }
+
+  /** Removes what these customers redeemed, as if they never had; returns the ids. */
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
+    return rows.map(({ id }) => id);
   }
 
   private async withCoupons(

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { TaxRatesModule } from '../tax-rates';
 import { TestClocksModule } from '../test-clocks';
 import { CustomerEntity } from './customer.entity';
+import { CustomersRemoval } from './customers-removal';
 import { CustomersController } from './customers.controller';
 import { CustomersRepository } from './customers.repository';
 import { CustomersService } from './customers.service';
@@ -10,7 +11,7 @@ import { CustomersService } from './customers.service';
 @Module({
   imports: [TypeOrmModule.forFeature([CustomerEntity]), TaxRatesModule, TestClocksModule],
   controllers: [CustomersController],
-  providers: [CustomersRepository, CustomersService],
+  providers: [CustomersRepository, CustomersService, CustomersRemoval],
   exports: [CustomersService],
 })
 export class CustomersModule {}

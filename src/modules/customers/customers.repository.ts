@@ -98,6 +98,24 @@ export class CustomersRepository {
     );
   }
 
+  /** The customers on a test clock, deleted ones too, locked until the transaction ends. */
+  async lockOn(testClockId: string): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const found = await this.customers.find({
+      select: { id: true },
+      where: { testClockId },
+      order: { id: 'ASC' },
+      lock: { mode: LOCK_MODES.removal },
+    });
+    return found.map(({ id }) => id);
+  }
+
+  /** Removes the rows: nothing may refer to them any more. */
+  async remove(ids: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    if (ids.length > 0) await this.customers.delete([...ids]);
+  }
+
   private async write(customer: Customer, statement: () => Promise<void>): Promise<void> {
     try {
       await statement();

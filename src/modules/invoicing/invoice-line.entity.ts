@@ -10,6 +10,9 @@ import { ExactJsonColumn } from './exact-json.column';
 @Index('invoice_line_item_index', ['itemId', 'periodEndAt'], {
   where: '"item_id" IS NOT NULL',
 })
+@Index('invoice_line_credits_line_index', ['creditsLineId'], {
+  where: '"credits_line_id" IS NOT NULL',
+})
 @Check(
   'invoice_line_kind_check',
   `"kind" IN ('recurring', 'usage', 'proration', 'one_off', 'credit', 'minimum', 'maximum')`,

@@ -44,6 +44,15 @@ const TAKE_NUMBERS = `
 
 type InvoiceRow = Omit<Invoice, 'lines'>;
 
+/** What refers goes before what it refers to. */
+const REMOVE = [
+  'DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id',
+  'DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id',
+  `DELETE FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = ANY ($1))
+   RETURNING id`,
+  'DELETE FROM invoice WHERE customer_id = ANY ($1) RETURNING id',
+];
+
 @Injectable()
 export class InvoicesRepository {
   constructor(private readonly database: Database) {}
@@ -195,6 +204,17 @@ export class InvoicesRepository {
     const byInvoice = new Map<string, InvoiceLine[]>(rows.map(({ id }) => [id, []]));
     for (const line of lines) byInvoice.get(line.invoiceId)?.push(toLine(line));
     return rows.map((row) => ({ ...row, lines: byInvoice.get(row.id) ?? [] }));
+  }
+
+  /** Removes the invoices of customers with lines, credit and credit notes; returns the ids of all. */
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const removed: string[] = [];
+    for (const remove of REMOVE) {
+      const rows = await this.database.query<{ id: string }>(remove, [customerIds]);
+      removed.push(...rows.map(({ id }) => id));
+    }
+    return removed;
   }
 
   private get invoices() {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { InvoicingRemoval } from './invoicing-removal';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
@@ -39,6 +40,7 @@ import { PrintInvoiceService } from './print-invoice.service';
   ],
   controllers: [InvoicesController, CreditNotesController],
   providers: [
+    InvoicingRemoval,
     InvoicesRepository,
     CreditGrantsRepository,
     CreditNotesRepository,

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { TestClocksModule } from '../test-clocks';
+import { LedgerRemoval } from './ledger-removal';
 import { LedgerChecks } from './ledger-checks';
 import { LedgerPostingEntity } from './ledger-posting.entity';
 import { LedgerTransactionEntity } from './ledger-transaction.entity';
@@ -8,9 +10,12 @@ import { LedgerRepository } from './ledger.repository';
 import { LedgerService } from './ledger.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([LedgerPostingEntity, LedgerTransactionEntity])],
+  imports: [
+    TypeOrmModule.forFeature([LedgerPostingEntity, LedgerTransactionEntity]),
+    TestClocksModule,
+  ],
   controllers: [LedgerController],
-  providers: [LedgerChecks, LedgerRepository, LedgerService],
+  providers: [LedgerRemoval, LedgerChecks, LedgerRepository, LedgerService],
   exports: [LedgerChecks, LedgerService],
 })
 export class LedgerModule {}

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { TestClocksModule } from '../test-clocks';
+import { PaymentsRemoval } from './payments-removal';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { DuePayments } from './due-payments';
@@ -20,9 +22,11 @@ import { SandboxPaymentsController } from './sandbox-payments.controller';
     TypeOrmModule.forFeature([PaymentEntity, SandboxOperationEntity]),
     CustomersModule,
     LedgerModule,
+    TestClocksModule,
   ],
   controllers: [PaymentsController, SandboxPaymentsController],
   providers: [
+    PaymentsRemoval,
     DuePayments,
     ManualProvider,
     PaymentLedgerCheck,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Payment } from './domain/payment';
 import { PaymentEntity } from './payment.entity';
@@ -22,6 +23,8 @@ const SETTLE_REFUND = `
 const SUM_HELD = `
   SELECT provider, currency, sum(amount - amount_refunded)::text AS amount
   FROM payment WHERE status = 'succeeded' GROUP BY provider, currency`;
+
+const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
 
 /** What payments brought in and refunds did not give back. */
 interface HeldAmount {
@@ -95,6 +98,21 @@ export class PaymentsRepository {
   /** Ids of payments whose provider is to be asked, leased to the caller. */
   async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
+    return rows.map(({ id }) => id);
+  }
+
+  async idsOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    const found = await this.payments.find({
+      select: { id: true },
+      where: { customerId: In([...customerIds]) },
+    });
+    return found.map(({ id }) => id);
+  }
+
+  /** Removes the payments of customers, whatever comes of those under way; returns their ids. */
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
     return rows.map(({ id }) => id);
   }
 

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { TestClocksModule } from '../test-clocks';
+import { RefundsRemoval } from './refunds-removal';
 import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
 import { DueRefunds } from './due-refunds';
@@ -10,8 +12,13 @@ import { RefundsService } from './refunds.service';
 import { SandboxRefundsController } from './sandbox-refunds.controller';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([RefundEntity]), LedgerModule, PaymentsModule],
+  imports: [
+    TypeOrmModule.forFeature([RefundEntity]),
+    LedgerModule,
+    PaymentsModule,
+    TestClocksModule,
+  ],
   controllers: [RefundsController, SandboxRefundsController],
-  providers: [DueRefunds, RefundsRepository, RefundsService],
+  providers: [RefundsRemoval, DueRefunds, RefundsRepository, RefundsService],
 })
 export class RefundsModule {}

@@ -8,6 +8,8 @@ const CLAIM_DUE = `
     SELECT id FROM refund WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
+const REMOVE = 'DELETE FROM refund WHERE payment_id = ANY ($1) RETURNING id';
+
 @Injectable()
 export class RefundsRepository {
   constructor(private readonly database: Database) {}
@@ -52,6 +54,13 @@ export class RefundsRepository {
   /** Ids of refunds whose provider is to be asked, leased to the caller. */
   async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Removes the refunds of payments; returns their ids. */
+  async removeOf(paymentIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<{ id: string }>(REMOVE, [paymentIds]);
     return rows.map(({ id }) => id);
   }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { SubscriptionsRemoval } from './subscriptions-removal';
 import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
@@ -34,6 +35,7 @@ import { SubscriptionsService } from './subscriptions.service';
   ],
   controllers: [SubscriptionsController],
   providers: [
+    SubscriptionsRemoval,
     SubscriptionsRepository,
     OffersService,
     SubscriptionOutcomesService,

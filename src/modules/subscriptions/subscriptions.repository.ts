@@ -51,6 +51,14 @@ const ITEMS_SINCE = `
       AND (end_at IS NULL OR is_paused OR since.instant IS NULL OR end_at > since.instant))
   ORDER BY id`;
 
+const OF_CUSTOMERS = 'IN (SELECT id FROM subscription WHERE customer_id = ANY ($1))';
+
+const REMOVE_PARTS = ['subscription_item', 'subscription_period', 'scheduled_change'].map(
+  (table) => `DELETE FROM ${table} WHERE subscription_id ${OF_CUSTOMERS}`,
+);
+
+const REMOVE = 'DELETE FROM subscription WHERE customer_id = ANY ($1) RETURNING id';
+
 @Injectable()
 export class SubscriptionsRepository {
   constructor(private readonly database: Database) {}
@@ -190,6 +198,14 @@ export class SubscriptionsRepository {
       now,
       most,
     ]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Removes the subscriptions of customers with all their parts; returns their ids. */
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    for (const remove of REMOVE_PARTS) await this.database.query(remove, [customerIds]);
+    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
     return rows.map(({ id }) => id);
   }
 

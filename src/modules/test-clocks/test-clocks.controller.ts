@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { invalidCursor } from '../../platform/errors';
 import {
@@ -66,6 +66,20 @@ export class TestClocksController {
   })
   async getTestClock(@Param('id', testClockId) id: string): Promise<TestClockDto> {
     return toTestClockDto(await this.clocks.get(id));
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete a test clock with all that lives on it',
+    description:
+      'Its customers go with their subscriptions, invoices, payments and refunds, their part of the books, and the events ' +
+      'and deliveries that told of them. Numbers they were given are not given again.',
+    status: 204,
+    reads: 'path',
+    problems: [testClockNotFound, testClockAdvancing],
+  })
+  async deleteTestClock(@Param('id', testClockId) id: string): Promise<void> {
+    await this.clocks.delete(id);
   }
 
   @Post(':id/advance')

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TestClockEntity } from './test-clock.entity';
+import { TestClockRemovals } from './test-clock-removals';
 import { TestClockWorks } from './test-clock-work';
 import { TestClocksController } from './test-clocks.controller';
 import { TestClocksRepository } from './test-clocks.repository';
@@ -9,7 +10,7 @@ import { TestClocksService } from './test-clocks.service';
 @Module({
   imports: [TypeOrmModule.forFeature([TestClockEntity])],
   controllers: [TestClocksController],
-  providers: [TestClocksRepository, TestClocksService, TestClockWorks],
-  exports: [TestClocksService, TestClockWorks],
+  providers: [TestClocksRepository, TestClocksService, TestClockRemovals, TestClockWorks],
+  exports: [TestClocksService, TestClockRemovals, TestClockWorks],
 })
 export class TestClocksModule {}

@@ -41,6 +41,11 @@ export class TestClocksRepository {
     });
   }
 
+  async delete(id: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.clocks.delete(id);
+  }
+
   private get clocks() {
     return this.database.repository(TestClockEntity);
   }

@@ -1,10 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
-import { ADVANCING_LEASE_MS, advanceRefusal, type TestClock } from './domain/test-clock';
+import { EventLog } from '../../platform/outbox';
+import {
+  ADVANCING_LEASE_MS,
+  advanceRefusal,
+  isBeingMoved,
+  type TestClock,
+} from './domain/test-clock';
+import { TestClockRemovals } from './test-clock-removals';
 import { TestClockWorks } from './test-clock-work';
 import {
   testClockAdvancing,
@@ -23,6 +29,8 @@ export class TestClocksService {
     private readonly database: Database,
     private readonly clocks: TestClocksRepository,
     private readonly works: TestClockWorks,
+    private readonly removals: TestClockRemovals,
+    private readonly events: EventLog,
     private readonly clock: Clock,
   ) {}
 
@@ -69,12 +77,13 @@ export class TestClocksService {
    * What time it is for a customer: what its test clock shows, or the real time. The clock cannot be moved until the
    * caller's transaction ends.
    * @param testClockId the customer's; null: it lives in real time
-   * @throws {ProblemError} `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `test_clock_not_found` where it is deleted meanwhile, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   async nowFor(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
     const found = await this.clocks.lock(testClockId, 'reference');
-    invariant(found !== null, `The test clock ${testClockId} is gone.`);
+    if (found === null) throw testClockNotFound(testClockId);
     if (found.status === 'advancing') throw testClockAdvancing(testClockId);
     if (found.status === 'failed') throw testClockFailed(testClockId);
     return found.instant;
@@ -100,6 +109,28 @@ export class TestClocksService {
       throw testClockFailed(id);
     }
     return this.end(id, 'ready', to);
+  }
+
+  /**
+   * Deletes a clock with all that lives on it: customers, what they have and owe, its books, and the events and deliveries
+   * that told of it. Other customers notice nothing.
+   * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
+   */
+  delete(id: string): Promise<void> {
+    return this.database.transaction(async () => {
+      this.assertRemovable(id, await this.clocks.find(id));
+      // Customers before their clock, as in every command; and those that came meanwhile.
+      await this.removals.lockCustomers(id);
+      this.assertRemovable(id, await this.clocks.lock(id, 'move'));
+      const customerIds = await this.removals.lockCustomers(id);
+      await this.events.remove(await this.removals.remove(customerIds));
+      await this.clocks.delete(id);
+    });
+  }
+
+  private assertRemovable(id: string, clock: TestClock | null): void {
+    if (clock === null) throw testClockNotFound(id);
+    if (isBeingMoved(clock, this.clock.now())) throw testClockAdvancing(id);
   }
 
   private begin(id: string, to: Date): Promise<TestClock> {

@@ -58,6 +58,8 @@ const PAGE = `
   SELECT ${HEAD}, data::text AS data FROM event
   WHERE ${MATCHES} AND ($5::varchar IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`;
 
+const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1)';
+
 const HEADS_AFTER = `
   SELECT ${HEAD} FROM event
   WHERE (occurred_at, id) > ($1, $3) AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $4`;
@@ -98,6 +100,12 @@ export class EventLog {
     ]);
     const items = rows.slice(0, limit).map(toEvent);
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  /** Removes all events of these objects, which were removed themselves; their deliveries go with them. */
+  async remove(objectIds: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(REMOVE, [objectIds]);
   }
 
   /**

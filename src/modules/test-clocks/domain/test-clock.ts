@@ -30,6 +30,14 @@ export const ADVANCING_LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
 
+/** Whether somebody moves the clock right now: one that a crash left half way is not. */
+export function isBeingMoved(
+  { status, leaseEndsAt }: Pick<TestClock, 'status' | 'leaseEndsAt'>,
+  realNow: Date,
+): boolean {
+  return status === 'advancing' && leaseEndsAt !== null && leaseEndsAt > realNow;
+}
+
 /** Nobody tests billing further ahead in one call, and a daily subscription would renew 36,500 times on the way. */
 const FURTHEST_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
@@ -44,7 +52,7 @@ export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): Advan
     case 'failed':
       return 'failed';
     case 'advancing':
-      if (clock.leaseEndsAt !== null && clock.leaseEndsAt > realNow) return 'busy';
+      if (isBeingMoved(clock, realNow)) return 'busy';
       return clock.targetAt?.getTime() === to.getTime() ? null : 'other_target';
     case 'ready':
       if (to < clock.instant) return 'backwards';

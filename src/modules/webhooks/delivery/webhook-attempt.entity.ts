@@ -4,7 +4,7 @@ import type { Attempt } from './domain/delivery';
 
 @Entity('webhook_attempt')
 export class WebhookAttemptEntity implements Attempt {
-  @ForeignKey('WebhookDeliveryEntity')
+  @ForeignKey('WebhookDeliveryEntity', { onDelete: 'CASCADE' })
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
   readonly deliveryId!: string;
   /** 1 for the first attempt of a delivery. */

@@ -14,6 +14,7 @@ import type { Delivery, DeliveryKind, DeliveryStatus } from './domain/delivery';
   unique: true,
   where: `"kind" = 'event'`,
 })
+@Index('webhook_delivery_event_index', ['eventId'])
 @Index('webhook_delivery_endpoint_index', ['endpointId', 'id'])
 @Index('webhook_delivery_due_index', ['endpointId', 'dueAt'], { where: `"status" = 'pending'` })
 @Index('webhook_delivery_order_index', ['endpointId', 'objectId', 'sequence', 'id'], {
@@ -24,7 +25,7 @@ export class WebhookDeliveryEntity implements Delivery {
   @ForeignKey('WebhookEndpointEntity')
   @ReferenceColumn()
   readonly endpointId!: string;
-  @ForeignKey('EventEntity')
+  @ForeignKey('EventEntity', { onDelete: 'CASCADE' })
   @ReferenceColumn()
   readonly eventId!: string;
   @Column({ type: 'varchar', length: 80 }) readonly eventType!: string;

@@ -1,0 +1,177 @@
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { createPayment } from '../support/billing';
+import { postingsOf } from '../support/ledger';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const START = '2026-03-01T00:00:00.000Z';
+/** Answers to requests, which keep what they said. */
+const ANSWERS = 'idempotency_key';
+
+describe('deleting a test clock', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    await post('/v1/webhooks/endpoints', { url: 'https://example.com/hooks', events: ['*'] });
+  });
+
+  afterAll(() => engine.close());
+
+  async function post(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await engine.http.post(path).send(body);
+    expect({ path, body: answer.body as unknown, status: answer.status }).toMatchObject({
+      status: 201,
+    });
+    return answer.body as Readonly<Record<string, unknown>>;
+  }
+
+  const remove = (id: string) => engine.http.delete(`/v1/test-clocks/${id}`);
+
+  async function dispatch(): Promise<void> {
+    while (await engine.app.get(EventDispatcher).runDue());
+  }
+
+  /** Every kind of thing a customer can have; returns the ids. */
+  async function live(story: Story, coupon: string): Promise<readonly string[]> {
+    const seats = { name: 'Seats', model: 'per_unit', unit_amount: '700' };
+    const plan = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount: 4_900 },
+      { ...seats, timing: 'in_advance' },
+      { ...seats, timing: 'in_arrears' },
+    ]);
+    const { id } = await story.subscribe(plan.id, { quantity: '3', coupon });
+    await story.advance('2026-04-11T00:00:00.000Z');
+    await story.tell(id, 'change', { quantity: '2', when: 'now' });
+    await story.tell(id, 'change', { quantity: '9', when: 'period_end' });
+    const [invoice] = await story.invoices();
+    const line = invoice?.lines[0]?.id;
+    const note = await post('/v1/credit-notes', {
+      invoice_id: invoice?.id,
+      lines: [{ invoice_line_id: line, amount: 100 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    const payment = await createPayment(engine, { customer_id: story.customerId });
+    const refund = await post(`/v1/refunds/payment/${payment}`, { amount: 500 });
+    await dispatch();
+    const invoices = (await story.invoices()).map((one) => one.id);
+    return [story.customerId, id, ...invoices, payment, String(note['id']), String(refund['id'])];
+  }
+
+  /** The tables in which any of the ids occurs, as whatever. */
+  async function tablesWith(ids: readonly string[]): Promise<readonly string[]> {
+    const tables = await engine.database.query<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.tables
+       WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> $1 ORDER BY 1`,
+      [ANSWERS],
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await engine.database.query(
+        `SELECT FROM "${name}" AS one WHERE to_jsonb(one)::text LIKE ANY ($1) LIMIT 1`,
+        [ids.map((id) => `%${id}%`)],
+      );
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  }
+
+  it('removes all that lives on it, and nothing else', async () => {
+    const coupon = await post('/v1/coupons', {
+      type: 'percent',
+      percent_off: '10',
+      duration: 'forever',
+      max_redemptions: 2,
+    });
+    const code = String(coupon['code']);
+    const [story, other] = [await Story.begin(engine, START), await Story.begin(engine, START)];
+    const gone = await live(story, code);
+    const kept = await live(other, code);
+    const before = await tablesWith(kept);
+    expect(await tablesWith(gone)).toEqual(before);
+    expect(before).toEqual(
+      expect.arrayContaining([
+        'coupon_redemption',
+        'credit_grant',
+        'credit_note',
+        'customer',
+        'event',
+        'invoice',
+        'invoice_line',
+        'ledger_transaction',
+        'payment',
+        'refund',
+        'scheduled_change',
+        'subscription',
+        'subscription_item',
+        'subscription_period',
+        'webhook_delivery',
+      ]),
+    );
+
+    expect((await remove(story.clockId)).status).toBe(204);
+    // The sandbox stands for a provider, which keeps what it did.
+    expect(await tablesWith([...gone, story.clockId])).toEqual(['sandbox_operation']);
+    expect(await tablesWith(kept)).toEqual(before);
+    const redeemed = (await engine.http.get(`/v1/coupons/${String(coupon['id'])}`)).body as object;
+    expect(redeemed).toMatchObject({ times_redeemed: 1 });
+    await other.advance('2026-06-01T00:00:00.000Z');
+    await other.verify();
+    expect((await remove(story.clockId)).body).toMatchObject({
+      status: 404,
+      code: 'test_clock_not_found',
+    });
+  });
+
+  it('is refused while somebody moves it, and not once a crash has left it half way', async () => {
+    const story = await Story.begin(engine, START);
+    await engine.database.query(
+      `UPDATE test_clock SET status = 'advancing', target_at = $2, lease_ends_at = $3 WHERE id = $1`,
+      [story.clockId, '2026-06-01T00:00:00Z', '2026-03-01T09:31:00Z'],
+    );
+    expect((await remove(story.clockId)).body).toMatchObject({
+      status: 409,
+      code: 'test_clock_advancing',
+    });
+    engine.clock.set('2026-03-01T09:31:00.000Z');
+    expect((await remove(story.clockId)).status).toBe(204);
+  });
+
+  it('twice at once removes it once, and a command beside it is done before or refused', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const story = await Story.begin(engine, START);
+      const { id } = await story.subscribe(await story.seats('100'), { quantity: '3' });
+      const change = { quantity: '5', when: 'now' };
+      const [one, two, command] = await Promise.all([
+        remove(story.clockId),
+        remove(story.clockId),
+        engine.http.post(`/v1/subscriptions/${id}/change`).send(change),
+      ]);
+      expect([one.status, two.status].sort()).toEqual([204, 404]);
+      expect([200, 404, 422]).toContain(command.status);
+      expect(await tablesWith([story.customerId, id])).toEqual([]);
+    }
+  });
+
+  it('of a clock without customers is as simple as that', async () => {
+    const { id } = await post('/v1/test-clocks', { name: 'Empty', now: START });
+    expect((await remove(String(id))).status).toBe(204);
+    expect((await remove('clock_01h455vb4pex5vsknk084sn02q')).status).toBe(404);
+  });
+
+  it('does not open the books of others, nor a part of a transaction', async () => {
+    const story = await Story.begin(engine, START);
+    await story.subscribe(await story.plan(1_000));
+    const payment = await createPayment(engine);
+    const removeAll =
+      'DELETE FROM ledger_posting USING ledger_transaction WHERE id = transaction_id';
+    await expect(
+      engine.database.query(`${removeAll} AND source_id = $1`, [payment]),
+    ).rejects.toThrow('append-only');
+    await expect(
+      engine.database.query(`${removeAll} AND customer_id = $1`, [story.customerId]),
+    ).rejects.toThrow('removed as a whole');
+    expect(await postingsOf(engine, payment)).not.toEqual([]);
+    await story.verify();
+  });
+});
