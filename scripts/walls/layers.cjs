@@ -9,7 +9,8 @@ const LAYERS = [
   ['payments'],
   ['entitlements'],
   ['subscriptions'],
-  ['invoicing', 'metering'],
+  ['invoicing'],
+  ['metering'],
   ['ledger', 'catalog', 'customers', 'coupons'],
   ['test-clocks', 'tax-rates'],
 ];
