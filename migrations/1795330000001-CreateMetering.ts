@@ -44,7 +44,7 @@ export class CreateMetering1795330000001 implements MigrationInterface {
           "id" bigint GENERATED ALWAYS AS IDENTITY,
           "customer_id" character varying(40) COLLATE "C" NOT NULL,
           "event_name" character varying(100) COLLATE "C" NOT NULL,
-          "last_position" bigint NOT NULL DEFAULT 0,
+          "last_position" bigint NOT NULL,
           CONSTRAINT "usage_stream_position_check" CHECK ("last_position" >= 0),
           CONSTRAINT "usage_stream_customer_event_unique" UNIQUE ("customer_id", "event_name"),
           CONSTRAINT "usage_stream_customer_id_fkey" FOREIGN KEY ("customer_id") REFERENCES "customer" ("id"),
@@ -83,7 +83,6 @@ export class CreateMetering1795330000001 implements MigrationInterface {
           "duplicates" bigint NOT NULL,
           "rejected" bigint NOT NULL,
           CONSTRAINT "usage_tally_check" CHECK ("accepted" >= 0 AND "duplicates" >= 0 AND "rejected" >= 0),
-          CONSTRAINT "usage_tally_stream_id_fkey" FOREIGN KEY ("stream_id") REFERENCES "usage_stream" ("id"),
           CONSTRAINT "usage_tally_pkey" PRIMARY KEY ("stream_id", "hour")
       )
     `);
@@ -103,8 +102,6 @@ export class CreateMetering1795330000001 implements MigrationInterface {
           "held_ms" numeric NOT NULL,
           "distinct_values" bigint NOT NULL,
           CONSTRAINT "usage_bucket_check" CHECK ("start_at" < "end_at" AND "events" >= 0 AND "distinct_values" >= 0),
-          CONSTRAINT "usage_bucket_stream_id_fkey" FOREIGN KEY ("stream_id") REFERENCES "usage_stream" ("id"),
-          CONSTRAINT "usage_bucket_meter_id_fkey" FOREIGN KEY ("meter_id") REFERENCES "meter" ("id"),
           CONSTRAINT "usage_bucket_pkey" PRIMARY KEY ("stream_id", "meter_id", "start_at", "end_at", "group_key")
       ) WITH (fillfactor = 70)
     `);
@@ -116,7 +113,6 @@ export class CreateMetering1795330000001 implements MigrationInterface {
           "end_at" TIMESTAMP(3) WITH TIME ZONE NOT NULL,
           "group_key" character varying(1000) COLLATE "C" NOT NULL,
           "value_digest" uuid NOT NULL,
-          CONSTRAINT "usage_distinct_value_stream_id_fkey" FOREIGN KEY ("stream_id") REFERENCES "usage_stream" ("id"),
           CONSTRAINT "usage_distinct_value_pkey" PRIMARY KEY ("stream_id", "meter_id", "start_at", "end_at", "group_key", "value_digest")
       )
     `);

@@ -14,6 +14,7 @@ import { CustomersModule } from './modules/customers';
 import { EntitlementsModule } from './modules/entitlements';
 import { InvoicingModule } from './modules/invoicing';
 import { LedgerModule } from './modules/ledger';
+import { MeteringModule } from './modules/metering';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
@@ -45,6 +46,7 @@ export class AppModule {
         InvoicingModule,
         LedgerModule,
         EntitlementsModule,
+        MeteringModule,
         PaymentsModule,
         RefundsModule,
         StudioModule,

@@ -10,18 +10,19 @@ const COLUMNS = `
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> 'migration'
-    AND a.attnum > 0 AND NOT a.attisdropped`;
+    AND a.attnum > 0 AND NOT a.attisdropped AND NOT c.relispartition`;
 
 // NOT NULL is a constraint of its own from PostgreSQL 18 on; the columns tell it for all versions.
 const CONSTRAINTS = `
-  SELECT format('constraint %s.%s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) AS line
-  FROM pg_constraint
+  SELECT format('constraint %s.%s %s', conrelid::regclass, conname, pg_get_constraintdef(pg_constraint.oid)) AS line
+  FROM pg_constraint JOIN pg_class c ON c.oid = conrelid AND NOT c.relispartition
   WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
     AND conrelid::regclass::text <> 'migration'`;
 
 const INDEXES = `
-  SELECT format('index %s', indexdef) AS line
-  FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'migration'`;
+  SELECT format('index %s', replace(indexdef, ' ON ONLY ', ' ON ')) AS line
+  FROM pg_indexes JOIN pg_class c ON c.oid = format('%I', tablename)::regclass AND NOT c.relispartition
+  WHERE schemaname = 'public' AND tablename <> 'migration'`;
 
 const TRIGGERS = `
   SELECT format('trigger %s', pg_get_triggerdef(t.oid)) AS line
@@ -37,7 +38,7 @@ export function isBeyondEntities(line: string): boolean {
   return /^(trigger|routine) |^constraint \S+ TRIGGER/.test(line);
 }
 
-/** Everything a database says of its schema, one line each, sorted. The record of migrations is left out. */
+/** Everything a database says of its schema, one line each, sorted. The record of migrations and partitions are left out. */
 export async function catalogueOf(url: string): Promise<readonly string[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

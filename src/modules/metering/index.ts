@@ -1,0 +1,1 @@
+export { MeteringModule } from './metering.module';

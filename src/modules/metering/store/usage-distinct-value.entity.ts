@@ -1,0 +1,14 @@
+import { Entity, PrimaryColumn } from 'typeorm';
+import { GroupKeyColumn, InstantKeyColumn, MeterKeyColumn, StreamKeyColumn } from './usage-columns';
+
+/** A value that a bucket of a `unique` meter has counted. */
+@Entity('usage_distinct_value')
+export class UsageDistinctValueEntity {
+  @StreamKeyColumn() readonly streamId!: string;
+  @MeterKeyColumn() readonly meterId!: string;
+  @InstantKeyColumn() readonly startAt!: Date;
+  @InstantKeyColumn() readonly endAt!: Date;
+  @GroupKeyColumn() readonly groupKey!: string;
+  /** The first 16 bytes of the SHA-256 of its text. */
+  @PrimaryColumn({ type: 'uuid' }) readonly valueDigest!: string;
+}

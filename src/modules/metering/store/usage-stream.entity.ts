@@ -1,0 +1,14 @@
+import { Check, Column, Entity, ForeignKey, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { ReferenceColumn } from '../../../platform/database';
+
+/** The events of one customer under one name, in an order. Whoever writes to it, or bills it, holds its row. */
+@Entity('usage_stream')
+@Unique('usage_stream_customer_event_unique', ['customerId', 'eventName'])
+@Check('usage_stream_position_check', `"last_position" >= 0`)
+export class UsageStreamEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  readonly id!: string;
+  @ReferenceColumn() @ForeignKey('CustomerEntity') readonly customerId!: string;
+  @Column({ type: 'varchar', length: 100, collation: 'C' }) readonly eventName!: string;
+  @Column({ type: 'bigint' }) readonly lastPosition!: string;
+}

@@ -1,0 +1,13 @@
+import { Check, Column, Entity } from 'typeorm';
+import { InstantKeyColumn, StreamKeyColumn } from './usage-columns';
+
+/** What became of the events that were sent, by the hour they happened in. */
+@Entity('usage_tally')
+@Check('usage_tally_check', `"accepted" >= 0 AND "duplicates" >= 0 AND "rejected" >= 0`)
+export class UsageTallyEntity {
+  @StreamKeyColumn() readonly streamId!: string;
+  @InstantKeyColumn() readonly hour!: Date;
+  @Column({ type: 'bigint' }) readonly accepted!: string;
+  @Column({ type: 'bigint' }) readonly duplicates!: string;
+  @Column({ type: 'bigint' }) readonly rejected!: string;
+}

@@ -1,0 +1,22 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import { GroupColumn } from './store/usage-columns';
+
+/** What of a meter's usage was billed, written in the commit of the invoice. */
+@Entity('usage_billed')
+@Index('usage_billed_stream_index', ['streamId', 'meterId', 'periodEndAt'])
+@Check('usage_billed_check', `"period_start_at" < "period_end_at"`)
+export class UsageBilledEntity {
+  @IdColumn() readonly id!: string;
+  @Column({ type: 'bigint' }) @ForeignKey('UsageStreamEntity') readonly streamId!: string;
+  @ReferenceColumn() @ForeignKey('MeterEntity') readonly meterId!: string;
+  @ReferenceColumn() readonly itemId!: string;
+  @InstantColumn() readonly periodStartAt!: Date;
+  @InstantColumn() readonly periodEndAt!: Date;
+  @GroupColumn() readonly groupKey!: string;
+  @Column({ type: 'numeric' }) readonly quantity!: string;
+  @Column({ type: 'bigint' }) readonly events!: string;
+  @Column({ type: 'bigint' }) readonly upToPosition!: string;
+  @ReferenceColumn({ nullable: true }) readonly invoiceLineId!: string | null;
+  @InstantColumn() readonly createdAt!: Date;
+}
