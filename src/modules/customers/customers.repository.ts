@@ -63,6 +63,15 @@ export class CustomersRepository {
     });
   }
 
+  /** The test clocks of those that there are; null: in real time. */
+  async testClocksOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    const rows = await this.database.query<{ id: string; clock: string | null }>(
+      'SELECT id, test_clock_id AS clock FROM customer WHERE id = ANY($1) AND deleted_at IS NULL',
+      [ids],
+    );
+    return new Map(rows.map(({ id, clock }) => [id, clock]));
+  }
+
   page(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     const query = this.customers.createQueryBuilder('customer').where('customer.deletedAt IS NULL');
     if (filter.externalId !== null) {

@@ -86,6 +86,15 @@ export class CustomersService {
     return new Set(await this.customers.existing(ids));
   }
 
+  /** What time it is for each of these customers, a moving clock's as it is shown. Those unknown or deleted are left out. */
+  async timesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const clocks = await this.customers.testClocksOf(ids);
+    const onClocks = [...new Set(clocks.values())].filter((clock) => clock !== null);
+    const instants = await this.testClocks.instantsOf(onClocks);
+    const now = this.clock.now();
+    return new Map([...clocks].map(([id, clock]) => [id, instants.get(clock ?? '') ?? now]));
+  }
+
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     return this.customers.page(filter, request);
   }

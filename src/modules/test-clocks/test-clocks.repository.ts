@@ -18,6 +18,10 @@ export class TestClocksRepository {
     return this.clocks.findOneBy({ id });
   }
 
+  findAll(ids: readonly string[]): Promise<TestClock[]> {
+    return this.database.select(TestClockEntity, 'WHERE id = ANY($1)', [ids]);
+  }
+
   /** The clock, locked until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<TestClock | null> {
     this.database.requireTransaction();

@@ -89,6 +89,13 @@ export class TestClocksService {
     return found.instant;
   }
 
+  /** What these clocks show. */
+  async instantsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    if (ids.length === 0) return new Map();
+    const clocks = await this.clocks.findAll(ids);
+    return new Map(clocks.map(({ id, instant }) => [id, instant]));
+  }
+
   /**
    * Moves a clock, and runs what falls due on the way in due order, each piece in commits of its own while the clock
    * shows the instant at which it falls due. After a crash the same call goes on where the former one ended.

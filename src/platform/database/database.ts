@@ -10,6 +10,7 @@ import {
   type Repository,
 } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { copyIn } from './copy-in';
 import { EntitySql } from './entity-sql';
 import { isWorthRetrying } from './postgres-errors';
 
@@ -35,16 +36,33 @@ export class Database {
    * Runs the work in a transaction (READ COMMITTED) and returns what it returns. Joins the open one if there is one.
    * The outermost call commits, or rolls everything back when the work throws, and does the whole work again, at most
    * three times in all, after a deadlock or serialization failure: so the work must leave nothing behind but its rows.
+   * @param options.tries 1 for work that reads what cannot be read again, such as the body of a request
    */
-  async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
+  async transaction<Result>(
+    work: () => Promise<Result>,
+    options: { readonly tries?: 1 } = {},
+  ): Promise<Result> {
     if (this.open.getStore() !== undefined) return work();
-    for (let attempt = 1; ; attempt += 1) {
+    return retrying(options.tries ?? TRIES, () => this.runOnce(work));
+  }
+
+  /**
+   * Runs a part of the open transaction that is rolled back and done again alone, at most three times in all, after a
+   * deadlock or serialization failure. The locks it took are free again before it takes them anew.
+   */
+  async part<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.requireTransaction();
+    await this.query('SAVEPOINT part');
+    const result = await retrying(TRIES, async () => {
       try {
-        return await this.runOnce(work);
+        return await work();
       } catch (error) {
-        if (attempt === TRIES || !isWorthRetrying(error)) throw error;
+        if (isWorthRetrying(error)) await this.query('ROLLBACK TO SAVEPOINT part');
+        throw error;
       }
-    }
+    });
+    await this.query('RELEASE SAVEPOINT part');
+    return result;
   }
 
   private async runOnce<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -76,6 +94,18 @@ export class Database {
       transaction === undefined ? this.pool : ((await transaction.runner.connect()) as PoolClient);
     const { rows } = await connection.query(sql, parameters as unknown[]);
     return rows as Row[];
+  }
+
+  /**
+   * Writes rows by COPY, in the open transaction.
+   * @param target the table and its columns, in SQL
+   * @param rows in the text format of COPY
+   */
+  async copy(target: string, rows: Buffer): Promise<void> {
+    const transaction = this.open.getStore();
+    if (transaction === undefined) throw new Error('This must run inside a transaction.');
+    const connection = (await transaction.runner.connect()) as PoolClient;
+    await copyIn(connection, `COPY ${target} FROM STDIN`, rows);
   }
 
   /**
@@ -208,6 +238,16 @@ export class Database {
     const made = new EntitySql<Entity>(this.dataSource.getMetadata(entity));
     this.entitySql.set(entity, made);
     return made;
+  }
+}
+
+async function retrying<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= tries || !isWorthRetrying(error)) throw error;
+    }
   }
 }
 

@@ -101,16 +101,17 @@ function faultOf({ value, depth }: Place): Fault | null {
   if (typeof value === 'string' && !isStorable(value)) {
     return { code: 'unstorable_text', message: 'holds a NUL byte or a lone surrogate' };
   }
-  if (
-    typeof value === 'number' &&
-    (Math.abs(value) > Number.MAX_SAFE_INTEGER || Object.is(value, -0))
-  ) {
+  if (typeof value === 'number' && !isKeepableNumber(value)) {
     return {
       code: 'number_out_of_range',
       message: 'is a number that cannot be kept exactly: beyond 2^53-1, infinite or negative zero',
     };
   }
   return faultOfSize(value);
+}
+
+function isKeepableNumber(value: number): boolean {
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER && !Object.is(value, -0);
 }
 
 function faultOfSize(value: unknown): Fault | null {
@@ -136,4 +137,29 @@ export function isInherited(name: string): boolean {
 /** PostgreSQL keeps no NUL byte, and UTF-8 no lone surrogate. */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
+}
+
+/**
+ * Whether a value of JSON can be given back as it was sent, whatever its keys: the same that {@link guardBody} asks of a
+ * body, but for its size.
+ */
+export function isKeepable(value: unknown, depth = 0): boolean {
+  if (depth > DEEPEST) return false;
+  switch (typeof value) {
+    case 'string':
+      return isStorable(value);
+    case 'number':
+      return isKeepableNumber(value);
+    case 'object': {
+      if (value === null) return true;
+      if (Array.isArray(value)) return value.every((item) => isKeepable(item, depth + 1));
+      for (const key of Object.keys(value)) {
+        if (key === '__proto__' || !isStorable(key)) return false;
+        if (!isKeepable(Reflect.get(value, key), depth + 1)) return false;
+      }
+      return true;
+    }
+    default:
+      return true;
+  }
 }

@@ -42,13 +42,18 @@ function rule(
 export function IsText(least: number, most: number): PropertyDecorator {
   return rule(
     'isText',
-    (value) => {
-      if (typeof value !== 'string') return false;
-      const { length } = Array.from(value);
-      return length >= least && length <= most;
-    },
+    (value) => isText(value, least, most),
     `must be text of ${least} to ${most} characters`,
   );
+}
+
+/** What {@link IsText} asks. */
+export function isText(value: unknown, least: number, most: number): value is string {
+  if (typeof value !== 'string' || value.length < least) return false;
+  // No more code points than code units.
+  if (value.length <= most && least <= 1) return true;
+  const { length } = Array.from(value);
+  return length >= least && length <= most;
 }
 
 /** The id of a resource, told by its prefix; says nothing about whether it exists. */
@@ -122,15 +127,18 @@ const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** `Date` would take 24:00:00 as the next day. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-function isInstant(value: unknown): boolean {
+/** What {@link IsInstant} asks. */
+export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !RFC_3339.test(value)) return false;
   const instantMs = Date.parse(value);
-  // 2026-02-30 parses as 2 March; what was meant is not known.
-  return (
-    instantMs >= FIRST_INSTANT_MS &&
-    instantMs <= LAST_INSTANT_MS &&
-    new Date(`${value.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(value.slice(0, 10))
-  );
+  return instantMs >= FIRST_INSTANT_MS && instantMs <= LAST_INSTANT_MS && isDateThereIs(value);
+}
+
+/** 2026-02-30 parses as 2 March; what was meant is not known. */
+function isDateThereIs(value: string): boolean {
+  const isInEveryMonth = value.slice(8, 10) <= '28';
+  const date = value.slice(0, 10);
+  return isInEveryMonth || new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
 }
 
 /** An IANA time zone this runtime knows. */

@@ -1,9 +1,10 @@
-export { guardBody } from './body-guard';
+export { guardBody, isKeepable, isStorable } from './body-guard';
 export { readAsciiAsUtf8, requireUtf8 } from './charset';
 export {
   HasNoRepeats,
   IdProperty,
   InstantProperty,
+  isInstant,
   IsCountry,
   IsCurrency,
   IsDecimal,
@@ -11,12 +12,14 @@ export {
   IsInstant,
   IsMinorUnits,
   IsText,
+  isText,
   IsTimeZone,
   MetadataField,
   MetadataProperty,
   Nullable,
   Omittable,
 } from './fields';
+export { refusalOf } from './faults';
 export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
 export { ListQueryDto, pageOf, toPageDto, toPageRequest } from './list';
