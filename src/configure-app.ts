@@ -1,7 +1,8 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { json } from 'express';
+import { json, type Request, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
+import { isUsageRequest } from './modules/metering';
 import { publishDocs } from './openapi';
 import {
   catchUnreadableTargets,
@@ -54,10 +55,16 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   app.use(
     json({ limit: LARGEST_BODY, type: 'application/json', strict: false, verify: requireUtf8 }),
   );
-  app.use(guardBody);
+  // A batch of usage is taken item by item: what is wrong with one says nothing against the others.
+  app.use(unless(isUsageRequest, guardBody));
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   publishDocs(app);
+}
+
+function unless(isExempt: (request: Request) => boolean, handler: RequestHandler): RequestHandler {
+  return (request, response, next) =>
+    isExempt(request) ? next() : handler(request, response, next);
 }
 
 /**

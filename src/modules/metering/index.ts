@@ -1,1 +1,2 @@
+export { isUsageRequest } from './usage-route';
 export { MeteringModule } from './metering.module';

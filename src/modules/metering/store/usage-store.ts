@@ -1,7 +1,7 @@
 import type { Rational } from '../../../core/decimal';
 import type { Period } from '../../../core/time';
 import type { Meter } from '../domain/meter';
-import type { StoredUsageEvent, UsageEvent } from '../domain/usage-event';
+import type { UsageEvent } from '../domain/usage-event';
 
 /** An event of a request, at its place in it: the index in the list, or the line from 0. */
 export interface IncomingEvent extends UsageEvent {
@@ -78,22 +78,4 @@ export abstract class UsageStore {
   abstract append(
     events: Iterable<IncomingEvent> | AsyncIterable<IncomingEvent>,
   ): Promise<AppendResult>;
-
-  /** The exact usage of a period, by group, from running totals wherever they cover it. */
-  abstract aggregate(query: UsageQuery): Promise<UsageReading>;
-
-  /** The events that a reading counts, in order of time and place. */
-  abstract counted(
-    query: UsageQuery,
-    group: readonly (string | null)[] | null,
-    page: { readonly after: string | null; readonly limit: number },
-  ): Promise<{ readonly items: readonly StoredUsageEvent[]; readonly next: string | null }>;
-
-  /** Events as they were accepted, newest first. */
-  abstract list(
-    filter: EventFilter,
-    page: { readonly after: string | null; readonly limit: number },
-  ): Promise<{ readonly items: readonly StoredUsageEvent[]; readonly next: string | null }>;
-
-  abstract prove(query: Omit<UsageQuery, 'upToPosition'>): Promise<UsageProof>;
 }

@@ -1,0 +1,94 @@
+import type { ProblemItem } from '../../../platform/errors';
+import { isInstant, isKeepable, isStorable, isText } from '../../../platform/http';
+import { isId } from '../../../platform/ids';
+import type { Properties, UsageEvent } from '../domain/usage-event';
+
+const LARGEST_PROPERTIES_BYTES = 16_384;
+
+type Rule = readonly [
+  field: string,
+  isRight: (value: unknown) => boolean,
+  code: string,
+  message: string,
+];
+
+const RULES: readonly Rule[] = [
+  [
+    'idempotency_key',
+    (value) => isText(value, 1, 255) && isStorable(value),
+    'is_text',
+    'must be text of 1 to 255 characters, without NUL or lone surrogates',
+  ],
+  [
+    'customer_id',
+    (value) => typeof value === 'string' && isId('cus', value),
+    'is_id',
+    'must be an id that starts with cus_',
+  ],
+  [
+    'event_name',
+    (value) => isText(value, 1, 100) && isStorable(value),
+    'is_text',
+    'must be text of 1 to 100 characters, without NUL or lone surrogates',
+  ],
+  [
+    'timestamp',
+    isInstant,
+    'is_instant',
+    'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z',
+  ],
+  [
+    'properties',
+    (value) => value === undefined || isProperties(value),
+    'is_properties',
+    'must be an object of at most 16 KiB that can be kept: no NUL, lone surrogates, numbers beyond 2^53-1 or deep nesting',
+  ],
+];
+
+const FIELDS: ReadonlySet<string> = new Set(RULES.map(([field]) => field));
+
+/** A reported event, or what is wrong with it. Written by hand: a class with decorators takes fifty times as long. */
+export function readUsageEvent(value: unknown): UsageEvent | readonly ProblemItem[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return [{ pointer: '', code: 'is_object', message: 'must be an object' }];
+  }
+  const sent = value as Readonly<Record<string, unknown>>;
+  const faults = faultsOf(sent);
+  if (faults.length > 0) return faults;
+  return {
+    idempotencyKey: sent['idempotency_key'] as string,
+    customerId: sent['customer_id'] as string,
+    eventName: sent['event_name'] as string,
+    timestamp: new Date(sent['timestamp'] as string),
+    properties: (sent['properties'] ?? {}) as Properties,
+  };
+}
+
+function faultsOf(sent: Readonly<Record<string, unknown>>): readonly ProblemItem[] {
+  const faults: ProblemItem[] = [];
+  for (const [field, isRight, code, message] of RULES) {
+    const value = Object.hasOwn(sent, field) ? sent[field] : undefined;
+    if (!isRight(value)) faults.push({ pointer: `/${field}`, code, message });
+  }
+  for (const field in sent) {
+    if (!FIELDS.has(field)) {
+      faults.push({
+        pointer: '',
+        code: 'unknown_field',
+        message: 'holds a field that is not one of an event',
+      });
+      break;
+    }
+  }
+  return faults;
+}
+
+function isProperties(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    isKeepable(value) &&
+    Buffer.byteLength(JSON.stringify(value)) <= LARGEST_PROPERTIES_BYTES
+  );
+}

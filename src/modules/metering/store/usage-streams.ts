@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import type { StreamName } from './staged-events';
+
+export interface HeldStream {
+  readonly id: string;
+  readonly lastPosition: string;
+}
+
+interface StreamRow extends HeldStream, StreamName {}
+
+const FIND = `
+  SELECT id, customer_id AS "customerId", event_name AS "eventName"
+  FROM usage_stream
+  WHERE (customer_id, event_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+
+/** In one order for everybody: whoever makes the same streams at the same time waits for the first. */
+const MAKE = `
+  INSERT INTO usage_stream (customer_id, event_name, last_position)
+  SELECT customer_id, event_name, 0 FROM unnest($1::text[], $2::text[]) AS new(customer_id, event_name)
+  ORDER BY customer_id COLLATE "C", event_name COLLATE "C"
+  ON CONFLICT DO NOTHING`;
+
+const HOLD = `
+  SELECT id, customer_id AS "customerId", event_name AS "eventName", last_position AS "lastPosition"
+  FROM usage_stream
+  WHERE id = ANY($1)
+  ORDER BY id
+  FOR UPDATE`;
+
+/** The order of the events of a customer under a name. Whoever writes to a stream, or bills it, holds it. */
+@Injectable()
+export class UsageStreams {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Holds the streams until the transaction ends, in ascending order of their ids, so that no two callers wait for each
+   * other. Those that are missing are made if asked for, and left out otherwise.
+   * @returns the streams in the order of the names, null where there is none
+   */
+  async hold(
+    names: readonly StreamName[],
+    isToBeMade: (name: StreamName) => boolean,
+  ): Promise<readonly (HeldStream | null)[]> {
+    this.database.requireTransaction();
+    const found = await this.find(names);
+    const missing = names.filter((name) => !found.has(keyOf(name)) && isToBeMade(name));
+    if (missing.length > 0) {
+      await this.database.query(MAKE, columnsOf(missing));
+      for (const [key, id] of await this.find(missing)) found.set(key, id);
+    }
+    const held = await this.database.query<StreamRow>(HOLD, [[...found.values()]]);
+    const streams = new Map(held.map((stream) => [keyOf(stream), stream]));
+    return names.map((name) => streams.get(keyOf(name)) ?? null);
+  }
+
+  private async find(names: readonly StreamName[]): Promise<Map<string, string>> {
+    const rows = await this.database.query<StreamRow>(FIND, columnsOf(names));
+    return new Map(rows.map((row) => [keyOf(row), row.id]));
+  }
+}
+
+function columnsOf(names: readonly StreamName[]): [string[], string[]] {
+  return [names.map(({ customerId }) => customerId), names.map(({ eventName }) => eventName)];
+}
+
+function keyOf({ customerId, eventName }: StreamName): string {
+  return `${customerId} ${eventName}`;
+}

@@ -1,0 +1,126 @@
+import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+describe('reporting usage', () => {
+  let engine: TestApp;
+  let customer: string;
+  let serial = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  beforeEach(async () => {
+    customer = await createCustomer(engine);
+  });
+
+  const event = (changes: Partial<SentEvent> = {}): SentEvent => ({
+    idempotency_key: `key-${(serial += 1)}`,
+    customer_id: customer,
+    event_name: 'api_request',
+    timestamp: '2026-03-01T09:15:00.000Z',
+    properties: { amount: 2 },
+    ...changes,
+  });
+
+  const send = (body: object) => engine.http.post('/v1/usage-events').send(body);
+
+  const accepted = (count: number) => ({ accepted: count, duplicates: 0, rejected: [] });
+
+  it('stores one event and counts it in the same commit', async () => {
+    const name = 'one';
+    const meter = await insertMeter(engine, { eventName: name, aggregation: 'sum' });
+    const answer = await send(event({ event_name: name }));
+    expect([answer.status, answer.body]).toEqual([200, accepted(1)]);
+    expect(await bucketsOf(engine, meter)).toMatchObject([
+      { start: '2026-03-01 09:00', events: 1, total: '2' },
+    ]);
+  });
+
+  it('keeps the totals of every aggregation, by hour and group', async () => {
+    const name = 'all';
+    const of = (aggregation: string) =>
+      insertMeter(engine, { eventName: name, aggregation, groupBy: ['region'] });
+    const meters = {
+      count: await of('count'),
+      sum: await of('sum'),
+      max: await of('max'),
+      latest: await of('latest'),
+      unique: await of('unique'),
+      weighted_sum: await of('weighted_sum'),
+    };
+    const at = (minute: string, amount: unknown, region: string) =>
+      event({
+        event_name: name,
+        timestamp: `2026-03-01T${minute}:00Z`,
+        properties: { amount, region },
+      });
+    const events = [
+      at('08:30', '1.25', 'eu'),
+      at('08:30', -3, 'eu'),
+      at('08:15', 7, 'eu'),
+      at('08:45', 'seven', 'eu'),
+      at('08:45', 4, 'us'),
+      at('09:00', 7, 'eu'),
+    ];
+    for (const half of [events.slice(0, 2), events.slice(2)]) {
+      expect((await send({ events: half })).body).toEqual(accepted(half.length));
+    }
+    const eu = await bucketsOf(engine, meters.count);
+    expect(eu).toMatchObject([
+      { start: '2026-03-01 08:00', group: '["eu"]', events: 4 },
+      { start: '2026-03-01 08:00', group: '["us"]', events: 1 },
+      { start: '2026-03-01 09:00', group: '["eu"]', events: 1 },
+    ]);
+    const first = async (meter: string) => (await bucketsOf(engine, meter))[0];
+    expect(await first(meters.sum)).toMatchObject({ events: 3, total: '5.25' });
+    expect(await first(meters.max)).toMatchObject({ events: 3, greatest: '7' });
+    expect(await first(meters.latest)).toMatchObject({ events: 3, latest: '-3' });
+    expect(await first(meters.unique)).toMatchObject({ events: 4, distinct: 4 });
+    expect(await first(meters.weighted_sum)).toMatchObject({
+      total: '5.25',
+      held: String((1.25 - 3) * 1_800_000 + 7 * 2_700_000),
+    });
+  });
+
+  it('counts a key once, and refuses it with other content', async () => {
+    const meter = await insertMeter(engine, { eventName: 'repeated' });
+    const one = event({ event_name: 'repeated' });
+    const changed = { ...one, properties: { amount: 3 } };
+    const first = await send({ events: [one, one, changed] });
+    const reused = { index: 2, code: 'idempotency_key_reused', message: expect.any(String) };
+    expect(first.body).toEqual({ accepted: 1, duplicates: 1, rejected: [reused] });
+    expect((await send(one)).body).toEqual({ accepted: 0, duplicates: 1, rejected: [] });
+    expect((await send(changed)).body).toEqual({
+      accepted: 0,
+      duplicates: 0,
+      rejected: [{ ...reused, index: 0 }],
+    });
+    expect(await bucketsOf(engine, meter)).toMatchObject([{ events: 1 }]);
+  });
+
+  it('stores what it can of a list, and tells of the rest by its place', async () => {
+    const answer = await send({
+      events: [
+        event({ customer_id: 'cus_01h455vb4pex5vsknk084sn02q' }),
+        event(),
+        { ...event(), timestamp: 'yesterday' },
+        event({ timestamp: '2026-03-02T09:30:00.001Z' }),
+        event({ timestamp: '2026-03-02T09:30:00.000Z' }),
+        'event',
+      ],
+    });
+    expect(answer.body).toMatchObject({
+      accepted: 2,
+      duplicates: 0,
+      rejected: [
+        { index: 0, code: 'customer_not_found' },
+        { index: 2, code: 'validation_failed' },
+        { index: 3, code: 'usage_in_future' },
+        { index: 5, code: 'validation_failed' },
+      ],
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import { LATE_EVENTS } from '../../src/modules/metering/domain/meter';
+import { newId } from '../../src/platform/ids';
+import type { TestApp } from './test-app';
+
+export interface TestMeter {
+  readonly eventName?: string;
+  readonly aggregation?: string;
+  readonly valueProperty?: string | null;
+  readonly filters?: readonly { readonly property: string; readonly in: readonly string[] }[];
+  readonly groupBy?: readonly string[];
+  readonly lateEvents?: (typeof LATE_EVENTS)[number];
+}
+
+/** A meter, before there are events for it. */
+export async function insertMeter(engine: TestApp, meter: TestMeter = {}): Promise<string> {
+  const id = newId('meter');
+  const aggregation = meter.aggregation ?? 'count';
+  await engine.database.query(
+    `INSERT INTO meter (id, version, key, name, event_name, aggregation, value_property, filters, group_by, late_events,
+       is_recurring, metadata, created_at, updated_at)
+     VALUES ($1, 1, $1, 'Meter', $2, $3, $4, $5, $6, $7, false, '{}', $8, $8)`,
+    [
+      id,
+      meter.eventName ?? 'api_request',
+      aggregation,
+      meter.valueProperty ?? (aggregation === 'count' ? null : 'amount'),
+      JSON.stringify(meter.filters ?? []),
+      JSON.stringify(meter.groupBy ?? []),
+      meter.lateEvents ?? LATE_EVENTS[0],
+      engine.clock.now(),
+    ],
+  );
+  return id;
+}
+
+export interface Bucket {
+  readonly start: string;
+  readonly group: string;
+  readonly events: number;
+  readonly total: string;
+  readonly greatest: string | null;
+  readonly latest: string | null;
+  readonly held: string;
+  readonly distinct: number;
+}
+
+/** The running totals of a meter, by time and group. */
+export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bucket[]> {
+  return engine.database.query<Bucket>(
+    `SELECT to_char(start_at, 'YYYY-MM-DD HH24:MI') AS start, group_key AS "group", events::int,
+       trim_scale(total)::text AS total, trim_scale(greatest)::text AS greatest, trim_scale(latest)::text AS latest,
+       trim_scale(held_ms)::text AS held, distinct_values::int AS "distinct"
+     FROM usage_bucket WHERE meter_id = $1 ORDER BY start_at, end_at, group_key`,
+    [meterId],
+  );
+}
+
+export async function createCustomer(engine: TestApp): Promise<string> {
+  const answer = await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' });
+  return (answer.body as { id: string }).id;
+}
+
+export interface SentEvent {
+  readonly idempotency_key: string;
+  readonly customer_id: string;
+  readonly event_name: string;
+  readonly timestamp: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
