@@ -20,6 +20,7 @@ describe('the ledger', () => {
     'every_transaction_sums_to_zero',
     'every_posting_has_its_transaction',
     'payments_less_refunds_equal_cash_clearing',
+    'credits_and_payments_left_equal_customer_credit',
   ];
   const ledger = () => engine.app.get(LedgerService);
   const read = async (path: string) => (await engine.http.get(path)).body as object;
@@ -40,11 +41,15 @@ describe('the ledger', () => {
       lines: [{ netMinor, discountMinor: 0n, taxMinor, isDeferred: false }],
       creditAppliedMinor: 0n,
     });
-  const post = (transaction: ReturnType<typeof postInvoice>, sourceId: string) =>
+  const post = (
+    transaction: ReturnType<typeof postInvoice>,
+    sourceId: string,
+    customerId = customer,
+  ) =>
     engine.database.transaction(() =>
       ledger().post(transaction, {
         sourceId,
-        customerId: customer,
+        customerId,
         occurredAt: engine.clock.now(),
       }),
     );
@@ -306,16 +311,13 @@ describe('the ledger', () => {
 
   describe('verified', () => {
     it('tells of cash that no payment brought, and of payments that brought none', async () => {
-      const { payment } = await pay({ provider: 'manual', currency: 'KWD', amount: 70 });
+      const { of, payment } = await pay({ provider: 'manual', currency: 'KWD', amount: 70 });
       await unpost(engine, payment);
       const { ok, checks } = await verifyLedger(engine);
       expect(ok).toBe(false);
       expect(checks.filter((check) => !check.ok)).toEqual([
-        {
-          name: 'payments_less_refunds_equal_cash_clearing',
-          ok: false,
-          offending: ['manual KWD: payments 70, ledger 0'],
-        },
+        { name: CHECKS[2], ok: false, offending: ['manual KWD: payments 70, ledger 0'] },
+        { name: CHECKS[3], ok: false, offending: [`${of} KWD: stored 70, ledger 0`] },
       ]);
       await engine.database.query(`UPDATE payment SET currency = 'BHD' WHERE id = $1`, [payment]);
       await post(
@@ -326,9 +328,10 @@ describe('the ledger', () => {
           toReceivableMinor: 0n,
         }),
         payment,
+        of,
       );
       const failed = (await verifyLedger(engine)).checks.filter((check) => !check.ok);
-      expect(failed.map(({ name }) => name)).toEqual([CHECKS[2]]);
+      expect(failed.map(({ name }) => name)).toEqual([CHECKS[2], CHECKS[3]]);
       expect(failed[0]?.offending).toEqual([
         'manual BHD: payments 70, ledger 0',
         'manual KWD: payments 0, ledger 70',

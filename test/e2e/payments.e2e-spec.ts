@@ -36,9 +36,11 @@ describe('payments', () => {
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^pay_/) as string,
       customer_id: customer,
+      invoice_id: null,
       amount: 10_000,
       currency: 'USD',
       status: 'succeeded',
+      amount_applied: 0,
       amount_refunded: 0,
       amount_refund_pending: 0,
       provider: 'sandbox',

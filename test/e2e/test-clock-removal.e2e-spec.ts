@@ -51,11 +51,17 @@ describe('deleting a test clock', () => {
       reason: 'Late',
       settle: 'credit',
     });
+    const method = await post(`/v1/customers/${story.customerId}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+    });
+    await post(`/v1/invoices/${invoice?.id ?? ''}/pay`, {});
     const payment = await createPayment(engine, { customer_id: story.customerId });
     const refund = await post(`/v1/refunds/payment/${payment}`, { amount: 500 });
     await dispatch();
     const invoices = (await story.invoices()).map((one) => one.id);
-    return [story.customerId, id, ...invoices, payment, String(note['id']), String(refund['id'])];
+    const made = [note, method, refund].map((one) => String(one['id']));
+    return [story.customerId, id, ...invoices, payment, ...made];
   }
 
   /** The tables in which any of the ids occurs, as whatever. */
@@ -100,6 +106,7 @@ describe('deleting a test clock', () => {
         'invoice_line',
         'ledger_transaction',
         'payment',
+        'payment_method',
         'refund',
         'scheduled_change',
         'subscription',

@@ -152,6 +152,16 @@ export class CustomersService {
   }
 
   /**
+   * Keeps everybody else from changing the customer, or what is counted for it, until the caller's transaction ends;
+   * others may refer to it meanwhile.
+   * @throws {ProblemError} `customer_not_found`
+   */
+  async lockForChange(id: string): Promise<void> {
+    const customer = await this.customers.lock(id, 'change');
+    if (customer === null) throw customerNotFound(id);
+  }
+
+  /**
    * Fixes the customer's currency for good, in the transaction that writes the first amount to refer to it. Sets it where
    * it was not chosen. Every later call for the same currency only reads.
    * @param currency ISO 4217

@@ -65,18 +65,19 @@ export class BillingFactsService {
       await this.grants.open(customerIds, locks),
       ({ customerId }) => customerId,
     );
-    const treatments = new Map(customers.map(({ id, taxExempt }) => [id, taxExempt]));
+    const byId = new Map(customers.map((customer) => [customer.id, customer]));
     return (order) => {
       const { customerId, subscriptionId } = order;
-      const taxTreatment = treatments.get(customerId);
-      invariant(taxTreatment !== undefined, `The customer ${customerId} was read.`);
+      const customer = byId.get(customerId);
+      invariant(customer !== undefined, `The customer ${customerId} was read.`);
       const itemIds = new Set(creditsOf(order).map(({ itemId }) => itemId));
       return {
         billed: [...itemIds].flatMap((itemId) => billed.get(itemId) ?? []),
         coupons:
           subscriptionId === null ? [] : (running.get(subscriptionId) ?? []).map(toCouponTerms),
         taxRates: (rates.get(customerId) ?? []).map(toTaxRateTerms),
-        taxTreatment,
+        taxTreatment: customer.taxExempt,
+        testClockId: customer.testClockId,
         creditGrants: (grants.get(customerId) ?? []).map(toCreditGrant),
       };
     };

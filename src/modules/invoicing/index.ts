@@ -10,6 +10,13 @@ export type {
 export { InvoicePreviewDto, toInvoicePreviewDto } from './dto/invoice.dto';
 export { ExactJsonColumn } from './exact-json.column';
 export { InvoiceBooks } from './invoice-books';
-export { invoiceTooLarge } from './invoicing.errors';
+export { type CustomerSum, InvoicePaymentsService } from './invoice-payments.service';
+export {
+  invoiceNotFound,
+  invoiceNotPayable,
+  invoicePaymentPending,
+  invoiceTooLarge,
+  paymentExceedsInvoice,
+} from './invoicing.errors';
 export { InvoicingModule } from './invoicing.module';
 export { IssueInvoiceService } from './issue-invoice.service';

@@ -36,6 +36,7 @@ import { ExactJsonColumn } from './exact-json.column';
   'invoice_paid_check',
   `"amount_paid" >= 0 AND "amount_credited" >= 0 AND "amount_paid" + "amount_credited" <= "amount_due"`,
 )
+@Check('invoice_pending_check', `"amount_pending" >= 0 AND "amount_pending" <= "amount_due"`)
 export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
@@ -45,6 +46,9 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @ReferenceColumn()
   @ForeignKey('CustomerEntity')
   readonly customerId!: string;
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('TestClockEntity')
+  readonly testClockId!: string | null;
   @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
   @InstantColumn({ nullable: true }) readonly renewsAt!: Date | null;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
@@ -60,6 +64,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @AmountColumn() readonly amountDue!: bigint;
   @AmountColumn() readonly amountPaid!: bigint;
   @AmountColumn() readonly amountCredited!: bigint;
+  @AmountColumn({ default: 0 }) readonly amountPending!: bigint;
   @Column({ type: 'varchar', length: 10 }) readonly taxTreatment!: TaxTreatment;
   @ExactJsonColumn() readonly taxRates!: readonly InvoiceTaxRate[];
   @ExactJsonColumn() readonly coupons!: readonly InvoiceCoupon[];

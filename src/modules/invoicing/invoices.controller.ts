@@ -27,6 +27,7 @@ import {
   invoiceCredited,
   invoiceLineNotFound,
   invoiceNotFound,
+  invoicePartlyPaid,
   invoiceTooLarge,
 } from './invoicing.errors';
 import { InvoicesService } from './invoices.service';
@@ -138,11 +139,12 @@ export class InvoicesController {
   @Operation({
     summary: 'Void an invoice',
     description:
-      'Nothing is owed for it any more; it keeps its number. The credit it used returns to the customer.',
+      'Nothing is owed for it any more; it keeps its number. The credit it used returns to the customer, and so does the ' +
+      'money of a payment that is under way, once it comes.',
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
-    problems: [...CHANGE_PROBLEMS, invoiceCredited],
+    problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid],
   })
   async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
     return toInvoiceDto(await this.invoices.void(id));

@@ -26,6 +26,10 @@ const SUM_RECEIVABLE = `
     sum(amount_due - amount_paid - amount_credited)::text AS amount
   FROM invoice WHERE status = 'open' GROUP BY 1, 2`;
 
+const sumOf = (column: InvoiceSum): string => `
+  SELECT customer_id, trim(currency) AS currency, sum(${column})::text AS amount
+  FROM invoice WHERE ${column} <> 0 GROUP BY 1, 2`;
+
 const RELEASE = `
   WITH released AS (
     UPDATE invoice_line line SET is_released = true
@@ -41,6 +45,20 @@ const TAKE_NUMBERS = `
   INSERT INTO invoice_series (name, next_number) VALUES ($1, 1 + $2::bigint)
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
+
+type InvoiceSum = 'amount_paid' | 'amount_pending';
+
+interface SumRow {
+  readonly customer_id: string;
+  readonly currency: string;
+  readonly amount: string;
+}
+
+interface CustomerAmount {
+  readonly customerId: string;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+}
 
 type InvoiceRow = Omit<Invoice, 'lines'>;
 
@@ -150,19 +168,13 @@ export class InvoicesRepository {
   }
 
   /** What each customer owes for open invoices, in minor units. */
-  async sumReceivable(): Promise<
-    readonly { customerId: string; currency: string; amountMinor: bigint }[]
-  > {
-    const rows = await this.database.query<{
-      customer_id: string;
-      currency: string;
-      amount: string;
-    }>(SUM_RECEIVABLE);
-    return rows.map(({ customer_id: customerId, currency, amount }) => ({
-      customerId,
-      currency,
-      amountMinor: BigInt(amount),
-    }));
+  sumReceivable(): Promise<readonly CustomerAmount[]> {
+    return this.amounts(SUM_RECEIVABLE);
+  }
+
+  /** The sum of a column over the invoices of each customer, in minor units. */
+  sumOf(column: InvoiceSum): Promise<readonly CustomerAmount[]> {
+    return this.amounts(sumOf(column));
   }
 
   /** Marks the lines of subscriptions whose period is over as released; returns the sums of their nets. */
@@ -187,6 +199,15 @@ export class InvoicesRepository {
 
   private async insertLines(lines: readonly InvoiceLine[]): Promise<void> {
     await this.database.insertMany(InvoiceLineEntity, lines.map(toLineRow));
+  }
+
+  private async amounts(sql: string): Promise<readonly CustomerAmount[]> {
+    const rows = await this.database.query<SumRow>(sql);
+    return rows.map(({ customer_id: customerId, currency, amount }) => ({
+      customerId,
+      currency,
+      amountMinor: BigInt(amount),
+    }));
   }
 
   private async withLinesOrNull(row: InvoiceRow | null): Promise<Invoice | null> {

@@ -14,7 +14,12 @@ import type { InvoiceFilter } from './domain/invoice-filter';
 import type { OneOffOrder } from './domain/one-off';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
-import { invoiceCredited, invoiceLineNotFound, invoiceNotFound } from './invoicing.errors';
+import {
+  invoiceCredited,
+  invoiceLineNotFound,
+  invoiceNotFound,
+  invoicePartlyPaid,
+} from './invoicing.errors';
 import { invoiceUncollectible, invoiceVoided } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { IssueInvoiceService } from './issue-invoice.service';
@@ -78,14 +83,15 @@ export class InvoicesService {
   /**
    * Declares an invoice void: nothing is owed for it, the credit it used returns, and what it credited is owed again.
    * Coupons it used up stay used up.
-   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `invoice_partly_paid`,
+   *   `test_clock_advancing`, `test_clock_failed`
    */
   void(id: string): Promise<Invoice> {
     return this.change(id, 'void', async (before, _customer, now) => {
       if (before.lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n)) {
         throw invoiceCredited(id);
       }
+      if (before.amountPaid > 0n) throw invoicePartlyPaid(id);
       for (const { creditId, amountMinor } of before.credits) {
         await this.grants.use(creditId, -amountMinor);
       }

@@ -41,6 +41,59 @@ export const invoiceCredited = defineProblem(
   (id: string) => ({ detail: `Lines of the invoice ${id} were credited since.` }),
 );
 
+export const invoiceNotPayable = defineProblem(
+  {
+    code: 'invoice_not_payable',
+    kind: 'conflict',
+    title: 'The invoice cannot be paid',
+    meaning:
+      'Only an invoice that is open or uncollectible can be paid: this one is a draft, paid or void.',
+  },
+  (id: string, status: string) => ({
+    detail: `The invoice ${id} is ${status}.`,
+    extensions: { invoice_status: status },
+  }),
+);
+
+export const invoicePaymentPending = defineProblem(
+  {
+    code: 'invoice_payment_pending',
+    kind: 'conflict',
+    title: 'A payment of the invoice is under way',
+    meaning:
+      'All that remains to be paid is reserved by payments whose outcome is not known yet. Try again when they have ended; `GET /v1/payments?invoice_id=` lists them.',
+  },
+  (id: string) => ({ detail: `All that remains of the invoice ${id} is being paid.` }),
+);
+
+export const paymentExceedsInvoice = defineProblem(
+  {
+    code: 'payment_exceeds_invoice',
+    kind: 'rule_broken',
+    title: 'More than the invoice has left to pay',
+    meaning:
+      'The amount is more than what is neither paid, credited nor reserved by payments under way: `payable_amount`.',
+  },
+  (payable: bigint) => ({
+    detail: `Only ${payable} minor units of the invoice can be paid.`,
+    extensions: { payable_amount: Number(payable) },
+    errors: [
+      { pointer: '/amount', code: 'exceeds_invoice', message: `must be at most ${payable}` },
+    ],
+  }),
+);
+
+export const invoicePartlyPaid = defineProblem(
+  {
+    code: 'invoice_partly_paid',
+    kind: 'conflict',
+    title: 'A part of the invoice was paid',
+    meaning:
+      'An invoice that money was paid for cannot be voided. Take the rest back with a credit note, or write it off.',
+  },
+  (id: string) => ({ detail: `A part of the invoice ${id} was paid.` }),
+);
+
 export const creditNoteNotFound = defineProblem(
   {
     code: 'credit_note_not_found',

@@ -22,6 +22,14 @@ export const invoicePaid = defineEvent({
   ...shown,
 });
 
+export const invoicePaymentFailed = defineEvent({
+  type: 'invoice.payment_failed',
+  meaning:
+    'A payment of an invoice failed: what it reserved is to be paid still. `payment.failed` says why.',
+  example: { status: 'open' },
+  ...shown,
+});
+
 export const invoiceVoided = defineEvent({
   type: 'invoice.voided',
   meaning: 'An invoice was declared void: nothing is owed for it.',

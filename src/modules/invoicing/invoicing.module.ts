@@ -14,6 +14,7 @@ import { CreditNotesRepository } from './credit-notes.repository';
 import { CreditNotesService } from './credit-notes.service';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
+import { InvoicePaymentsService } from './invoice-payments.service';
 import { InvoicePrinter } from './invoice-printer';
 import { InvoiceLineEntity } from './invoice-line.entity';
 import { InvoiceSeriesEntity } from './invoice-series.entity';
@@ -48,11 +49,12 @@ import { PrintInvoiceService } from './print-invoice.service';
     InvoiceBooks,
     IssueInvoiceService,
     InvoiceDraftsService,
+    InvoicePaymentsService,
     InvoicesService,
     InvoicePrinter,
     PrintInvoiceService,
     CreditNotesService,
   ],
-  exports: [InvoiceBooks, IssueInvoiceService, InvoicesService],
+  exports: [InvoiceBooks, InvoicePaymentsService, IssueInvoiceService, InvoicesService],
 })
 export class InvoicingModule {}

@@ -1,5 +1,5 @@
 export { AskingLanes } from './asking-lanes';
-export { ASKING_LEASE_MS, nextCheckAt } from './domain/payment';
+export { ASKING_LEASE_MS, creditPartOf, nextCheckAt } from './domain/payment';
 export type { Payment } from './domain/payment';
 export type { ProviderOutcome } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';

@@ -30,6 +30,11 @@ import type { ProviderName } from './domain/payment-provider';
   'payment_due_check',
   `("due_at" IS NULL) = ("status" IN ('succeeded', 'failed', 'canceled'))`,
 )
+@Check(
+  'payment_applied_check',
+  `"amount_applied" = 0 OR ("amount_applied" > 0 AND "amount_applied" <= "amount" AND "status" = 'succeeded' AND "invoice_id" IS NOT NULL)`,
+)
+@Index('payment_invoice_index', ['invoiceId', 'id'], { where: '"invoice_id" IS NOT NULL' })
 @Index('payment_customer_index', ['customerId', 'id'])
 @Index('payment_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 export class PaymentEntity implements Payment {
@@ -38,14 +43,19 @@ export class PaymentEntity implements Payment {
   @ForeignKey('CustomerEntity', { name: 'payment_customer_id_fkey' })
   @ReferenceColumn()
   readonly customerId!: string;
+  @ForeignKey('InvoiceEntity', { name: 'payment_invoice_id_fkey' })
+  @ReferenceColumn({ nullable: true })
+  readonly invoiceId!: string | null;
   @AmountColumn() readonly amount!: bigint;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @Column({ type: 'varchar', length: 20 }) readonly status!: PaymentStatus;
+  @AmountColumn({ default: 0 }) readonly amountApplied!: bigint;
   @AmountColumn({ default: 0 }) readonly amountRefunded!: bigint;
   @AmountColumn({ default: 0 }) readonly amountRefundPending!: bigint;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly paymentMethodId!:
     string | null;
+  @Column({ type: 'varchar', length: 255, nullable: true }) readonly providerToken!: string | null;
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly providerReference!:
     string | null;
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;

@@ -13,10 +13,16 @@ import {
 } from '../../platform/http';
 import { IdempotentInPhases } from '../../platform/idempotency';
 import { customerCurrencyMismatch } from '../customers';
-import { CreatePaymentDto, toPaymentOrder } from './dto/create-payment.dto';
-import { ListPaymentsDto } from './dto/list-payments.dto';
+import { invoiceNotPayable, invoicePaymentPending, paymentExceedsInvoice } from '../invoicing';
+import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { CreatePaymentDto, toPaymentRequest } from './dto/create-payment.dto';
+import { ListPaymentsDto, toPaymentFilter } from './dto/list-payments.dto';
 import { PaymentDto, toPaymentDto } from './dto/payment.dto';
-import { paymentMethodNotAccepted, paymentNotFound } from './payments.errors';
+import {
+  paymentContradictsInvoice,
+  paymentMethodNotAccepted,
+  paymentNotFound,
+} from './payments.errors';
 import { PaymentsService } from './payments.service';
 
 @ApiTags('Payments')
@@ -30,17 +36,28 @@ export class PaymentsController {
     summary: 'Take a payment',
     description:
       'Charges the customer through the provider. A refusal is a payment with status `failed` and its ' +
-      '`failure_code`; an outcome that is not known yet is `processing`, and is followed up in the background.',
+      '`failure_code`; an outcome that is not known yet is `processing`, and is followed up in the background. With an ' +
+      '`invoice_id` it pays that invoice; of what the invoice does not need any more when the money comes, the customer has credit.',
     status: 201,
     answer: PaymentDto,
     reads: 'post',
-    problems: [paymentMethodNotAccepted, referenceNotFound, customerCurrencyMismatch],
+    problems: [
+      paymentMethodNotAccepted,
+      referenceNotFound,
+      customerCurrencyMismatch,
+      paymentContradictsInvoice,
+      invoiceNotPayable,
+      invoicePaymentPending,
+      paymentExceedsInvoice,
+      testClockAdvancing,
+      testClockFailed,
+    ],
   })
   async createPayment(
     @Body() body: CreatePaymentDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<PaymentDto> {
-    const payment = await this.payments.create(toPaymentOrder(body));
+    const payment = await this.payments.create(toPaymentRequest(body));
     tag(response, payment);
     return toPaymentDto(payment);
   }
@@ -55,7 +72,7 @@ export class PaymentsController {
   })
   async listPayments(@Query() query: ListPaymentsDto): Promise<PageDto<PaymentDto>> {
     const request = toPageRequest(query, 'pay');
-    return toPageDto(await this.payments.list(query.customer_id ?? null, request), toPaymentDto);
+    return toPageDto(await this.payments.list(toPaymentFilter(query), request), toPaymentDto);
   }
 
   @Get(':id')

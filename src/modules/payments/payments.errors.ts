@@ -17,16 +17,35 @@ export const paymentMethodNotAccepted = defineProblem(
     kind: 'rule_broken',
     title: 'The provider cannot charge this payment method',
     meaning:
-      'The sandbox knows its `pm_sandbox_…` tokens alone; `manual` records money that moved elsewhere and takes no method.',
+      'The sandbox knows its `pm_sandbox_…` tokens alone; `manual` records money that moved elsewhere and takes no method; a payment method of a customer belongs to one provider.',
   },
-  (provider: ProviderName) => ({
-    detail: `The provider ${provider} cannot charge this payment_method_id.`,
+  (provider: ProviderName, pointer: '/payment_method_id' | '/token') => ({
+    detail: `The provider ${provider} cannot charge this ${pointer.slice(1)}.`,
+    errors: [{ pointer, code: 'not_accepted', message: 'is not known to the provider' }],
+  }),
+);
+
+export const paymentMethodNotFound = defineProblem(
+  {
+    code: 'payment_method_not_found',
+    kind: 'not_found',
+    title: 'There is no such payment method',
+    meaning: 'The id in the path is not the id of a payment method of this customer.',
+  },
+  (id: string) => ({ detail: `The customer has no payment method ${JSON.stringify(id)}.` }),
+);
+
+export const paymentContradictsInvoice = defineProblem(
+  {
+    code: 'payment_contradicts_invoice',
+    kind: 'rule_broken',
+    title: 'The invoice is another customer’s',
+    meaning: 'A payment with an `invoice_id` is made by the customer of that invoice.',
+  },
+  (invoiceId: string) => ({
+    detail: `The invoice ${invoiceId} is not one of this customer.`,
     errors: [
-      {
-        pointer: '/payment_method_id',
-        code: 'not_accepted',
-        message: 'is not known to the provider',
-      },
+      { pointer: '/invoice_id', code: 'contradiction', message: 'is another customer’s invoice' },
     ],
   }),
 );

@@ -1,14 +1,21 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { TestClocksModule } from '../test-clocks';
-import { PaymentsRemoval } from './payments-removal';
 import { CustomersModule } from '../customers';
+import { InvoicingModule } from '../invoicing';
 import { LedgerModule } from '../ledger';
+import { TestClocksModule } from '../test-clocks';
 import { DuePayments } from './due-payments';
+import { InvoicePaymentsController } from './invoice-payments.controller';
+import { PaymentMethodEntity } from './methods/payment-method.entity';
+import { PaymentMethodsController } from './methods/payment-methods.controller';
+import { PaymentMethodsRepository } from './methods/payment-methods.repository';
+import { PaymentMethodsService } from './methods/payment-methods.service';
 import { PaymentLedgerCheck } from './payment-ledger-check';
 import { PaymentEntity } from './payment.entity';
+import { PaymentOutcomesService } from './payment-outcomes.service';
 import { PaymentRefundsService } from './payment-refunds.service';
 import { PaymentsController } from './payments.controller';
+import { PaymentsRemoval } from './payments-removal';
 import { PaymentsRepository } from './payments.repository';
 import { PaymentsService } from './payments.service';
 import { ManualProvider } from './providers/manual.provider';
@@ -19,17 +26,26 @@ import { SandboxPaymentsController } from './sandbox-payments.controller';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([PaymentEntity, SandboxOperationEntity]),
+    TypeOrmModule.forFeature([PaymentEntity, PaymentMethodEntity, SandboxOperationEntity]),
     CustomersModule,
+    InvoicingModule,
     LedgerModule,
     TestClocksModule,
   ],
-  controllers: [PaymentsController, SandboxPaymentsController],
+  controllers: [
+    PaymentsController,
+    InvoicePaymentsController,
+    PaymentMethodsController,
+    SandboxPaymentsController,
+  ],
   providers: [
     PaymentsRemoval,
     DuePayments,
     ManualProvider,
     PaymentLedgerCheck,
+    PaymentMethodsRepository,
+    PaymentMethodsService,
+    PaymentOutcomesService,
     PaymentRefundsService,
     PaymentsRepository,
     PaymentsService,

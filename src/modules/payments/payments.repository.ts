@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
-import type { Payment } from './domain/payment';
+import type { Payment, PaymentFilter } from './domain/payment';
 import { PaymentEntity } from './payment.entity';
 
 const CLAIM_DUE = `
@@ -24,6 +24,17 @@ const SUM_HELD = `
   SELECT provider, currency, sum(amount - amount_refunded)::text AS amount
   FROM payment WHERE status = 'succeeded' GROUP BY provider, currency`;
 
+/** What is left of money that pays no invoice, and what was given back of money that did. */
+const SUM_BY_CUSTOMER = `
+  SELECT customer_id, trim(currency) AS currency,
+    (sum(amount_applied) FILTER (WHERE status = 'succeeded'))::text AS applied,
+    (sum(amount - amount_applied - least(amount_refunded, amount - amount_applied))
+      FILTER (WHERE status = 'succeeded'))::text AS credit,
+    (sum(greatest(0, amount_refunded - (amount - amount_applied)))
+      FILTER (WHERE status = 'succeeded'))::text AS refunded,
+    (sum(amount) FILTER (WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL))::text AS under_way
+  FROM payment GROUP BY 1, 2`;
+
 const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
 
 /** What payments brought in and refunds did not give back. */
@@ -32,6 +43,20 @@ interface HeldAmount {
   readonly currency: string;
   /** Minor units. */
   readonly amount: bigint;
+}
+
+/** What payments of a customer come to, in minor units of a currency. */
+export interface CustomerPayments {
+  readonly customerId: string;
+  readonly currency: string;
+  /** What paid invoices. */
+  readonly appliedMinor: bigint;
+  /** What paid none and was not given back: the customer's credit. */
+  readonly creditMinor: bigint;
+  /** What was given back of what paid invoices. */
+  readonly refundedMinor: bigint;
+  /** What is being charged for invoices. */
+  readonly underWayMinor: bigint;
 }
 
 @Injectable()
@@ -52,9 +77,10 @@ export class PaymentsRepository {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  page(customerId: string | null, request: PageRequest): Promise<Page<Payment>> {
+  page({ customerId, invoiceId }: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
     const query = this.payments.createQueryBuilder('payment');
-    if (customerId !== null) query.where('payment.customerId = :customerId', { customerId });
+    if (customerId !== null) query.andWhere('payment.customerId = :customerId', { customerId });
+    if (invoiceId !== null) query.andWhere('payment.invoiceId = :invoiceId', { invoiceId });
     return pageById(query, request);
   }
 
@@ -63,6 +89,7 @@ export class PaymentsRepository {
     const { status, providerReference, failureCode, dueAt, attempts, version, updatedAt } = payment;
     await this.database.update(PaymentEntity, payment.id, {
       status,
+      amountApplied: payment.amountApplied,
       providerReference,
       failureCode,
       dueAt,
@@ -93,6 +120,18 @@ export class PaymentsRepository {
       Omit<HeldAmount, 'amount'> & { readonly amount: string }
     >(SUM_HELD);
     return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
+  }
+
+  async sumByCustomer(): Promise<readonly CustomerPayments[]> {
+    const rows = await this.database.query<Record<string, string | null>>(SUM_BY_CUSTOMER);
+    return rows.map((row) => ({
+      customerId: row['customer_id'] ?? '',
+      currency: row['currency'] ?? '',
+      appliedMinor: BigInt(row['applied'] ?? 0),
+      creditMinor: BigInt(row['credit'] ?? 0),
+      refundedMinor: BigInt(row['refunded'] ?? 0),
+      underWayMinor: BigInt(row['under_way'] ?? 0),
+    }));
   }
 
   /** Ids of payments whose provider is to be asked, leased to the caller. */

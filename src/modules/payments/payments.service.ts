@@ -1,19 +1,33 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../core/invariant';
-import { postPayment } from '../../core/ledger';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
+import { referenceNotFound } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
-import { LedgerService } from '../ledger';
-import { ASKING_LEASE_MS, type Payment, type PaymentOrder, withOutcome } from './domain/payment';
-import type { ProviderOutcome } from './domain/payment-provider';
-import { paymentMethodNotAccepted, paymentNotFound, paymentNotInSandbox } from './payments.errors';
-import { answerAbout, PAYMENT_EVENTS, paymentCreated } from './payments.events';
+import { InvoicePaymentsService } from '../invoicing';
+import { TestClocksService } from '../test-clocks';
+import {
+  type MethodChoice,
+  newPayment,
+  type Payment,
+  type PaymentFilter,
+  type PaymentOrder,
+  type PaymentRequest,
+} from './domain/payment';
+import { PaymentMethodsService } from './methods/payment-methods.service';
+import { PaymentOutcomesService } from './payment-outcomes.service';
+import { paymentContradictsInvoice, paymentNotFound, paymentNotInSandbox } from './payments.errors';
+import { paymentCreated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderGateway } from './providers/provider-gateway';
+
+/** A payment that is to be taken up, and when that is on the customer's clock. */
+interface Taken {
+  readonly order: PaymentOrder;
+  readonly now: Date;
+}
 
 /** Takes payments: a pending row, the provider's call outside any transaction, and its outcome. */
 @Injectable()
@@ -21,26 +35,58 @@ export class PaymentsService {
   constructor(
     private readonly database: Database,
     private readonly payments: PaymentsRepository,
+    private readonly outcomes: PaymentOutcomesService,
+    private readonly methods: PaymentMethodsService,
+    private readonly invoices: InvoicePaymentsService,
     private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
     private readonly gateway: ProviderGateway,
-    private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Charges the customer, and fixes its currency whatever comes of the charge. A refusal of the provider is a payment that failed, not an error; an outcome that is not known
-   * yet is a payment that is processing.
-   * @throws {ProblemError} `payment_method_not_accepted`, `reference_not_found`,
-   *   `customer_currency_mismatch`
+   * Charges the customer, and fixes its currency whatever comes of the charge. A refusal of the provider is a payment that
+   * failed, not an error; an outcome that is not known yet is a payment that is processing. With an invoice it pays that
+   * one, wholly or in part.
+   * @throws {ProblemError} `payment_method_not_accepted`, `reference_not_found`, `customer_currency_mismatch`; with an
+   *   invoice also `payment_contradicts_invoice`, `invoice_not_payable`, `invoice_payment_pending`,
+   *   `payment_exceeds_invoice`, `test_clock_advancing`, `test_clock_failed`
    */
-  async create(order: PaymentOrder): Promise<Payment> {
-    if (!this.gateway.accepts(order.provider, order.paymentMethodId)) {
-      throw paymentMethodNotAccepted(order.provider);
-    }
-    const payment = await this.begin(order);
-    return this.settle(payment.id, await this.gateway.charge(payment));
+  create(request: PaymentRequest): Promise<Payment> {
+    return this.charge(async () => {
+      const { id, testClockId } = await this.customers.requireForReference(
+        request.customerId,
+        '/customer_id',
+      );
+      const method = await this.methods.choose(id, request);
+      await this.customers.fixCurrency(id, request.currency);
+      const order = { ...request, ...method };
+      if (request.invoiceId === null) return { order, now: this.clock.now() };
+      const now = await this.testClocks.nowFor(testClockId);
+      const invoice = await this.invoices.find(request.invoiceId);
+      if (invoice === null) throw referenceNotFound('/invoice_id', request.invoiceId);
+      if (invoice.customerId !== id) throw paymentContradictsInvoice(invoice.id);
+      await this.invoices.reserve(invoice.id, request.amount, now);
+      return { order, now };
+    });
+  }
+
+  /**
+   * Pays all that remains of an invoice; of any number of calls at once, one charges.
+   * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `reference_not_found`,
+   *   `invoice_not_payable`, `invoice_payment_pending`, `test_clock_advancing`, `test_clock_failed`
+   */
+  payInvoice(invoiceId: string, choice: MethodChoice): Promise<Payment> {
+    return this.charge(async () => {
+      const { customerId, currency } = await this.invoices.get(invoiceId);
+      const customer = await this.customers.requireForReference(customerId, '/customer_id');
+      const method = await this.methods.choose(customerId, choice);
+      const now = await this.testClocks.nowFor(customer.testClockId);
+      const amount = await this.invoices.reserve(invoiceId, null, now);
+      return { order: { ...method, customerId, invoiceId, amount, currency, metadata: {} }, now };
+    });
   }
 
   /** @throws {ProblemError} `payment_not_found` */
@@ -50,13 +96,13 @@ export class PaymentsService {
     return payment;
   }
 
-  list(customerId: string | null, request: PageRequest): Promise<Page<Payment>> {
-    return this.payments.page(customerId, request);
+  list(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
+    return this.payments.page(filter, request);
   }
 
   /** Asks the provider what became of a payment without a final outcome, and makes the charge if it never arrived. */
   async resume(id: string): Promise<Payment> {
-    return this.settle(id, await this.gateway.resumeCharge(await this.get(id)));
+    return this.outcomes.settle(id, await this.gateway.resumeCharge(await this.get(id)));
   }
 
   /**
@@ -69,61 +115,24 @@ export class PaymentsService {
       await this.get(id);
       const outcome = await this.gateway.settleSandboxCharge(id, failureCode);
       if (outcome === null) throw paymentNotInSandbox(id);
-      return this.settle(id, outcome);
+      return this.outcomes.settle(id, outcome);
     });
   }
 
-  /** The first commit: the key's claim, the customer's currency, the pending row and its event. */
-  private begin(order: PaymentOrder): Promise<Payment> {
-    const now = this.clock.now();
-    const payment: Payment = {
-      ...order,
-      id: newId('pay'),
-      version: 1,
-      status: 'pending',
-      amountRefunded: 0n,
-      amountRefundPending: 0n,
-      providerReference: null,
-      failureCode: null,
-      dueAt: new Date(now.getTime() + ASKING_LEASE_MS),
-      attempts: 0,
-      createdAt: now,
-      updatedAt: now,
-    };
-    return this.database.transaction(async () => {
-      await this.idempotency.claimFor(payment.id);
-      await this.customers.requireForReference(order.customerId, '/customer_id');
-      await this.customers.fixCurrency(order.customerId, order.currency);
-      await this.payments.insert(payment);
-      await this.outbox.record(paymentCreated, { after: payment, occurredAt: now });
-      return payment;
+  /** The first commit (the key's claim, what the payment is for, the pending row and its event), then the call. */
+  private async charge(take: () => Promise<Taken>): Promise<Payment> {
+    const id = newId('pay');
+    const payment = await this.database.transaction(async () => {
+      await this.idempotency.claimFor(id);
+      const { order, now } = await take();
+      return this.begin(newPayment(id, order, now, this.clock.now()));
     });
+    return this.outcomes.settle(id, await this.gateway.charge(payment));
   }
 
-  /** Money that pays no invoice is the customer's credit. */
-  private async post({ id, customerId, currency, provider, amount, updatedAt }: Payment) {
-    const payment = { currency, provider, amountMinor: amount, toReceivableMinor: 0n };
-    const facts = { sourceId: id, customerId, occurredAt: updatedAt };
-    await this.ledger.post(postPayment(payment), facts);
-  }
-
-  /** The last commit: the outcome, its event, its posting and the answer of the request. Late outcomes change nothing. */
-  private settle(id: string, outcome: ProviderOutcome): Promise<Payment> {
-    const now = this.clock.now();
-    return this.database.transaction(async () => {
-      const before = await this.payments.lock(id);
-      invariant(before !== null, `The payment ${id} is gone.`);
-      const after = withOutcome(before, outcome, now);
-      if (after !== before) {
-        await this.payments.updateOutcome(after);
-        if (after.status !== before.status && after.status !== 'pending') {
-          const event = PAYMENT_EVENTS[after.status];
-          await this.outbox.record(event, { after, before, occurredAt: now });
-        }
-        if (after.status === 'succeeded') await this.post(after);
-      }
-      await this.idempotency.completeFor(id, answerAbout(after));
-      return after;
-    });
+  private async begin(payment: Payment): Promise<Payment> {
+    await this.payments.insert(payment);
+    await this.outbox.record(paymentCreated, { after: payment, occurredAt: payment.createdAt });
+    return payment;
   }
 }

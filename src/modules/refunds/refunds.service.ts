@@ -10,6 +10,7 @@ import { Outbox } from '../../platform/outbox';
 import { LedgerService } from '../ledger';
 import {
   ASKING_LEASE_MS,
+  creditPartOf,
   nextCheckAt,
   type Payment,
   PaymentRefundsService,
@@ -150,12 +151,11 @@ export class RefundsService {
     });
   }
 
-  /** No payment pays an invoice: all of it became the customer's credit, and is taken from there. */
-  private async post(
-    { id, currency, amount, updatedAt }: Refund,
-    { provider, customerId }: Payment,
-  ): Promise<void> {
-    const refund = { currency, provider, amountMinor: amount, fromCreditMinor: amount };
+  /** @param payment as it was before this refund: what of it paid no invoice is given back first */
+  private async post({ id, currency, amount, updatedAt }: Refund, payment: Payment): Promise<void> {
+    const { provider, customerId } = payment;
+    const fromCreditMinor = creditPartOf(payment, amount);
+    const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
     const facts = { sourceId: id, customerId, occurredAt: updatedAt };
     await this.ledger.post(postRefund(refund), facts);
   }

@@ -97,6 +97,18 @@ export class TestClocksService {
   }
 
   /**
+   * What time it is for what comes from outside and cannot be refused, such as the outcome of a payment: what the test
+   * clock shows, also while it is moved or after it came to a halt.
+   * @throws {ProblemError} `test_clock_not_found` where it is deleted meanwhile
+   */
+  async shownTo(testClockId: string | null): Promise<Date> {
+    if (testClockId === null) return this.clock.now();
+    const found = await this.clocks.find(testClockId);
+    if (found === null) throw testClockNotFound(testClockId);
+    return found.instant;
+  }
+
+  /**
    * Moves a clock, and runs what falls due on the way in due order, each piece in commits of its own while the clock
    * shows the instant at which it falls due. After a crash the same call goes on where the former one ended.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`

@@ -19,6 +19,7 @@ export type IdPrefix =
   | 'pay'
   | 'plan'
   | 'planv'
+  | 'pm'
   | 'price'
   | 'red'
   | 'ref'

@@ -22,6 +22,8 @@ export interface BillingFacts {
   readonly coupons: readonly CouponTerms[];
   readonly taxRates: readonly TaxRateTerms[];
   readonly taxTreatment: TaxTreatment;
+  /** The customer's. */
+  readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
 }
 
@@ -46,6 +48,7 @@ export function decideInvoice(
     status: 'draft',
     reason: order.reason,
     customerId: order.customerId,
+    testClockId: facts.testClockId,
     subscriptionId: order.subscriptionId,
     renewsAt: order.renewsAt,
     currency: order.currency,
@@ -54,6 +57,7 @@ export function decideInvoice(
     ...totalsOf(amounts, facts),
     amountPaid: 0n,
     amountCredited: 0n,
+    amountPending: 0n,
     collection: order.collection,
     daysUntilDue: order.daysUntilDue,
     dueAt: null,

@@ -42,6 +42,7 @@ function billed(order: ChargeOrder): readonly InvoiceLine[] {
     coupons: [],
     taxRates: [],
     taxTreatment: 'none',
+    testClockId: null,
     creditGrants: [],
   } as const;
   const invoice = {

@@ -105,6 +105,8 @@ export interface Invoice {
   readonly status: InvoiceStatus;
   readonly reason: InvoiceReason;
   readonly customerId: string;
+  /** The test clock its customer lives on; null: it lives in real time. */
+  readonly testClockId: string | null;
   readonly subscriptionId: string | null;
   /** The border of periods that a renewal bills: one renewal invoice for each. */
   readonly renewsAt: Date | null;
@@ -125,6 +127,8 @@ export interface Invoice {
   readonly amountPaid: bigint;
   /** What credit notes took of what is due. */
   readonly amountCredited: bigint;
+  /** What payments under way have reserved of it. */
+  readonly amountPending: bigint;
   readonly taxTreatment: TaxTreatment;
   readonly taxRates: readonly InvoiceTaxRate[];
   readonly coupons: readonly InvoiceCoupon[];

@@ -114,6 +114,9 @@ export class InvoicePreviewDto {
   @amount('Still to be paid.', 5950)
   readonly amount_remaining!: number;
 
+  @amount('What payments under way have reserved of what is still to be paid.', 0)
+  readonly amount_pending!: number;
+
   @ApiProperty({ type: [InvoiceTaxDto], description: 'Tax by rate.' })
   readonly taxes!: readonly InvoiceTaxDto[];
 
@@ -182,6 +185,7 @@ export function toInvoicePreviewDto(invoice: Invoice): InvoicePreviewDto {
     amount_paid: toWireAmount(invoice.amountPaid),
     amount_credited: toWireAmount(invoice.amountCredited),
     amount_remaining: toWireAmount(amountRemaining(invoice)),
+    amount_pending: toWireAmount(invoice.amountPending),
     taxes: invoice.taxRates.map((rate) => ({
       tax_rate_id: rate.taxRateId,
       name: rate.name,

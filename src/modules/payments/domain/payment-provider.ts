@@ -19,7 +19,8 @@ export interface ChargeRequest {
   /** Minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
-  readonly paymentMethodId: string | null;
+  /** What to charge, as the provider names it. */
+  readonly token: string | null;
 }
 
 export interface RefundRequest {
@@ -37,8 +38,8 @@ export interface RefundRequest {
  */
 export interface PaymentProvider {
   readonly name: ProviderName;
-  /** Whether the provider can charge this method: checked before anything is written. */
-  accepts(paymentMethodId: string | null): boolean;
+  /** Whether the provider can charge this: checked before anything is written. */
+  accepts(token: string | null): boolean;
   charge(request: ChargeRequest): Promise<ProviderOutcome>;
   refund(request: RefundRequest): Promise<ProviderOutcome>;
   /** What became of the request with this key; null when the provider never got it. */

@@ -1,5 +1,6 @@
 import { reachableFrom } from '../../../core/states';
 import {
+  creditPartOf,
   decideRefund,
   nextCheckAt,
   type Payment,
@@ -15,13 +16,16 @@ const payment: Payment = {
   id: 'pay_01h455vb4pex5vsknk084sn02q',
   version: 1,
   customerId: 'cus_01h455vb4pex5vsknk084sn02q',
+  invoiceId: null,
   amount: 10_000n,
   currency: 'USD',
   status: 'pending',
+  amountApplied: 0n,
   amountRefunded: 0n,
   amountRefundPending: 0n,
   provider: 'sandbox',
   paymentMethodId: null,
+  providerToken: null,
   providerReference: null,
   failureCode: null,
   metadata: {},
@@ -40,13 +44,13 @@ describe('a payment', () => {
   });
 
   it('succeeds and fails for good', () => {
-    expect(withOutcome(payment, { kind: 'succeeded', reference: 'r' }, NOW)).toMatchObject({
+    expect(withOutcome(payment, { kind: 'succeeded', reference: 'r' }, NOW, NOW)).toMatchObject({
       status: 'succeeded',
       providerReference: 'r',
       dueAt: null,
     });
     expect(
-      withOutcome(payment, { kind: 'failed', failureCode: 'card_declined' }, NOW),
+      withOutcome(payment, { kind: 'failed', failureCode: 'card_declined' }, NOW, NOW),
     ).toMatchObject({
       status: 'failed',
       failureCode: 'card_declined',
@@ -57,16 +61,18 @@ describe('a payment', () => {
   it.each([{ kind: 'pending', reference: 'r' }, { kind: 'unknown' }] as const)(
     'without a final answer (%j) is processing, and asked about again',
     (outcome) => {
-      const processing = withOutcome(payment, outcome, NOW);
+      const processing = withOutcome(payment, outcome, NOW, NOW);
       expect(processing).toMatchObject({ status: 'processing', attempts: 1 });
       expect(processing.dueAt).toEqual(new Date('2026-03-01T00:00:05.000Z'));
     },
   );
 
   it('that is final does not change with a late answer', () => {
-    expect(withOutcome(succeeded, { kind: 'failed', failureCode: 'late' }, NOW)).toBe(succeeded);
+    expect(withOutcome(succeeded, { kind: 'failed', failureCode: 'late' }, NOW, NOW)).toBe(
+      succeeded,
+    );
     const failed: Payment = { ...payment, status: 'failed' };
-    expect(withOutcome(failed, { kind: 'succeeded', reference: 'r' }, NOW)).toBe(failed);
+    expect(withOutcome(failed, { kind: 'succeeded', reference: 'r' }, NOW, NOW)).toBe(failed);
   });
 
   it.each([
@@ -82,6 +88,16 @@ describe('a payment', () => {
 
 describe('a refund of a payment', () => {
   const partly: Payment = { ...succeeded, amountRefunded: 3_000n, amountRefundPending: 2_000n };
+
+  it.each([
+    ['of one that paid no invoice', 0n, 0n, 4_000n, 4_000n],
+    ['of one that paid an invoice wholly', 10_000n, 0n, 4_000n, 0n],
+    ['of one that left something, up to that', 7_000n, 0n, 4_000n, 3_000n],
+    ['of one that left something, after that was given back', 7_000n, 3_000n, 4_000n, 0n],
+    ['of one that left something, the rest of that', 7_000n, 1_000n, 9_000n, 2_000n],
+  ])('%s takes from the credit', (_, amountApplied, amountRefunded, refund, fromCredit) => {
+    expect(creditPartOf({ ...succeeded, amountApplied, amountRefunded }, refund)).toBe(fromCredit);
+  });
 
   it('may take what is neither refunded nor pending', () => {
     expect(refundableOf(partly)).toBe(5_000n);

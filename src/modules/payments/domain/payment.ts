@@ -17,16 +17,23 @@ export interface Payment {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
+  /** The invoice it is to pay; null: it becomes the customer's credit. */
+  readonly invoiceId: string | null;
   /** Minor units of `currency`, at least 1. */
   readonly amount: bigint;
   readonly currency: string;
   readonly status: PaymentStatus;
+  /** What of it paid the invoice, once it succeeded. The rest is the customer's credit. */
+  readonly amountApplied: bigint;
   /** What succeeded refunds gave back. */
   readonly amountRefunded: bigint;
   /** What pending refunds have reserved. */
   readonly amountRefundPending: bigint;
   readonly provider: ProviderName;
+  /** As the caller named it. */
   readonly paymentMethodId: string | null;
+  /** What the provider is told to charge; kept, so that it stays the same whatever becomes of the method. */
+  readonly providerToken: string | null;
   /** The provider's own name for the charge. */
   readonly providerReference: string | null;
   readonly failureCode: string | null;
@@ -42,8 +49,36 @@ export interface Payment {
 /** What a new payment is made of. */
 export type PaymentOrder = Pick<
   Payment,
-  'customerId' | 'amount' | 'currency' | 'provider' | 'paymentMethodId' | 'metadata'
+  | 'customerId'
+  | 'invoiceId'
+  | 'amount'
+  | 'currency'
+  | 'provider'
+  | 'paymentMethodId'
+  | 'providerToken'
+  | 'metadata'
 >;
+
+/** What a caller wants to be charged; what is left out is chosen for it. */
+export interface MethodChoice {
+  readonly provider: ProviderName | null;
+  readonly paymentMethodId: string | null;
+}
+
+/** A payment as it is asked for. */
+export interface PaymentRequest extends MethodChoice {
+  readonly customerId: string;
+  readonly invoiceId: string | null;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly metadata: Metadata;
+}
+
+/** What a list is narrowed to; null: not narrowed. */
+export interface PaymentFilter {
+  readonly customerId: string | null;
+  readonly invoiceId: string | null;
+}
 
 /** `succeeded` is final for the charge; refunds are counted beside it. */
 export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
@@ -61,6 +96,38 @@ export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
  */
 export const ASKING_LEASE_MS = 150_000;
 
+/**
+ * A payment before the provider is asked.
+ * @param now on the customer's clock
+ * @param realNow begins the lease of whoever asks
+ */
+export function newPayment(id: string, order: PaymentOrder, now: Date, realNow: Date): Payment {
+  const { customerId, invoiceId, amount, currency, metadata } = order;
+  const { provider, paymentMethodId, providerToken } = order;
+  return {
+    id,
+    version: 1,
+    customerId,
+    invoiceId,
+    amount,
+    currency,
+    status: 'pending',
+    amountApplied: 0n,
+    amountRefunded: 0n,
+    amountRefundPending: 0n,
+    provider,
+    paymentMethodId,
+    providerToken,
+    providerReference: null,
+    failureCode: null,
+    metadata,
+    dueAt: new Date(realNow.getTime() + ASKING_LEASE_MS),
+    attempts: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
 const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
 const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
@@ -73,8 +140,15 @@ export function nextCheckAt(attempts: number, now: Date): Date {
 /**
  * What a provider's answer makes of a payment. Returns the same payment where the answer comes too late to matter: its
  * outcome is final already, and the provider was asked with the same key both times.
+ * @param now on the customer's clock
+ * @param askedAt really: providers know no test clocks
  */
-export function withOutcome(payment: Payment, outcome: ProviderOutcome, now: Date): Payment {
+export function withOutcome(
+  payment: Payment,
+  outcome: ProviderOutcome,
+  now: Date,
+  askedAt: Date,
+): Payment {
   if (isTerminal(PAYMENT_TRANSITIONS, payment.status)) return payment;
   const next = { ...payment, version: payment.version + 1, updatedAt: now };
   switch (outcome.kind) {
@@ -91,7 +165,7 @@ export function withOutcome(payment: Payment, outcome: ProviderOutcome, now: Dat
           : payment.status,
         providerReference:
           outcome.kind === 'pending' ? outcome.reference : payment.providerReference,
-        dueAt: nextCheckAt(payment.attempts, now),
+        dueAt: nextCheckAt(payment.attempts, askedAt),
         attempts: payment.attempts + 1,
       };
   }
@@ -101,6 +175,16 @@ export function withOutcome(payment: Payment, outcome: ProviderOutcome, now: Dat
 export function refundableOf(payment: Payment): bigint {
   if (payment.status !== 'succeeded') return 0n;
   return payment.amount - payment.amountRefunded - payment.amountRefundPending;
+}
+
+/**
+ * What of a further refund comes out of the customer's credit: the part of the payment that paid no invoice goes back
+ * first. The rest was revenue, and meets its credit note on the refunds account.
+ */
+export function creditPartOf(payment: Payment, refund: bigint): bigint {
+  const isCredit = payment.amount - payment.amountApplied;
+  const upTo = (refunded: bigint): bigint => (refunded < isCredit ? refunded : isCredit);
+  return upTo(payment.amountRefunded + refund) - upTo(payment.amountRefunded);
 }
 
 export type RefundDecision =

@@ -8,13 +8,49 @@ import {
   Nullable,
   Omittable,
 } from '../../../platform/http';
-import type { PaymentOrder } from '../domain/payment';
+import type { MethodChoice, PaymentRequest } from '../domain/payment';
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
-export class CreatePaymentDto {
+/** What is charged; what is left out is chosen. */
+export class PayInvoiceDto {
+  @Omittable()
+  @IsIn(PROVIDER_NAMES)
+  @ApiPropertyOptional({
+    enum: PROVIDER_NAMES,
+    description:
+      '`sandbox` simulates a gateway; `manual` records money that moved elsewhere. Left out together with ' +
+      '`payment_method_id`: the customer’s default payment method, or the sandbox where there is none.',
+    example: 'sandbox',
+  })
+  readonly provider?: ProviderName;
+
+  @Nullable()
+  @IsText(1, 255)
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description:
+      'What is charged: a payment method of the customer, or a token of the sandbox, which takes `pm_sandbox_ok` (its ' +
+      'default), `pm_sandbox_declined`, `pm_sandbox_insufficient_funds`, `pm_sandbox_pending`, ' +
+      '`pm_sandbox_refund_fails`, `pm_sandbox_refund_pending` and `pm_sandbox_unknown`; `manual` takes none.',
+    example: 'pm_sandbox_ok',
+  })
+  readonly payment_method_id?: string | null;
+}
+
+export class CreatePaymentDto extends PayInvoiceDto {
   @IsText(1, 40)
   @ApiProperty({ description: 'Who pays.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
+
+  @Omittable()
+  @IsText(1, 40)
+  @ApiPropertyOptional({
+    description:
+      'The invoice to pay, wholly or in part. Left out: it becomes the customer’s credit.',
+    example: 'inv_01h455vb4pex5vsknk084sn02q',
+  })
+  readonly invoice_id?: string;
 
   @IsMinorUnits(1)
   @ApiProperty({
@@ -29,40 +65,21 @@ export class CreatePaymentDto {
   @ApiProperty({ description: 'ISO 4217.', example: 'USD' })
   readonly currency!: string;
 
-  @Omittable()
-  @IsIn(PROVIDER_NAMES)
-  @ApiPropertyOptional({
-    enum: PROVIDER_NAMES,
-    default: 'sandbox',
-    description: '`sandbox` simulates a gateway; `manual` records money that moved elsewhere.',
-    example: 'sandbox',
-  })
-  readonly provider?: ProviderName;
-
-  @Nullable()
-  @IsText(1, 255)
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description:
-      'What is charged. The sandbox takes `pm_sandbox_ok` (the default), `pm_sandbox_declined`, ' +
-      '`pm_sandbox_insufficient_funds`, `pm_sandbox_pending`, `pm_sandbox_refund_fails`, ' +
-      '`pm_sandbox_refund_pending` and `pm_sandbox_unknown`; `manual` takes none.',
-    example: 'pm_sandbox_ok',
-  })
-  readonly payment_method_id?: string | null;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
 
-export function toPaymentOrder(dto: CreatePaymentDto): PaymentOrder {
+export function toPaymentRequest(dto: CreatePaymentDto): PaymentRequest {
   return {
+    ...toMethodChoice(dto),
     customerId: dto.customer_id,
+    invoiceId: dto.invoice_id ?? null,
     amount: BigInt(dto.amount),
     currency: dto.currency,
-    provider: dto.provider ?? 'sandbox',
-    paymentMethodId: dto.payment_method_id ?? null,
     metadata: dto.metadata ?? {},
   };
+}
+
+export function toMethodChoice(dto: PayInvoiceDto): MethodChoice {
+  return { provider: dto.provider ?? null, paymentMethodId: dto.payment_method_id ?? null };
 }

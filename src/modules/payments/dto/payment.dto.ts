@@ -16,6 +16,14 @@ export class PaymentDto {
   @ApiProperty({ description: 'Who pays.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The invoice it is to pay.',
+    example: 'inv_01h455vb4pex5vsknk084sn02q',
+  })
+  readonly invoice_id!: string | null;
+
   @ApiProperty({ type: 'integer', description: 'Minor units of `currency`.', example: 10_000 })
   readonly amount!: number;
 
@@ -28,6 +36,14 @@ export class PaymentDto {
     example: 'succeeded',
   })
   readonly status!: PaymentStatus;
+
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Minor units that paid the invoice. What is left of a succeeded payment is the customer’s credit.',
+    example: 10_000,
+  })
+  readonly amount_applied!: number;
 
   @ApiProperty({ type: 'integer', description: 'Minor units given back.', example: 0 })
   readonly amount_refunded!: number;
@@ -45,7 +61,7 @@ export class PaymentDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What is charged, as the provider names it.',
+    description: 'What is charged: a payment method of the customer, or a token of the sandbox.',
     example: 'pm_sandbox_ok',
   })
   readonly payment_method_id!: string | null;
@@ -72,9 +88,11 @@ export function toPaymentDto(payment: Payment): PaymentDto {
   return {
     id: payment.id,
     customer_id: payment.customerId,
+    invoice_id: payment.invoiceId,
     amount: toWireAmount(payment.amount),
     currency: payment.currency,
     status: payment.status,
+    amount_applied: toWireAmount(payment.amountApplied),
     amount_refunded: toWireAmount(payment.amountRefunded),
     amount_refund_pending: toWireAmount(payment.amountRefundPending),
     provider: payment.provider,

@@ -11,8 +11,8 @@ import type {
 export class ManualProvider implements PaymentProvider {
   readonly name = 'manual';
 
-  accepts(paymentMethodId: string | null): boolean {
-    return paymentMethodId === null;
+  accepts(token: string | null): boolean {
+    return token === null;
   }
 
   charge({ idempotencyKey }: ChargeRequest): Promise<ProviderOutcome> {

@@ -35,14 +35,14 @@ export class ProviderGateway {
     this.providers = { sandbox, manual };
   }
 
-  accepts(provider: ProviderName, paymentMethodId: string | null): boolean {
-    return this.providers[provider].accepts(paymentMethodId);
+  accepts(provider: ProviderName, token: string | null): boolean {
+    return this.providers[provider].accepts(token);
   }
 
   charge(payment: Payment): Promise<ProviderOutcome> {
-    const { id, amount, currency, paymentMethodId } = payment;
+    const { id, amount, currency, providerToken: token } = payment;
     return this.call(payment.provider, (provider) =>
-      provider.charge({ idempotencyKey: chargeKey(id), amount, currency, paymentMethodId }),
+      provider.charge({ idempotencyKey: chargeKey(id), amount, currency, token }),
     );
   }
 

@@ -47,12 +47,12 @@ export class SandboxProvider implements PaymentProvider {
     private readonly clock: Clock,
   ) {}
 
-  accepts(paymentMethodId: string | null): boolean {
-    return paymentMethodId === null || isSandboxToken(paymentMethodId);
+  accepts(token: string | null): boolean {
+    return token === null || isSandboxToken(token);
   }
 
-  charge({ idempotencyKey, paymentMethodId }: ChargeRequest): Promise<ProviderOutcome> {
-    const token = paymentMethodId ?? DEFAULT_SANDBOX_TOKEN;
+  charge({ idempotencyKey, token: given }: ChargeRequest): Promise<ProviderOutcome> {
+    const token = given ?? DEFAULT_SANDBOX_TOKEN;
     invariant(isSandboxToken(token), `The sandbox does not know the token ${token}.`);
     return this.perform(idempotencyKey, token, SANDBOX_TOKENS[token].charge);
   }

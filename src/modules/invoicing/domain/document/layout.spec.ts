@@ -64,6 +64,7 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     status: 'open',
     reason: 'renewal',
     customerId: 'cus_1',
+    testClockId: null,
     subscriptionId: null,
     renewsAt: null,
     currency: 'EUR',
@@ -79,6 +80,7 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     amountDue: 5950n,
     amountPaid: 0n,
     amountCredited: 0n,
+    amountPending: 0n,
     taxTreatment: 'none',
     taxRates: [
       {

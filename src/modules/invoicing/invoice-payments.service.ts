@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { Database } from '../../platform/database';
+import { Outbox } from '../../platform/outbox';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import { CreditNotesRepository } from './credit-notes.repository';
+import type { Invoice } from './domain/invoice';
+import {
+  decidePayment,
+  type PaidInvoice,
+  withoutReserve,
+  withPayment,
+  withReserve,
+} from './domain/invoice-payment';
+import {
+  invoiceNotFound,
+  invoiceNotPayable,
+  invoicePaymentPending,
+  paymentExceedsInvoice,
+} from './invoicing.errors';
+import { invoicePaid, invoicePaymentFailed } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
+
+/** What each customer has of something, in minor units. */
+export interface CustomerSum {
+  readonly customerId: string;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+}
+
+/** What an invoice lets be done to pay it. Payments themselves belong to a module above. */
+@Injectable()
+export class InvoicePaymentsService {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+    private readonly grants: CreditGrantsRepository,
+    private readonly notes: CreditNotesRepository,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** @throws {ProblemError} `invoice_not_found` */
+  async get(id: string): Promise<Invoice> {
+    const invoice = await this.find(id);
+    if (invoice === null) throw invoiceNotFound(id);
+    return invoice;
+  }
+
+  find(id: string): Promise<Invoice | null> {
+    return this.invoices.find(id);
+  }
+
+  /** The invoice, locked until the caller's transaction ends: after its subscription, before its payments. */
+  async lock(id: string): Promise<Invoice> {
+    const invoice = await this.invoices.lock(id);
+    invariant(invoice !== null, `The invoice ${id} is gone.`);
+    return invoice;
+  }
+
+  /**
+   * Reserves what remains of an invoice, or a part of it, for a payment, in the caller's transaction: of any number of
+   * payments at once those are taken up that fit. The payment's own first event tells of it.
+   * @param requested minor units; null for all that is free
+   * @returns the amount reserved
+   * @throws {ProblemError} `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
+   */
+  async reserve(id: string, requested: bigint | null, now: Date): Promise<bigint> {
+    const invoice = await this.lock(id);
+    const decision = decidePayment(invoice, requested);
+    switch (decision.kind) {
+      case 'not_payable':
+        throw invoiceNotPayable(id, invoice.status);
+      case 'under_way':
+        throw invoicePaymentPending(id);
+      case 'exceeds':
+        throw paymentExceedsInvoice(decision.payable);
+      case 'reserve':
+        await this.invoices.update(withReserve(invoice, decision.amount, now));
+        return decision.amount;
+    }
+  }
+
+  /**
+   * Pays a locked invoice with money that has come, in the caller's transaction, and frees what was reserved for it. What
+   * the invoice does not need any more is left to the caller: it is the customer's.
+   */
+  async pay(before: Invoice, amount: bigint, now: Date): Promise<PaidInvoice> {
+    this.database.requireTransaction();
+    const paid = withPayment(before, amount, now);
+    const after = paid.invoice;
+    await this.invoices.update(after);
+    if (after.status === 'paid' && before.status !== 'paid') {
+      await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
+    }
+    return paid;
+  }
+
+  /** Frees what was reserved of a locked invoice for a payment that failed, and tells of it. */
+  async fail(before: Invoice, amount: bigint, now: Date): Promise<Invoice> {
+    this.database.requireTransaction();
+    const after = withoutReserve(before, amount, now);
+    await this.invoices.update(after);
+    await this.outbox.record(invoicePaymentFailed, { after, before, occurredAt: now });
+    return after;
+  }
+
+  /** What was paid of the invoices of each customer. */
+  sumPaid(): Promise<readonly CustomerSum[]> {
+    return this.invoices.sumOf('amount_paid');
+  }
+
+  /** What is reserved of the invoices of each customer. */
+  sumPending(): Promise<readonly CustomerSum[]> {
+    return this.invoices.sumOf('amount_pending');
+  }
+
+  /** The credit that each customer has left. */
+  sumCredit(): Promise<readonly CustomerSum[]> {
+    return this.grants.sumRemaining();
+  }
+
+  /** What credit notes that stand gave to be refunded, by customer. */
+  sumToRefund(): Promise<readonly CustomerSum[]> {
+    return this.notes.sumToRefund();
+  }
+}

@@ -1,0 +1,49 @@
+import { Body, Controller, Param, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { referenceNotFound } from '../../platform/errors';
+import { IdPipe, Operation, tag } from '../../platform/http';
+import { IdempotentInPhases } from '../../platform/idempotency';
+import { invoiceNotFound, invoiceNotPayable, invoicePaymentPending } from '../invoicing';
+import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { PayInvoiceDto, toMethodChoice } from './dto/create-payment.dto';
+import { PaymentDto, toPaymentDto } from './dto/payment.dto';
+import { paymentMethodNotAccepted } from './payments.errors';
+import { PaymentsService } from './payments.service';
+
+/** Here and not with invoices: what charges lies above what is charged for. */
+@ApiTags('Invoices')
+@Controller('v1/invoices')
+export class InvoicePaymentsController {
+  constructor(private readonly payments: PaymentsService) {}
+
+  @Post(':id/pay')
+  @IdempotentInPhases()
+  @Operation({
+    summary: 'Pay an invoice',
+    description:
+      'Charges all that remains and answers with the payment. A refusal is a payment with status `failed`; one that takes ' +
+      'its time is `processing`, and pays the invoice when it succeeds. Of any number of calls at once, one charges.',
+    status: 201,
+    answer: PaymentDto,
+    reads: 'post',
+    problems: [
+      invoiceNotFound,
+      invoiceNotPayable,
+      invoicePaymentPending,
+      paymentMethodNotAccepted,
+      referenceNotFound,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async payInvoice(
+    @Param('id', new IdPipe('inv', invoiceNotFound)) id: string,
+    @Body() body: PayInvoiceDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<PaymentDto> {
+    const payment = await this.payments.payInvoice(id, toMethodChoice(body));
+    tag(response, payment);
+    return toPaymentDto(payment);
+  }
+}

@@ -1,0 +1,31 @@
+import type { ProviderName } from '../../domain/payment-provider';
+
+/** A way in which a customer can be charged, kept for later payments. */
+export interface PaymentMethod {
+  readonly id: string;
+  readonly version: number;
+  readonly customerId: string;
+  readonly provider: ProviderName;
+  /** As the provider names it. */
+  readonly token: string;
+  /** What is charged where nothing else is said; one of a customer's at most. */
+  readonly isDefault: boolean;
+  /** Set when it was deleted; the row stays, because payments refer to it. */
+  readonly deletedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface NewPaymentMethod {
+  readonly provider: ProviderName;
+  readonly token: string;
+  /** Null: where the customer has none yet. */
+  readonly isDefault: boolean | null;
+}
+
+/** What a provider is told to charge. */
+export interface ChosenMethod {
+  readonly provider: ProviderName;
+  readonly paymentMethodId: string | null;
+  readonly providerToken: string | null;
+}

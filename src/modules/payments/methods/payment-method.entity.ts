@@ -1,0 +1,29 @@
+import { Column, Entity, ForeignKey, Index } from 'typeorm';
+import {
+  IdColumn,
+  InstantColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../../platform/database';
+import type { ProviderName } from '../domain/payment-provider';
+import type { PaymentMethod } from './domain/payment-method';
+
+@Entity('payment_method')
+@Index('payment_method_customer_index', ['customerId', 'id'], { where: '"deleted_at" IS NULL' })
+@Index('payment_method_default_unique', ['customerId'], {
+  unique: true,
+  where: '"is_default" AND "deleted_at" IS NULL',
+})
+export class PaymentMethodEntity implements PaymentMethod {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @ReferenceColumn()
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
+  @Column({ type: 'varchar', length: 255 }) readonly token!: string;
+  @Column({ type: 'boolean' }) readonly isDefault!: boolean;
+  @InstantColumn({ nullable: true }) readonly deletedAt!: Date | null;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

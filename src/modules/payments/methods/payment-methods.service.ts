@@ -1,0 +1,171 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../../platform/database';
+import { referenceNotFound } from '../../../platform/errors';
+import { isId, newId } from '../../../platform/ids';
+import { Outbox } from '../../../platform/outbox';
+import { CustomersService } from '../../customers';
+import type { MethodChoice } from '../domain/payment';
+import { paymentMethodNotAccepted, paymentMethodNotFound } from '../payments.errors';
+import { ProviderGateway } from '../providers/provider-gateway';
+import type { ChosenMethod, NewPaymentMethod, PaymentMethod } from './domain/payment-method';
+import {
+  paymentMethodCreated,
+  paymentMethodDeleted,
+  paymentMethodUpdated,
+} from './payment-methods.events';
+import { PaymentMethodsRepository } from './payment-methods.repository';
+
+const NAMED = '/payment_method_id';
+
+/** The payment methods of customers, and what of them a payment charges. */
+@Injectable()
+export class PaymentMethodsService {
+  constructor(
+    private readonly database: Database,
+    private readonly methods: PaymentMethodsRepository,
+    private readonly customers: CustomersService,
+    private readonly gateway: ProviderGateway,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Keeps a payment method. The first one of a customer becomes its default, unless that is not wanted.
+   * @throws {ProblemError} `customer_not_found`, `payment_method_not_accepted`
+   */
+  create(
+    customerId: string,
+    { provider, token, isDefault }: NewPaymentMethod,
+  ): Promise<PaymentMethod> {
+    return this.database.transaction(async () => {
+      await this.customers.lockForChange(customerId);
+      if (!this.gateway.accepts(provider, token))
+        throw paymentMethodNotAccepted(provider, '/token');
+      const now = this.clock.now();
+      const before = await this.methods.findDefault(customerId);
+      const method: PaymentMethod = {
+        id: newId('pm'),
+        version: 1,
+        customerId,
+        provider,
+        token,
+        isDefault: isDefault ?? before === null,
+        deletedAt: null,
+        createdAt: now,
+        updatedAt: now,
+      };
+      if (method.isDefault && before !== null) await this.setDefault(before, false, now);
+      await this.methods.insert(method);
+      await this.outbox.record(paymentMethodCreated, { after: method, occurredAt: now });
+      return method;
+    });
+  }
+
+  /** @throws {ProblemError} `customer_not_found`, `payment_method_not_found` */
+  async get(customerId: string, id: string): Promise<PaymentMethod> {
+    await this.customers.get(customerId);
+    return this.require(customerId, id);
+  }
+
+  /** @throws {ProblemError} `customer_not_found` */
+  async list(customerId: string, request: PageRequest): Promise<Page<PaymentMethod>> {
+    await this.customers.get(customerId);
+    return this.methods.page(customerId, request);
+  }
+
+  /**
+   * Makes a method the default or not; the one that was, is not any more. What changes nothing tells nobody.
+   * @param isDefault undefined: as it is
+   * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
+   */
+  update(
+    customerId: string,
+    id: string,
+    isDefault: boolean | undefined,
+    expected: VersionCondition,
+  ): Promise<PaymentMethod> {
+    return this.database.transaction(async () => {
+      await this.customers.lockForChange(customerId);
+      const before = await this.require(customerId, id);
+      assertVersion(expected, before);
+      if (isDefault === undefined || isDefault === before.isDefault) return before;
+      const now = this.clock.now();
+      const former = isDefault ? await this.methods.findDefault(customerId) : null;
+      if (former !== null) await this.setDefault(former, false, now);
+      return this.setDefault(before, isDefault, now);
+    });
+  }
+
+  /**
+   * Deletes a method: nothing charges it any more. A default that is deleted leaves none.
+   * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
+   */
+  delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      await this.customers.lockForChange(customerId);
+      const before = await this.require(customerId, id);
+      assertVersion(expected, before);
+      const now = this.clock.now();
+      const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
+      await this.methods.update(after);
+      await this.outbox.record(paymentMethodDeleted, { after, before, occurredAt: now });
+    });
+  }
+
+  /**
+   * What a payment charges: the method named, which is one of the customer's or a token that the provider knows; or, where
+   * nothing is said, its default; or the sandbox.
+   * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`
+   */
+  async choose(customerId: string, choice: MethodChoice): Promise<ChosenMethod> {
+    const { provider, paymentMethodId } = choice;
+    if (paymentMethodId !== null && isId('pm', paymentMethodId)) {
+      const method = await this.methods.find(customerId, paymentMethodId);
+      if (method === null) throw referenceNotFound('/payment_method_id', paymentMethodId);
+      if (provider !== null && provider !== method.provider)
+        throw paymentMethodNotAccepted(provider, NAMED);
+      return chosen(method);
+    }
+    const kept =
+      provider === null && paymentMethodId === null ? await this.default(customerId) : null;
+    if (kept !== null) return kept;
+    const charging = provider ?? 'sandbox';
+    if (!this.gateway.accepts(charging, paymentMethodId))
+      throw paymentMethodNotAccepted(charging, NAMED);
+    return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
+  }
+
+  /** The customer's default method; null: it has none. */
+  async default(customerId: string): Promise<ChosenMethod | null> {
+    const method = await this.methods.findDefault(customerId);
+    return method === null ? null : chosen(method);
+  }
+
+  private async require(customerId: string, id: string): Promise<PaymentMethod> {
+    const method = await this.methods.find(customerId, id);
+    if (method === null) throw paymentMethodNotFound(id);
+    return method;
+  }
+
+  private async setDefault(
+    before: PaymentMethod,
+    isDefault: boolean,
+    now: Date,
+  ): Promise<PaymentMethod> {
+    const after = { ...before, isDefault, version: before.version + 1, updatedAt: now };
+    await this.methods.update(after);
+    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt: now });
+    return after;
+  }
+}
+
+function chosen({ id, provider, token }: PaymentMethod): ChosenMethod {
+  return { provider, paymentMethodId: id, providerToken: token };
+}
