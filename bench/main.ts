@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchmarkReads } from './reads';
 import { benchmarkRefunds } from './refunds';
+import { benchmarkRenewals } from './renewals';
 import { endChildren } from './support/channel';
 import { tableOf } from './support/report';
 import { type Finding, isMet, type Settings } from './support/rounds';
@@ -14,6 +15,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   'addon-entitlements': (database, settings) => benchmarkReads('list', database, settings),
   'single-reads': (database, settings) => benchmarkReads('single', database, settings),
   refunds: benchmarkRefunds,
+  renewals: benchmarkRenewals,
   webhooks: benchmarkWebhooks,
 };
 

@@ -1,0 +1,79 @@
+import 'reflect-metadata';
+import { writeFile } from 'node:fs/promises';
+import { Session } from 'node:inspector/promises';
+import { join } from 'node:path';
+import { NestFactory } from '@nestjs/core';
+import { Client } from 'pg';
+import { AppModule } from '../../src/app.module';
+import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { Clock } from '../../src/platform/clock';
+import { Configuration } from '../../src/platform/config';
+import { answerJobs } from '../support/channel';
+
+/** A worker that does all that is due at an instant, and says what it took. */
+
+export interface RenewalJob {
+  readonly databaseUrl: string;
+  readonly now: string;
+  /** Where to write a profile of the CPU time; null for none. */
+  readonly profileDirectory: string | null;
+}
+
+export interface RenewalRun {
+  readonly statements: number;
+  readonly cpuMs: number;
+  readonly rssMiB: number;
+}
+
+type Query = (this: Client, ...given: unknown[]) => unknown;
+
+let statements = 0;
+const prototype = Client.prototype as unknown as { query: Query };
+const original = prototype.query;
+prototype.query = function query(this: Client, ...given: unknown[]): unknown {
+  statements += 1;
+  return original.apply(this, given);
+};
+
+let now = new Date(0);
+let started: Promise<DueSubscriptions> | null = null;
+
+async function start(databaseUrl: string): Promise<DueSubscriptions> {
+  const configuration = new Configuration({ ...process.env, ROLE: 'api' });
+  const app = await NestFactory.createApplicationContext(
+    AppModule.with(configuration, databaseUrl),
+    { logger: false },
+  );
+  app.get(Clock).now = () => now;
+  return app.get(DueSubscriptions);
+}
+
+async function profiled(job: RenewalJob, work: () => Promise<void>): Promise<void> {
+  if (job.profileDirectory === null) return work();
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.start');
+  await work();
+  const { profile } = await session.post('Profiler.stop');
+  session.disconnect();
+  const file = `renewals-${job.now.slice(0, 10)}-${process.pid}.cpuprofile`;
+  await writeFile(join(job.profileDirectory, file), JSON.stringify(profile));
+}
+
+answerJobs(async (job: RenewalJob): Promise<RenewalRun> => {
+  started ??= start(job.databaseUrl);
+  const due = await started;
+  now = new Date(job.now);
+  statements = 0;
+  const before = process.cpuUsage();
+  await profiled(job, async () => {
+    while (await due.runDue());
+  });
+  const { user, system } = process.cpuUsage(before);
+  return {
+    statements,
+    cpuMs: (user + system) / 1_000,
+    rssMiB: process.resourceUsage().maxRSS / 1_024,
+  };
+});
