@@ -2,9 +2,8 @@ import { fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { Client } from 'pg';
-import { createTestDatabase, type TestDatabase } from '../support/databases';
-import { verifyLedger } from '../support/ledger';
+import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
+import { leftByRenewals } from '../support/renewal-outcome';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
@@ -69,56 +68,6 @@ function run(databaseUrl: string, now: number, killAfter?: number): Promise<stri
   });
 }
 
-const INVOICES = `
-  SELECT subscription.metadata ->> 'index' AS subscription, invoice.status, invoice.reason,
-    invoice.renews_at, invoice.period_start_at, invoice.period_end_at, invoice.subtotal, invoice.discount,
-    invoice.tax, invoice.total, invoice.credit_applied, invoice.amount_due,
-    (SELECT jsonb_agg(jsonb_build_array(kind, description, quantity, amount, discount, tax, net, credited,
-        is_released, period_start_at, period_end_at) ORDER BY position)
-     FROM invoice_line WHERE invoice_id = invoice.id) AS lines,
-    (SELECT jsonb_agg(jsonb_build_array(event.sequence, event.type) ORDER BY event.sequence)
-     FROM event WHERE event.object_id = invoice.id) AS events,
-    (SELECT jsonb_agg(posted.posting ORDER BY posted.posting::text)
-     FROM (SELECT jsonb_build_array(account, amount_minor) AS posting
-           FROM ledger_posting JOIN ledger_transaction ON ledger_transaction.id = transaction_id
-           WHERE source_id = invoice.id) posted) AS postings
-  FROM invoice JOIN subscription ON subscription.id = invoice.subscription_id
-  ORDER BY (subscription.metadata ->> 'index')::int, invoice.renews_at`;
-
-const SUBSCRIPTION_ROWS = `
-  SELECT metadata ->> 'index' AS subscription, status, current_period_start_at, current_period_end_at,
-    next_billing_at, version, lease_ends_at,
-    (SELECT jsonb_agg(jsonb_build_array(start_at, end_at, is_closed) ORDER BY start_at)
-     FROM subscription_period WHERE subscription_id = subscription.id) AS periods,
-    (SELECT jsonb_agg(jsonb_build_array(remaining_amount, applied_amount, ended_at IS NULL))
-     FROM coupon_redemption WHERE subscription_id = subscription.id) AS redemptions,
-    (SELECT jsonb_agg(jsonb_build_array(event.sequence, event.type) ORDER BY event.sequence)
-     FROM event WHERE event.object_id = subscription.id) AS events
-  FROM subscription ORDER BY (metadata ->> 'index')::int`;
-
-const NUMBERS = 'SELECT number FROM invoice ORDER BY number';
-
-const BALANCES = `
-  SELECT account, sum(amount_minor)::text AS amount, count(*)::int AS postings FROM ledger_posting
-  GROUP BY account ORDER BY account`;
-
-/** All that a run leaves, but for ids and the instants at which it was done. */
-async function leftBy(databaseUrl: string): Promise<Readonly<Record<string, readonly unknown[]>>> {
-  const engine = await startTestApp({ databaseUrl });
-  try {
-    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
-    const [invoices, subscriptions, numbers, balances] = [
-      await engine.database.query(INVOICES),
-      await engine.database.query(SUBSCRIPTION_ROWS),
-      await engine.database.query(NUMBERS),
-      await engine.database.query(BALANCES),
-    ];
-    return { invoices, subscriptions, numbers, balances };
-  } finally {
-    await engine.close();
-  }
-}
-
 describe('a renewal run that is killed', () => {
   const databases: TestDatabase[] = [];
 
@@ -132,16 +81,8 @@ describe('a renewal run that is killed', () => {
   }
 
   async function copyOf(url: string): Promise<string> {
-    const database = await createTestDatabase('empty');
+    const database = await copyTestDatabase(url);
     databases.push(database);
-    const [name, original] = [database.url, url].map((one) => new URL(one).pathname.slice(1));
-    await database.drop();
-    const client = new Client({ connectionString: process.env['TEST_SERVER_URL'] ?? '' });
-    await client.connect();
-    await client.query(
-      `CREATE DATABASE ${name ?? ''} TEMPLATE ${original ?? ''} STRATEGY FILE_COPY`,
-    );
-    await client.end();
     return database.url;
   }
 
@@ -170,7 +111,7 @@ describe('a renewal run that is killed', () => {
       const [one, other] = await Promise.all([run(disturbed, now), run(disturbed, now)]);
       expect([one, other]).toEqual(['done', 'done']);
 
-      const [expected, left] = [await leftBy(undisturbed), await leftBy(disturbed)];
+      const [expected, left] = [await leftByRenewals(undisturbed), await leftByRenewals(disturbed)];
       expect(expected['invoices']).toHaveLength(3 * SUBSCRIPTIONS);
       expect(left).toEqual(expected);
     },

@@ -43,3 +43,12 @@ export async function createTestDatabase(
     drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
   };
 }
+
+/** A database with all that is in another one, which nobody may be connected to. */
+export async function copyTestDatabase(url: string): Promise<TestDatabase> {
+  const database = await createTestDatabase('empty');
+  const [name, original] = [database.url, url].map((one) => new URL(one).pathname.slice(1));
+  await database.drop();
+  await onServer(`CREATE DATABASE ${name ?? ''} TEMPLATE ${original ?? ''} STRATEGY FILE_COPY`);
+  return database;
+}

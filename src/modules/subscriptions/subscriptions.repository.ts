@@ -21,12 +21,14 @@ export interface SubscriptionFilter {
 
 /** Real time leaves alone what lives on a test clock. */
 const CLAIM_DUE = `
-  UPDATE subscription SET lease_ends_at = $2 WHERE id IN (
-    SELECT id FROM subscription
-    WHERE next_billing_at <= $1 AND test_clock_id IS NULL
-      AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
-    ORDER BY next_billing_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
-  RETURNING id, next_billing_at`;
+  WITH claimed AS (
+    UPDATE subscription SET lease_ends_at = $2 WHERE id IN (
+      SELECT id FROM subscription
+      WHERE next_billing_at <= $1 AND test_clock_id IS NULL
+        AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
+      ORDER BY next_billing_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING id, next_billing_at)
+  SELECT id FROM claimed ORDER BY next_billing_at, id`;
 
 const NEXT_ON_TEST_CLOCK = `
   SELECT min(next_billing_at) AS due_at FROM subscription
@@ -173,14 +175,8 @@ export class SubscriptionsRepository {
 
   /** Subscriptions with due work by the real clock, in due order, leased to the caller. */
   async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string; next_billing_at: Date }>(CLAIM_DUE, [
-      now,
-      leaseEndsAt,
-      most,
-    ]);
-    return rows
-      .sort((one, other) => one.next_billing_at.getTime() - other.next_billing_at.getTime())
-      .map(({ id }) => id);
+    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
+    return rows.map(({ id }) => id);
   }
 
   /** When the next piece of work falls due on a test clock. */
