@@ -72,6 +72,12 @@ export class CustomersRepository {
     return new Map(rows.map(({ id, clock }) => [id, clock]));
   }
 
+  /** The customer, even if it was deleted, kept as it is for what refers to it until the transaction ends. */
+  lockForHistory(id: string): Promise<Customer | null> {
+    this.database.requireTransaction();
+    return this.customers.findOne({ where: { id }, lock: { mode: LOCK_MODES.reference } });
+  }
+
   page(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     const query = this.customers.createQueryBuilder('customer').where('customer.deletedAt IS NULL');
     if (filter.externalId !== null) {

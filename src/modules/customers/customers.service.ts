@@ -95,6 +95,17 @@ export class CustomersService {
     return new Map([...clocks].map(([id, clock]) => [id, instants.get(clock ?? '') ?? now]));
   }
 
+  /**
+   * The same, for a use case that goes on with what it finds: unless it was deleted before, it is not until the caller's
+   * transaction ends.
+   * @throws {ProblemError} `customer_not_found`
+   */
+  async lockForHistory(id: string): Promise<Customer> {
+    const customer = await this.customers.lockForHistory(id);
+    if (customer === null) throw customerNotFound(id);
+    return customer;
+  }
+
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     return this.customers.page(filter, request);
   }

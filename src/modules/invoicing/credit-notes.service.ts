@@ -135,7 +135,7 @@ export class CreditNotesService {
   ): Promise<{ invoice: Invoice; customer: Customer; now: Date }> {
     const found = await this.invoices.find(invoiceId);
     if (found === null) throw referenceNotFound('/invoice_id', invoiceId);
-    const customer = await this.customers.requireForReference(found.customerId, '/customer_id');
+    const customer = await this.customers.lockForHistory(found.customerId);
     const now = await this.testClocks.nowFor(customer.testClockId);
     const invoice = await this.invoices.lock(invoiceId);
     if (invoice === null) throw referenceNotFound('/invoice_id', invoiceId);

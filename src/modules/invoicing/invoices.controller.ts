@@ -1,9 +1,16 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { invalidCursor, invalidTransition, referenceNotFound } from '../../platform/errors';
+import type { VersionCondition } from '../../platform/database';
+import {
+  invalidCursor,
+  invalidTransition,
+  metadataTooLarge,
+  referenceNotFound,
+} from '../../platform/errors';
 import {
   IdPipe,
+  IfMatch,
   NoFields,
   Operation,
   type PageDto,
@@ -23,9 +30,12 @@ import {
 } from './dto/create-invoice.dto';
 import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
+import { UpdateInvoiceDto } from './dto/update-invoice.dto';
+import { EditInvoiceService } from './edit-invoice.service';
 import {
   invoiceCredited,
   invoiceLineNotFound,
+  invoiceNotDraft,
   invoiceNotFound,
   invoicePartlyPaid,
   invoiceTooLarge,
@@ -43,6 +53,7 @@ const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing,
 export class InvoicesController {
   constructor(
     private readonly invoices: InvoicesService,
+    private readonly editing: EditInvoiceService,
     private readonly printing: PrintInvoiceService,
   ) {}
 
@@ -116,6 +127,43 @@ export class InvoicesController {
     const invoice = await this.invoices.get(id);
     tag(response, invoice);
     return toInvoiceDto(invoice);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update the metadata of an invoice',
+    description:
+      'Whatever its state; nothing else of an invoice can be changed. Nothing sent changes nothing.',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'change',
+    problems: [invoiceNotFound, metadataTooLarge, testClockAdvancing, testClockFailed],
+  })
+  async updateInvoice(
+    @Param('id', invoiceId) id: string,
+    @Body() body: UpdateInvoiceDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InvoiceDto> {
+    const invoice = await this.editing.updateMetadata(id, body.metadata, expected);
+    tag(response, invoice);
+    return toInvoiceDto(invoice);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete a draft',
+    description:
+      'It has no number and nothing was posted for it. A finalised invoice is voided instead.',
+    status: 204,
+    reads: 'removal',
+    problems: [invoiceNotFound, invoiceNotDraft, testClockAdvancing, testClockFailed],
+  })
+  async deleteInvoice(
+    @Param('id', invoiceId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.editing.delete(id, expected);
   }
 
   @Post(':id/finalize')

@@ -117,6 +117,13 @@ export class InvoicesRepository {
     await this.database.update(InvoiceEntity, id, columns);
   }
 
+  /** Removes a draft with its lines. */
+  async delete(id: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.repository(InvoiceLineEntity).delete({ invoiceId: id });
+    await this.invoices.delete(id);
+  }
+
   /** Writes the lines of a draft anew. */
   async replaceLines({ id, lines }: Invoice): Promise<void> {
     this.database.requireTransaction();

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
-import { customerCurrencyMismatch, CustomersService } from '../customers';
+import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -140,15 +140,11 @@ export class InvoicesService {
   private change(
     id: string,
     to: 'open' | 'void' | 'uncollectible',
-    work: (
-      before: Invoice,
-      customer: Awaited<ReturnType<CustomersService['requireForReference']>>,
-      now: Date,
-    ) => Promise<Invoice>,
+    work: (before: Invoice, customer: Customer, now: Date) => Promise<Invoice>,
   ): Promise<Invoice> {
     return this.database.transaction(async () => {
       const { customerId } = await this.get(id);
-      const customer = await this.customers.requireForReference(customerId, '/customer_id');
+      const customer = await this.customers.lockForHistory(customerId);
       const now = await this.testClocks.nowFor(customer.testClockId);
       const before = await this.invoices.lock(id);
       if (before === null) throw invoiceNotFound(id);

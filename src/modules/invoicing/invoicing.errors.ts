@@ -41,6 +41,19 @@ export const invoiceCredited = defineProblem(
   (id: string) => ({ detail: `Lines of the invoice ${id} were credited since.` }),
 );
 
+export const invoiceNotDraft = defineProblem(
+  {
+    code: 'invoice_not_draft',
+    kind: 'conflict',
+    title: 'The invoice is not a draft',
+    meaning: 'Only a draft can be deleted. An invoice that has its number is voided.',
+  },
+  (id: string, status: string) => ({
+    detail: `The invoice ${id} is ${status}.`,
+    extensions: { invoice_status: status },
+  }),
+);
+
 export const invoiceNotPayable = defineProblem(
   {
     code: 'invoice_not_payable',

@@ -42,6 +42,19 @@ export const invoiceUncollectible = defineEvent({
   ...shown,
 });
 
+export const invoiceUpdated = defineEvent({
+  type: 'invoice.updated',
+  meaning: 'The metadata of an invoice changed.',
+  ...shown,
+});
+
+export const invoiceDeleted = defineEvent({
+  type: 'invoice.deleted',
+  meaning: 'A draft was deleted; the event shows it as it was.',
+  example: { number: null, status: 'draft' },
+  ...shown,
+});
+
 const noteShown = { dto: CreditNoteDto, toDto: toCreditNoteDto };
 
 export const creditNoteIssued = defineEvent({

@@ -12,6 +12,7 @@ import { CreditNoteEntity } from './credit-note.entity';
 import { CreditNotesController } from './credit-notes.controller';
 import { CreditNotesRepository } from './credit-notes.repository';
 import { CreditNotesService } from './credit-notes.service';
+import { EditInvoiceService } from './edit-invoice.service';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { InvoicePaymentsService } from './invoice-payments.service';
@@ -51,6 +52,7 @@ import { PrintInvoiceService } from './print-invoice.service';
     InvoiceDraftsService,
     InvoicePaymentsService,
     InvoicesService,
+    EditInvoiceService,
     InvoicePrinter,
     PrintInvoiceService,
     CreditNotesService,

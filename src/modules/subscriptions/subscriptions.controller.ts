@@ -1,9 +1,16 @@
-import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { invalidCursor, invalidTransition, referenceNotFound } from '../../platform/errors';
+import type { VersionCondition } from '../../platform/database';
+import {
+  invalidCursor,
+  invalidTransition,
+  metadataTooLarge,
+  referenceNotFound,
+} from '../../platform/errors';
 import {
   IdPipe,
+  IfMatch,
   ListQueryDto,
   NoFields,
   Operation,
@@ -39,10 +46,13 @@ import {
   toCreateSubscription,
 } from './dto/subscription-commands.dto';
 import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
+import { UpdateSubscriptionDto } from './dto/update-subscription.dto';
+import { EditSubscriptionService } from './edit-subscription.service';
 import {
   priceNeedsUsage,
   scheduledChangeNotFound,
   subscriptionChangePending,
+  subscriptionCustomerDeleted,
   subscriptionNotCanceling,
   subscriptionNotFound,
   subscriptionNotRunning,
@@ -70,7 +80,7 @@ const OFFERING = [
   priceNeedsUsage,
   invoiceTooLarge,
 ];
-const CHANGING = [subscriptionNotFound, ...ON_A_CLOCK];
+const CHANGING = [subscriptionNotFound, subscriptionCustomerDeleted, ...ON_A_CLOCK];
 
 type SubscriptionOrInvoice = Promise<SubscriptionDto | InvoicePreviewDto>;
 
@@ -80,6 +90,7 @@ export class SubscriptionsController {
   constructor(
     private readonly creating: CreateSubscriptionService,
     private readonly subscriptions: SubscriptionsService,
+    private readonly editing: EditSubscriptionService,
   ) {}
 
   @Post()
@@ -134,6 +145,27 @@ export class SubscriptionsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<SubscriptionDto> {
     const subscription = await this.subscriptions.get(id);
+    tag(response, subscription);
+    return toSubscriptionDto(subscription);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update the metadata of a subscription',
+    description:
+      'What is billed is changed with `POST /{id}/change`. Nothing sent changes nothing.',
+    status: 200,
+    answer: SubscriptionDto,
+    reads: 'change',
+    problems: [subscriptionNotFound, metadataTooLarge, ...ON_A_CLOCK],
+  })
+  async updateSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() body: UpdateSubscriptionDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<SubscriptionDto> {
+    const subscription = await this.editing.updateMetadata(id, body.metadata, expected);
     tag(response, subscription);
     return toSubscriptionDto(subscription);
   }

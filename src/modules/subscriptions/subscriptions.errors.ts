@@ -44,6 +44,17 @@ export const subscriptionChangePending = defineProblem(
   (id: string) => ({ detail: `A change of the subscription ${id} waits for its time.` }),
 );
 
+export const subscriptionCustomerDeleted = defineProblem(
+  {
+    code: 'subscription_customer_deleted',
+    kind: 'conflict',
+    title: 'The customer of the subscription was deleted',
+    meaning:
+      'Nothing can be done to a subscription whose customer was deleted. It ends when it next falls due, and bills nothing.',
+  },
+  (id: string) => ({ detail: `The customer of the subscription ${id} was deleted.` }),
+);
+
 export const subscriptionNotCanceling = defineProblem(
   {
     code: 'subscription_not_canceling',

@@ -7,6 +7,7 @@ import { CustomersModule } from '../customers';
 import { InvoicingModule } from '../invoicing';
 import { TestClocksModule } from '../test-clocks';
 import { CreateSubscriptionService } from './create-subscription.service';
+import { EditSubscriptionService } from './edit-subscription.service';
 import { DueSubscriptions } from './due-subscriptions';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { OffersService } from './offers.service';
@@ -42,6 +43,7 @@ import { SubscriptionsService } from './subscriptions.service';
     DueSubscriptionsService,
     DueSubscriptions,
     CreateSubscriptionService,
+    EditSubscriptionService,
     SubscriptionsService,
   ],
 })

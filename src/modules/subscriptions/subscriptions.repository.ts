@@ -78,6 +78,17 @@ export class SubscriptionsRepository {
     return pageById(query, request);
   }
 
+  /** The subscription alone, locked until the transaction ends. */
+  lock(id: string): Promise<Subscription | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  async updateMetadata(subscription: Subscription): Promise<void> {
+    const { id, metadata, version, updatedAt } = subscription;
+    await this.database.update(SubscriptionEntity, id, { metadata, version, updatedAt });
+  }
+
   /** All that a decision is made from, the subscription locked until the transaction ends. */
   async lockSnapshot(id: string): Promise<Snapshot | null> {
     const [snapshot] = await this.lockSnapshots([id]);

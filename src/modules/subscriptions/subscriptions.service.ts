@@ -27,6 +27,7 @@ import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.se
 import {
   scheduledChangeNotFound,
   subscriptionChangePending,
+  subscriptionCustomerDeleted,
   subscriptionNotCanceling,
   subscriptionNotFound,
   subscriptionNotRunning,
@@ -221,7 +222,8 @@ export class SubscriptionsService {
   /** All reads, in the caller's transaction. What is due already is done first: a command acts on the period that runs. */
   private async setup(id: string): Promise<Omit<Decided, 'outcome'>> {
     const found = await this.get(id);
-    const customer = await this.customers.requireForReference(found.customerId, '/customer_id');
+    const customer = await this.customers.lockForHistory(found.customerId);
+    if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const now = await this.testClocks.nowFor(found.testClockId);
     await this.due.catchUp(found, now);
     const snapshot = await this.subscriptions.lockSnapshot(id);

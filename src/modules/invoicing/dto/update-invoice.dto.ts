@@ -1,0 +1,6 @@
+import { MetadataField } from '../../../platform/http';
+
+export class UpdateInvoiceDto {
+  @MetadataField()
+  readonly metadata?: Record<string, unknown>;
+}

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
+import { assertVersion, Database, type VersionCondition } from '../../platform/database';
+import { metadataTooLarge } from '../../platform/errors';
+import { Outbox } from '../../platform/outbox';
+import { CustomersService } from '../customers';
+import { TestClocksService } from '../test-clocks';
+import type { Invoice } from './domain/invoice';
+import { invoiceNotDraft, invoiceNotFound } from './invoicing.errors';
+import { invoiceDeleted, invoiceUpdated } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
+
+/** What a caller may still change of an invoice: its metadata, and whether a draft is there at all. */
+@Injectable()
+export class EditInvoiceService {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Merges the metadata. What leaves it as it was changes nothing and tells nobody.
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `metadata_too_large`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  updateMetadata(
+    id: string,
+    sent: Metadata | undefined,
+    expected: VersionCondition,
+  ): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const { before, now } = await this.setup(id, expected);
+      const metadata = mergeMetadata(before.metadata, sent);
+      if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+      if (isDeepStrictEqual(metadata, before.metadata)) return before;
+      const after = { ...before, metadata, version: before.version + 1, updatedAt: now };
+      await this.invoices.update(after);
+      await this.outbox.record(invoiceUpdated, { after, before, occurredAt: now });
+      return after;
+    });
+  }
+
+  /**
+   * Deletes a draft: it has no number, and nothing was posted for it.
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_draft`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  delete(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const { before, now } = await this.setup(id, expected);
+      if (before.status !== 'draft') throw invoiceNotDraft(id, before.status);
+      await this.invoices.delete(id);
+      await this.outbox.record(invoiceDeleted, { after: before, occurredAt: now });
+    });
+  }
+
+  private async setup(
+    id: string,
+    expected: VersionCondition,
+  ): Promise<{ readonly before: Invoice; readonly now: Date }> {
+    const found = await this.invoices.find(id);
+    if (found === null) throw invoiceNotFound(id);
+    const customer = await this.customers.lockForHistory(found.customerId);
+    const now = await this.testClocks.nowFor(customer.testClockId);
+    const before = await this.invoices.lock(id);
+    if (before === null) throw invoiceNotFound(id);
+    assertVersion(expected, before);
+    return { before, now };
+  }
+}

@@ -1,0 +1,6 @@
+import { MetadataField } from '../../../platform/http';
+
+export class UpdateSubscriptionDto {
+  @MetadataField()
+  readonly metadata?: Record<string, unknown>;
+}

@@ -1,0 +1,52 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
+import { assertVersion, Database, type VersionCondition } from '../../platform/database';
+import { metadataTooLarge } from '../../platform/errors';
+import { Outbox } from '../../platform/outbox';
+import { CustomersService } from '../customers';
+import { TestClocksService } from '../test-clocks';
+import type { Subscription } from './domain/subscription';
+import { subscriptionNotFound } from './subscriptions.errors';
+import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+/** What of a subscription is not billed. */
+@Injectable()
+export class EditSubscriptionService {
+  constructor(
+    private readonly database: Database,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Merges the metadata. What leaves it as it was changes nothing and tells nobody.
+   * @throws {ProblemError} `subscription_not_found`, `precondition_failed`, `metadata_too_large`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  updateMetadata(
+    id: string,
+    sent: Metadata | undefined,
+    expected: VersionCondition,
+  ): Promise<Subscription> {
+    return this.database.transaction(async () => {
+      const found = await this.subscriptions.find(id);
+      if (found === null) throw subscriptionNotFound(id);
+      await this.customers.lockForHistory(found.customerId);
+      const now = await this.testClocks.nowFor(found.testClockId);
+      const before = await this.subscriptions.lock(id);
+      if (before === null) throw subscriptionNotFound(id);
+      assertVersion(expected, before);
+      const metadata = mergeMetadata(before.metadata, sent);
+      if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+      if (isDeepStrictEqual(metadata, before.metadata)) return before;
+      const after = { ...before, metadata, version: before.version + 1, updatedAt: now };
+      await this.subscriptions.updateMetadata(after);
+      await this.outbox.record(SUBSCRIPTION_EVENTS.updated, { after, before, occurredAt: now });
+      return after;
+    });
+  }
+}
