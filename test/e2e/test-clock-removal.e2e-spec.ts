@@ -1,6 +1,7 @@
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
+import { bucketsOf, insertMeter } from '../support/metering';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -58,6 +59,14 @@ describe('deleting a test clock', () => {
     await post(`/v1/invoices/${invoice?.id ?? ''}/pay`, {});
     const payment = await createPayment(engine, { customer_id: story.customerId });
     const refund = await post(`/v1/refunds/payment/${payment}`, { amount: 500 });
+    const usage = await engine.http.post('/v1/usage-events').send({
+      idempotency_key: `of ${story.customerId}`,
+      customer_id: story.customerId,
+      event_name: 'api_request',
+      timestamp: '2026-03-01T09:15:00.000Z',
+      properties: { amount: 2 },
+    });
+    expect(usage.body).toMatchObject({ accepted: 1 });
     await dispatch();
     const invoices = (await story.invoices()).map((one) => one.id);
     const made = [note, method, refund].map((one) => String(one['id']));
@@ -67,8 +76,9 @@ describe('deleting a test clock', () => {
   /** The tables in which any of the ids occurs, as whatever. */
   async function tablesWith(ids: readonly string[]): Promise<readonly string[]> {
     const tables = await engine.database.query<{ name: string }>(
-      `SELECT table_name AS name FROM information_schema.tables
-       WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> $1 ORDER BY 1`,
+      `SELECT relname AS name FROM pg_class
+       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+         AND relname <> $1 ORDER BY 1`,
       [ANSWERS],
     );
     const found: string[] = [];
@@ -90,6 +100,7 @@ describe('deleting a test clock', () => {
       max_redemptions: 2,
     });
     const code = String(coupon['code']);
+    const meter = await insertMeter(engine, { eventName: 'api_request', aggregation: 'unique' });
     const [story, other] = [await Story.begin(engine, START), await Story.begin(engine, START)];
     const gone = await live(story, code);
     const kept = await live(other, code);
@@ -112,6 +123,8 @@ describe('deleting a test clock', () => {
         'subscription',
         'subscription_item',
         'subscription_period',
+        'usage_event',
+        'usage_stream',
         'webhook_delivery',
       ]),
     );
@@ -120,6 +133,7 @@ describe('deleting a test clock', () => {
     // The sandbox stands for a provider, which keeps what it did.
     expect(await tablesWith([...gone, story.clockId])).toEqual(['sandbox_operation']);
     expect(await tablesWith(kept)).toEqual(before);
+    expect(await bucketsOf(engine, meter)).toMatchObject([{ events: 1 }]);
     const redeemed = (await engine.http.get(`/v1/coupons/${String(coupon['id'])}`)).body as object;
     expect(redeemed).toMatchObject({ times_redeemed: 1 });
     await other.advance('2026-06-01T00:00:00.000Z');
