@@ -19,6 +19,13 @@ import {
 import { LedgerPostingEntity } from './ledger-posting.entity';
 import { LedgerTransactionEntity } from './ledger-transaction.entity';
 
+const INSERT = `
+  WITH made AS (
+    INSERT INTO ledger_transaction (id, kind, source_id, customer_id, currency, occurred_at)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]))
+  INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
+  SELECT * FROM unnest($7::text[], $8::integer[], $9::text[], $10::bigint[])`;
+
 const BALANCES = `
   SELECT account, currency, sum(amount_minor)::text AS amount
   FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
@@ -62,8 +69,23 @@ export class LedgerRepository {
   /** @throws {InvariantError} when a source posted a kind before */
   async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
     this.database.requireTransaction();
+    if (transactions.length === 0) return;
+    const postings = transactions.flatMap(({ id, postings: posted }) =>
+      posted.map((posting, index) => ({ id, position: index + 1, ...posting })),
+    );
     try {
-      await this.database.insertMany(LedgerTransactionEntity, transactions);
+      await this.database.query(INSERT, [
+        transactions.map(({ id }) => id),
+        transactions.map(({ kind }) => kind),
+        transactions.map(({ sourceId }) => sourceId),
+        transactions.map(({ customerId }) => customerId),
+        transactions.map(({ currency }) => currency),
+        transactions.map(({ occurredAt }) => occurredAt),
+        postings.map(({ id }) => id),
+        postings.map(({ position }) => position),
+        postings.map(({ account }) => account),
+        postings.map(({ amountMinor }) => amountMinor.toString()),
+      ]);
     } catch (error) {
       if (violatedConstraint(error) === 'ledger_transaction_source_unique') {
         const posts = transactions.map(({ sourceId, kind }) => `${sourceId} posts its ${kind}`);
@@ -71,17 +93,6 @@ export class LedgerRepository {
       }
       throw error;
     }
-    await this.database.insertMany(
-      LedgerPostingEntity,
-      transactions.flatMap(({ id: transactionId, postings }) =>
-        postings.map(({ account, amountMinor }, index) => ({
-          transactionId,
-          position: index + 1,
-          account,
-          amountMinor,
-        })),
-      ),
-    );
   }
 
   async page(
