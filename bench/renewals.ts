@@ -49,12 +49,10 @@ export async function benchmarkRenewals(
     }),
   );
   const { profileDirectory } = settings;
-  const measure = (run: Run, month: number): Promise<Measured> =>
-    renew(runners, client, {
-      databaseUrl: database.url,
-      now: dayOf(run, month),
-      profileDirectory,
-    });
+  const measure = (run: Run, month: number): Promise<Measured> => {
+    const job = { databaseUrl: database.url, now: dayOf(run, month), profileDirectory };
+    return renew(runners, client, job, run === 'few' ? FEW : MANY);
+  };
   try {
     await copyTemplates(client, templates, FEW, dayOf('few', 0));
     await copyTemplates(client, templates, MANY, dayOf('many', 0));
@@ -112,12 +110,14 @@ async function renew(
   runners: readonly Worker<RenewalJob, RenewalRun>[],
   client: Client,
   job: RenewalJob,
+  expected: number,
 ): Promise<Measured> {
   const before = await countInvoices(client);
   const startedAt = performance.now();
   const runs = await Promise.all(runners.map((runner) => runner.ask(job)));
   const ms = performance.now() - startedAt;
   const invoices = (await countInvoices(client)) - before;
+  if (invoices !== expected) throw new Error(`${invoices} invoices were made, not ${expected}.`);
   const total = (of: (run: RenewalRun) => number): number =>
     runs.reduce((sum, run) => sum + of(run), 0);
   const statements = total((run) => run.statements) / invoices;
