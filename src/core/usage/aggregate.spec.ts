@@ -86,6 +86,11 @@ describe('a weighted sum holds each change to the end of the period', () => {
     expect(aggregate('count', [fifth], empty)).toEqual(ZERO);
   });
 
+  test('an instant counts to the millisecond', () => {
+    const held = [event('2026-03-31T23:59:59.500Z', '2678400')];
+    expect(value('weighted_sum', held)).toBe('0.5');
+  });
+
   test('one second is enough to weigh over', () => {
     const second = { startAt: march.startAt, endAt: new Date('2026-03-01T00:00:01Z') };
     const held = aggregate('weighted_sum', [event('2026-03-01T00:00:00Z', '3')], second);

@@ -1,6 +1,6 @@
 import { add, greaterOf, multiply, rational, sum, ZERO, type Rational } from '../decimal';
 import { invariant } from '../invariant';
-import { contains, elapsedSeconds, type Period } from '../time';
+import { contains, type Period } from '../time';
 
 export type Aggregation = 'count' | 'sum' | 'max' | 'unique' | 'latest' | 'weighted_sum';
 
@@ -24,11 +24,12 @@ export type MeteredEvent = {
  * - `unique`: how many different keys.
  * - `latest`: the value that happened last; of two at one instant, the one accepted last.
  * - `weighted_sum`: each value is a change that is held from its event to the end of the period:
- *   the sum of value x seconds held / seconds of the period, on top of `carriedOver`.
+ *   the sum of value x seconds held / seconds of the period, to the millisecond, on top of
+ *   `carriedOver`.
  *
  * @param carriedOver what a recurring meter held when the period began, see {@link heldAtEnd};
  * weighs for the whole period. Zero for a meter that starts anew.
- * @throws InvariantError when `weighted_sum` has no second to weigh over.
+ * @throws InvariantError when `weighted_sum` has no time to weigh over.
  */
 export function aggregate(
   aggregation: Aggregation,
@@ -95,14 +96,15 @@ function weightedSum(
   period: Period,
   carriedOver: Rational,
 ): Rational {
-  const valueSeconds = events.flatMap(({ occurredAt, value }) => {
-    if (value === null) {
-      return [];
-    }
-    const heldSeconds = elapsedSeconds({ startAt: occurredAt, endAt: period.endAt });
-    return [multiply(value, rational(heldSeconds))];
-  });
-  const periodSeconds = elapsedSeconds(period);
-  invariant(periodSeconds > 0n, 'a weighted sum has a second to weigh over');
-  return add(carriedOver, multiply(sum(valueSeconds), rational(1n, periodSeconds)));
+  const heldMs = events.flatMap(({ occurredAt, value }) =>
+    value === null ? [] : [multiply(value, rational(elapsedMs(occurredAt, period.endAt)))],
+  );
+  const periodMs = elapsedMs(period.startAt, period.endAt);
+  invariant(periodMs > 0n, 'a weighted sum has time to weigh over');
+  return add(carriedOver, multiply(sum(heldMs), rational(1n, periodMs)));
+}
+
+/** To the millisecond, as instants are kept. */
+function elapsedMs(startAt: Date, endAt: Date): bigint {
+  return BigInt(endAt.getTime() - startAt.getTime());
 }
