@@ -1,4 +1,5 @@
 import { CatalogService } from '../../src/modules/catalog';
+import { createMeter } from '../support/billing';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('add-ons', () => {
@@ -63,6 +64,7 @@ describe('add-ons', () => {
   });
 
   it('are created with every field the API shows, and prices of every model in order', async () => {
+    const meter = await createMeter(engine);
     const package_ = {
       name: 'Package',
       model: 'package',
@@ -70,7 +72,7 @@ describe('add-ons', () => {
       unit_amount: '900',
       package_size: '100',
       free_units: '50',
-      meter_id: METER,
+      meter_id: meter,
     };
     const percentage = {
       name: 'Fee',
@@ -79,7 +81,7 @@ describe('add-ons', () => {
       rate: '0.029',
       fixed_amount: 30,
       free_units: '3',
-      meter_id: METER,
+      meter_id: meter,
       minimum_amount: 100,
       maximum_amount: 100,
     };

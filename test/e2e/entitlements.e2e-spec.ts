@@ -1,3 +1,4 @@
+import { createMeter } from '../support/billing';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('entitlements', () => {
@@ -40,7 +41,7 @@ describe('entitlements', () => {
       name: 'API calls',
       type: 'metered',
       unit: 'calls',
-      meter_id: METER,
+      meter_id: await createMeter(engine),
       metadata: { a: { b: null } },
     };
     const answer = await engine.http.post('/v1/entitlements').send(sent);

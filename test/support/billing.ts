@@ -2,6 +2,8 @@ import type { TestApp } from './test-app';
 
 /** Shortest ways to the things tests need; each goes through the API, as a user would. */
 
+let metersMade = 0;
+
 async function post(engine: TestApp, path: string, body: object): Promise<{ id: string }> {
   const answer = await engine.http.post(path).send(body);
   if (answer.status !== 201) {
@@ -19,4 +21,11 @@ export async function createPayment(engine: TestApp, fields: object = {}): Promi
   const customer = await createCustomer(engine);
   const body = { customer_id: customer, amount: 10_000, currency: 'USD', ...fields };
   return (await post(engine, '/v1/payments', body)).id;
+}
+
+/** A meter that counts events named `api_call`, unless the fields say otherwise. */
+export async function createMeter(engine: TestApp, fields: object = {}): Promise<string> {
+  metersMade += 1;
+  const meter = { key: `test_meter_${metersMade}`, event_name: 'api_call', aggregation: 'count' };
+  return (await post(engine, '/v1/meters', { ...meter, ...fields })).id;
 }

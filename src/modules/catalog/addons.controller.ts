@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -34,7 +34,7 @@ export class AddonsController {
     status: 201,
     answer: AddonDto,
     reads: 'post',
-    problems: [priceTermsContradict, addonCodeTaken],
+    problems: [priceTermsContradict, referenceNotFound, addonCodeTaken],
   })
   async createAddon(
     @Body() body: CreateAddonDto,

@@ -11,6 +11,7 @@ import { PlanEntity } from './plan.entity';
 import { PlansController } from './plans.controller';
 import { PlansRepository } from './plans.repository';
 import { PlansService } from './plans.service';
+import { PriceRules } from './price-rules';
 import { PriceEntity } from './price.entity';
 import { PricesRepository } from './prices.repository';
 
@@ -31,8 +32,9 @@ import { PricesRepository } from './prices.repository';
     PlanEntitlementRules,
     PlansRepository,
     PlansService,
+    PriceRules,
     PricesRepository,
   ],
-  exports: [CatalogService, PlanEntitlementRules],
+  exports: [CatalogService, PlanEntitlementRules, PriceRules],
 })
 export class CatalogModule {}

@@ -21,6 +21,7 @@ import type { Plan, PlanVersion } from './domain/plan';
 import { type Price, toPrice } from './domain/price';
 import { faultsOfPrices } from './domain/price-faults';
 import { PlansRepository } from './plans.repository';
+import { PriceRules } from './price-rules';
 import { PricesRepository } from './prices.repository';
 
 @Injectable()
@@ -30,11 +31,12 @@ export class CatalogService {
     private readonly addons: AddonsRepository,
     private readonly plans: PlansRepository,
     private readonly prices: PricesRepository,
+    private readonly priceRules: PriceRules,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `price_terms_contradict`, `addon_code_taken` */
+  /** @throws {ProblemError} `price_terms_contradict`, `reference_not_found`, `addon_code_taken` */
   async createAddon(terms: AddonTerms): Promise<Addon> {
     const faults = faultsOfPrices(terms.prices, '/prices');
     if (faults.length > 0) throw priceTermsContradict(faults);
@@ -49,6 +51,7 @@ export class CatalogService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
+      await this.priceRules.assertFit(terms.prices, '/prices');
       await this.addons.insert(addon);
       await this.outbox.record(addonCreated, { after: addon, occurredAt: now });
     });

@@ -23,3 +23,4 @@ export type {
 } from './domain/price';
 export { toRatingPrice } from './domain/rating-price';
 export { PlanEntitlementRules } from './plan-entitlement-rules';
+export { PriceRules } from './price-rules';

@@ -27,6 +27,7 @@ import { toPrice } from './domain/price';
 import { faultsOfPrices } from './domain/price-faults';
 import { PlanEntitlementRules } from './plan-entitlement-rules';
 import { PlansRepository } from './plans.repository';
+import { PriceRules } from './price-rules';
 
 @Injectable()
 export class PlansService {
@@ -34,6 +35,7 @@ export class PlansService {
     private readonly database: Database,
     private readonly plans: PlansRepository,
     private readonly rules: PlanEntitlementRules,
+    private readonly priceRules: PriceRules,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -61,6 +63,7 @@ export class PlansService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
+      await this.priceRules.assertFit(terms.prices, '/prices');
       await this.rules.assertFit(terms.entitlements, '/entitlements');
       await this.plans.insert(plan);
       await this.outbox.record(planCreated, { after: plan, occurredAt: now });
@@ -116,6 +119,7 @@ export class PlansService {
       if (before === null) throw planNotFound(id);
       const terms = nextTerms(before.activeVersion, change);
       assertPrices(terms);
+      await this.priceRules.assertFit(change.prices, '/prices');
       if (change.entitlements !== undefined) {
         await this.rules.assertFit(change.entitlements, '/entitlements');
       }

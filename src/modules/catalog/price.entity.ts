@@ -81,7 +81,9 @@ export class PriceEntity implements PriceTerms {
   @Column({ type: 'numeric', nullable: true }) readonly freeUnits!: string | null;
   @Column({ type: 'numeric', nullable: true }) readonly rate!: string | null;
   @AmountColumn({ nullable: true }) readonly fixedAmount!: bigint | null;
-  @ReferenceColumn({ nullable: true }) readonly meterId!: string | null;
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('MeterEntity')
+  readonly meterId!: string | null;
   @AmountColumn({ nullable: true }) readonly minimumAmount!: bigint | null;
   @AmountColumn({ nullable: true }) readonly maximumAmount!: bigint | null;
   @Column({ type: 'boolean', nullable: true }) readonly chargeFlatAtZero!: boolean | null;

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   IdColumn,
@@ -20,7 +20,9 @@ export class EntitlementEntity implements Entitlement {
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'varchar', length: 10 }) readonly type!: EntitlementType;
   @Column({ type: 'varchar', length: 40, nullable: true }) readonly unit!: string | null;
-  @ReferenceColumn({ nullable: true }) readonly meterId!: string | null;
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('MeterEntity')
+  readonly meterId!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -38,7 +38,7 @@ export class EntitlementsController {
     status: 201,
     answer: EntitlementDto,
     reads: 'post',
-    problems: [entitlementTermsContradict, entitlementKeyTaken],
+    problems: [entitlementTermsContradict, referenceNotFound, entitlementKeyTaken],
   })
   async createEntitlement(
     @Body() body: CreateEntitlementDto,

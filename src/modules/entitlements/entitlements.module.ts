@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule } from '../catalog';
+import { MeteringModule } from '../metering';
 import { AddonEntitlementEntity } from './addon-entitlement.entity';
 import { AddonEntitlementsController } from './addon-entitlements.controller';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
@@ -12,7 +13,11 @@ import { EntitlementsService } from './entitlements.service';
 import { PlanEntitlementCheck } from './plan-entitlement-check';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([EntitlementEntity, AddonEntitlementEntity]), CatalogModule],
+  imports: [
+    TypeOrmModule.forFeature([EntitlementEntity, AddonEntitlementEntity]),
+    CatalogModule,
+    MeteringModule,
+  ],
   controllers: [EntitlementsController, AddonEntitlementsController],
   providers: [
     PlanEntitlementCheck,

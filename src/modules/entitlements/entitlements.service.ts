@@ -12,6 +12,7 @@ import {
 import { metadataTooLarge } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { MetersService } from '../metering';
 import {
   type Entitlement,
   type EntitlementChange,
@@ -27,11 +28,12 @@ export class EntitlementsService {
   constructor(
     private readonly database: Database,
     private readonly entitlements: EntitlementsRepository,
+    private readonly meters: MetersService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `entitlement_terms_contradict`, `entitlement_key_taken` */
+  /** @throws {ProblemError} `entitlement_terms_contradict`, `reference_not_found`, `entitlement_key_taken` */
   async create(terms: EntitlementTerms): Promise<Entitlement> {
     const faults = faultsOfEntitlement(terms);
     if (faults.length > 0) throw entitlementTermsContradict(faults);
@@ -44,6 +46,9 @@ export class EntitlementsService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
+      if (terms.meterId !== null) {
+        await this.meters.requireForReference(terms.meterId, '/meter_id');
+      }
       await this.entitlements.insert(entitlement);
       await this.outbox.record(entitlementCreated, { after: entitlement, occurredAt: now });
     });

@@ -1,25 +1,35 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
 import { TestClocksModule } from '../test-clocks';
 import { MeterEntity } from './meter.entity';
+import { MetersController } from './meters.controller';
+import { MetersRepository } from './meters.repository';
+import { MetersService } from './meters.service';
+import { PriceMeterCheck } from './price-meter-check';
 import { AppendUsage } from './store/append-usage';
+import { StoredEvents } from './store/stored-events';
 import { PostgresUsageStore } from './store/postgres-usage-store';
 import { UsageBucketEntity } from './store/usage-bucket.entity';
 import { UsageDistinctValueEntity } from './store/usage-distinct-value.entity';
 import { UsageEventEntity } from './store/usage-event.entity';
 import { UsageStreamEntity } from './store/usage-stream.entity';
 import { UsageRemoval } from './store/usage-removal';
+import { UsageReader } from './store/usage-reader';
 import { UsageStore } from './store/usage-store';
 import { UsageStreams } from './store/usage-streams';
 import { UsageTallyEntity } from './store/usage-tally.entity';
+import { UsageTotalsWriter } from './store/usage-totals-writer';
 import { UsageWindowEntity } from './store/usage-window.entity';
 import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageEventsController } from './usage-events.controller';
 import { UsageEventsService } from './usage-events.service';
+import { UsageService } from './usage.service';
 
 @Module({
   imports: [
+    CatalogModule,
     CustomersModule,
     TestClocksModule,
     TypeOrmModule.forFeature([
@@ -33,13 +43,21 @@ import { UsageEventsService } from './usage-events.service';
       UsageWindowEntity,
     ]),
   ],
-  controllers: [UsageEventsController],
+  controllers: [MetersController, UsageEventsController],
   providers: [
     AppendUsage,
+    StoredEvents,
+    MetersRepository,
+    MetersService,
+    PriceMeterCheck,
     UsageEventsService,
     UsageRemoval,
+    UsageReader,
+    UsageService,
     UsageStreams,
+    UsageTotalsWriter,
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
+  exports: [MetersService, UsageService],
 })
 export class MeteringModule {}

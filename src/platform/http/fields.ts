@@ -39,11 +39,16 @@ function rule(
  * Text of so many characters. Counts code points, as PostgreSQL does: class-validator's `Length` leaves out variation
  * selectors, and so lets text pass that is too long for its column.
  */
-export function IsText(least: number, most: number): PropertyDecorator {
+export function IsText(
+  least: number,
+  most: number,
+  options: { readonly each?: true } = {},
+): PropertyDecorator {
   return rule(
     'isText',
     (value) => isText(value, least, most),
     `must be text of ${least} to ${most} characters`,
+    options,
   );
 }
 

@@ -1,6 +1,15 @@
 import type { Metadata } from '../../../core/metadata';
 import type { Aggregation } from '../../../core/usage';
 
+export const AGGREGATIONS = [
+  'count',
+  'sum',
+  'max',
+  'unique',
+  'latest',
+  'weighted_sum',
+] as const satisfies readonly Aggregation[];
+
 export const LATE_EVENTS = ['next_invoice', 'reject'] as const;
 export type LateEvents = (typeof LATE_EVENTS)[number];
 
@@ -33,4 +42,52 @@ export interface Meter {
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** What a new meter is made of. */
+export type MeterTerms = Pick<
+  Meter,
+  | 'key'
+  | 'name'
+  | 'eventName'
+  | 'aggregation'
+  | 'valueProperty'
+  | 'filters'
+  | 'groupBy'
+  | 'lateEvents'
+  | 'isRecurring'
+  | 'metadata'
+>;
+
+/** What an update may change; what is left out stays. */
+export interface MeterChange {
+  readonly name?: string | undefined;
+  readonly lateEvents?: LateEvents | undefined;
+  readonly metadata?: Metadata | undefined;
+}
+
+/** A field that the terms of a meter contradict, and why. Fields are named as on the wire. */
+export interface MeterFault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** The places where terms contradict each other: a sum of nothing, a count of a value, a carry-over of what is not held. */
+export function faultsOfMeter(terms: MeterTerms): readonly MeterFault[] {
+  const { aggregation, valueProperty, isRecurring } = terms;
+  const counts = aggregation === 'count';
+  const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [
+    [
+      !counts && valueProperty === null,
+      '/value_property',
+      `is required for aggregation ${aggregation}`,
+    ],
+    [counts && valueProperty !== null, '/value_property', 'is not for aggregation count'],
+    [
+      isRecurring && aggregation !== 'weighted_sum',
+      '/is_recurring',
+      'is only for aggregation weighted_sum',
+    ],
+  ];
+  return rules.filter(([broken]) => broken).map(([, pointer, message]) => ({ pointer, message }));
 }

@@ -10,3 +10,9 @@ export async function holdMeters(database: Database): Promise<void> {
   database.requireTransaction();
   await database.query('SELECT pg_advisory_xact_lock_shared($1)', [KEY]);
 }
+
+/** Until the open transaction ends, nothing is stored by others: for whoever makes a meter of what is there. */
+export async function holdUsage(database: Database): Promise<void> {
+  database.requireTransaction();
+  await database.query('SELECT pg_advisory_xact_lock($1)', [KEY]);
+}

@@ -1,7 +1,7 @@
-import type { Rational } from '../../../core/decimal';
 import type { Period } from '../../../core/time';
+import type { Group, GroupUsage } from '../domain/group-usage';
 import type { Meter } from '../domain/meter';
-import type { UsageEvent } from '../domain/usage-event';
+import type { StoredUsageEvent, UsageEvent } from '../domain/usage-event';
 
 /** An event of a request, at its place in it: the index in the list, or the line from 0. */
 export interface IncomingEvent extends UsageEvent {
@@ -29,39 +29,48 @@ export interface UsageQuery {
   readonly upToPosition: bigint | null;
 }
 
-/** The usage of one group; the group is `[]` for a meter without `groupBy`. */
-export interface GroupUsage {
-  /** The text of each property of `meter.groupBy`, null where an event lacks it. */
-  readonly group: readonly (string | null)[];
-  readonly value: Rational;
-  readonly events: bigint;
-}
-
 /** Usage as it was at one place of the stream. */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
   readonly upToPosition: bigint;
 }
 
-export interface EventFilter {
-  readonly customerId: string | null;
-  readonly eventName: string | null;
-  readonly period: { readonly from: Date | null; readonly to: Date | null };
+export interface UsageSeriesQuery {
+  readonly customerId: string;
+  readonly meter: Meter;
+  /** One after the other, each from where the one before ends; at least one. */
+  readonly windows: readonly Period[];
+  /** Those of `meter.groupBy` by which the answer is told apart; the rest is counted together. */
+  readonly groupBy: readonly string[];
 }
 
-/** What was taken of the events of a meter, and what became of it. */
-export interface UsageProof {
-  readonly accepted: bigint;
-  readonly duplicates: bigint;
-  readonly rejected: bigint;
-  readonly voided: bigint;
-  /** Accepted, not voided, and fit for the meter. */
-  readonly counted: bigint;
-  /** Of those counted, those in periods that were billed, as far as they were there. */
-  readonly billed: bigint;
-  readonly pending: bigint;
-  /** SHA-256, hex, over the keys of the accepted events, in order of timestamp and key, each ended by a line feed. */
-  readonly digest: string;
+/** The usage of each window, and of all of them as one period, as it was at one place of the stream. */
+export interface UsageSeries {
+  readonly windows: readonly (readonly GroupUsage[])[];
+  readonly whole: readonly GroupUsage[];
+  readonly upToPosition: bigint;
+}
+
+export interface EventFilter {
+  readonly customerId: string;
+  /** Null: any. */
+  readonly eventName: string | null;
+  /** The first instant; null: from the beginning. */
+  readonly from: Date | null;
+  /** The first instant that is not asked for; null: to the end. */
+  readonly to: Date | null;
+}
+
+/** A page of events; `after` is `next` of the page before. */
+export interface EventPageRequest {
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface EventPage {
+  readonly items: readonly StoredUsageEvent[];
+  /** Null: this was the last page. */
+  readonly next: string | null;
 }
 
 /**
@@ -78,4 +87,30 @@ export abstract class UsageStore {
   abstract append(
     events: Iterable<IncomingEvent> | AsyncIterable<IncomingEvent>,
   ): Promise<AppendResult>;
+
+  /** The exact usage of a period, by group, from running totals wherever they cover it. */
+  abstract aggregate(query: UsageQuery): Promise<UsageReading>;
+
+  /** The exact usage of many windows, read at one moment. */
+  abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
+
+  /**
+   * The events that a reading counts, in order of time and place; those of one group, if it is given. What a recurring
+   * meter carries over from before the period is not among them.
+   * @throws {ProblemError} `invalid_cursor`
+   */
+  abstract counted(
+    query: UsageQuery,
+    group: Group | null,
+    page: EventPageRequest,
+  ): Promise<EventPage>;
+
+  /**
+   * Events as they were accepted, voided or not, newest first.
+   * @throws {ProblemError} `invalid_cursor`
+   */
+  abstract list(filter: EventFilter, page: EventPageRequest): Promise<EventPage>;
+
+  /** The event that was accepted under this key. */
+  abstract find(idempotencyKey: string): Promise<StoredUsageEvent | null>;
 }

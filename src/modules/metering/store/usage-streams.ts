@@ -54,6 +54,11 @@ export class UsageStreams {
     return names.map((name) => streams.get(keyOf(name)) ?? null);
   }
 
+  /** The id of a stream, good for ever; null where there is none. */
+  async idOf(name: StreamName): Promise<string | null> {
+    return (await this.find([name])).get(keyOf(name)) ?? null;
+  }
+
   private async find(names: readonly StreamName[]): Promise<Map<string, string>> {
     const rows = await this.database.query<StreamRow>(FIND, columnsOf(names));
     return new Map(rows.map((row) => [keyOf(row), row.id]));

@@ -1,0 +1,22 @@
+import type { Period } from '../../../core/time';
+
+const HOUR_MS = 3_600_000;
+
+/** A period and the whole UTC hours in it: [startAt, hoursStartAt), the hours, [hoursEndAt, endAt). */
+export interface SplitPeriod extends Period {
+  readonly hoursStartAt: Date;
+  readonly hoursEndAt: Date;
+}
+
+/** Splits a period at the first and the last UTC hour that starts in it. Without a whole hour, all of it is an edge. */
+export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
+  const hoursStartMs = Math.ceil(startAt.getTime() / HOUR_MS) * HOUR_MS;
+  const hoursEndMs = Math.floor(endAt.getTime() / HOUR_MS) * HOUR_MS;
+  if (hoursStartMs >= hoursEndMs) return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
+  return {
+    startAt,
+    endAt,
+    hoursStartAt: new Date(hoursStartMs),
+    hoursEndAt: new Date(hoursEndMs),
+  };
+}

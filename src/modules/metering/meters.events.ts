@@ -1,0 +1,24 @@
+import { defineEvent } from '../../platform/outbox';
+import { MeterDto, toMeterDto } from './dto/meter.dto';
+
+export const meterCreated = defineEvent({
+  type: 'meter.created',
+  meaning: 'A meter was created; events that were stored before are counted as well.',
+  dto: MeterDto,
+  toDto: toMeterDto,
+});
+
+export const meterUpdated = defineEvent({
+  type: 'meter.updated',
+  meaning: 'The name, the policy for late events or the metadata of a meter changed.',
+  dto: MeterDto,
+  toDto: toMeterDto,
+});
+
+export const meterArchived = defineEvent({
+  type: 'meter.archived',
+  meaning: 'A meter was archived: it counts on for what refers to it, and nothing new can.',
+  dto: MeterDto,
+  toDto: toMeterDto,
+  example: { archived_at: '2026-03-01T09:30:00.000Z' },
+});

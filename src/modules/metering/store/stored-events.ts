@@ -1,0 +1,157 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { invalidCursor } from '../../../platform/errors';
+import type { Group } from '../domain/group-usage';
+import type { Properties, StoredUsageEvent } from '../domain/usage-event';
+import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
+import type { EventFilter, EventPage, EventPageRequest, UsageQuery } from './usage-store';
+import { UsageStreams } from './usage-streams';
+
+interface EventRow {
+  readonly streamId: string;
+  readonly customerId: string;
+  readonly eventName: string;
+  readonly position: string;
+  readonly timestamp: Date;
+  readonly receivedAt: Date;
+  readonly voidedAt: Date | null;
+  readonly idempotencyKey: string;
+  readonly properties: Properties;
+}
+
+const COLUMNS = `
+  event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
+  event.position, event.occurred_at AS timestamp, event.received_at AS "receivedAt", event.voided_at AS "voidedAt",
+  event.idempotency_key AS "idempotencyKey", event.properties`;
+
+const COUNTED = `
+  SELECT ${COLUMNS}
+  FROM usage_stream AS stream CROSS JOIN meter CROSS JOIN LATERAL (
+    SELECT * FROM usage_event
+    WHERE stream_id = $1 AND occurred_at >= $3 AND occurred_at < $4 AND (occurred_at, position) > ($3, $5)
+      AND position <= $6 AND (voided_position IS NULL OR voided_position > $6)
+    OFFSET 0
+  ) AS event ${METER_READS}
+  WHERE stream.id = $1 AND meter.id = $2 AND ${IS_COUNTED} AND ($7::text IS NULL OR ${GROUP_KEY} = $7)
+  ORDER BY event.occurred_at, event.position
+  LIMIT $8`;
+
+/** Of each stream of the customer a page, from its index; then the page of all. */
+const LIST = `
+  SELECT ${COLUMNS}
+  FROM usage_stream AS stream CROSS JOIN LATERAL (
+    SELECT * FROM usage_event
+    WHERE stream_id = stream.id AND occurred_at >= $3 AND occurred_at <= $4
+      AND (occurred_at, stream_id, position) < ($4, $5, $6)
+    ORDER BY occurred_at DESC, position DESC
+    LIMIT $7
+  ) AS event
+  WHERE stream.customer_id = $1 AND ($2::text IS NULL OR stream.event_name = $2)
+  ORDER BY event.occurred_at DESC, event.stream_id DESC, event.position DESC
+  LIMIT $7`;
+
+const FIND = `
+  SELECT ${COLUMNS}
+  FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
+  WHERE event.key_digest = ${digestOf('$1::text')}`;
+
+/** Where an event lies among others: the last one of a page. */
+interface EventPlace {
+  readonly occurredAt: Date;
+  readonly streamId: string;
+  readonly position: string;
+}
+
+/** No event lies before or after these. */
+const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
+const END = new Date('9999-12-31T23:59:59.999Z');
+const LAST_POSITION = '9223372036854775807';
+
+/** Finds stored events, page by page. */
+@Injectable()
+export class StoredEvents {
+  constructor(
+    private readonly database: Database,
+    private readonly streams: UsageStreams,
+  ) {}
+
+  async counted(
+    { customerId, meter, period, upToPosition }: UsageQuery,
+    group: Group | null,
+    { after, limit }: EventPageRequest,
+  ): Promise<EventPage> {
+    const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
+    if (stream === null) return { items: [], next: null };
+    const last = after === null ? null : placeOf(after);
+    const isWithin = last !== null && last.occurredAt >= period.startAt;
+    const rows = await this.database.query<EventRow>(COUNTED, [
+      stream,
+      meter.id,
+      isWithin ? last.occurredAt : period.startAt,
+      period.endAt,
+      isWithin ? last.position : '0',
+      upToPosition?.toString() ?? LAST_POSITION,
+      group === null ? null : JSON.stringify(group),
+      limit + 1,
+    ]);
+    return toPage(rows, limit);
+  }
+
+  async list(
+    { customerId, eventName, from, to }: EventFilter,
+    { after, limit }: EventPageRequest,
+  ): Promise<EventPage> {
+    const before = { occurredAt: to ?? END, streamId: '0', position: '0' };
+    const last = after === null ? before : placeOf(after);
+    const { occurredAt, streamId, position } = last.occurredAt < before.occurredAt ? last : before;
+    const rows = await this.database.query<EventRow>(LIST, [
+      customerId,
+      eventName,
+      from ?? BEGINNING,
+      occurredAt,
+      streamId,
+      position,
+      limit + 1,
+    ]);
+    return toPage(rows, limit);
+  }
+
+  async find(idempotencyKey: string): Promise<StoredUsageEvent | null> {
+    const [row] = await this.database.query<EventRow>(FIND, [idempotencyKey]);
+    return row === undefined ? null : toEvent(row);
+  }
+}
+
+function toPage(rows: readonly EventRow[], limit: number): EventPage {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const next =
+    rows.length > limit && last !== undefined
+      ? `${last.timestamp.getTime()}.${last.streamId}.${last.position}`
+      : null;
+  return { items: page.map(toEvent), next };
+}
+
+/** @throws {ProblemError} `invalid_cursor` */
+function placeOf(cursor: string): EventPlace {
+  const [, ms, streamId, position] = /^(-?\d{1,15})\.(\d{1,18})\.(\d{1,18})$/.exec(cursor) ?? [];
+  const occurredAt = new Date(Number(ms));
+  if (streamId === undefined || position === undefined) throw invalidCursor();
+  if (occurredAt < BEGINNING || occurredAt > END) throw invalidCursor();
+  return { occurredAt, streamId, position };
+}
+
+function toEvent(row: EventRow): StoredUsageEvent {
+  const { customerId, eventName, timestamp, receivedAt, voidedAt, idempotencyKey, properties } =
+    row;
+  return {
+    idempotencyKey,
+    customerId,
+    eventName,
+    timestamp,
+    properties,
+    position: BigInt(row.position),
+    receivedAt,
+    voidedAt,
+  };
+}

@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import type { Group } from './domain/group-usage';
+import {
+  type EventPage,
+  type EventPageRequest,
+  type UsageQuery,
+  type UsageReading,
+  UsageStore,
+} from './store/usage-store';
+
+/** Reads usage, for those who price it. */
+@Injectable()
+export class UsageService {
+  constructor(private readonly store: UsageStore) {}
+
+  /** The exact usage of a period, by group. */
+  read(query: UsageQuery): Promise<UsageReading> {
+    return this.store.aggregate(query);
+  }
+
+  /**
+   * The events that such a reading counts, in order of time, page by page.
+   * @param group of those of the reading; null: all
+   * @throws {ProblemError} `invalid_cursor`
+   */
+  listCounted(query: UsageQuery, group: Group | null, page: EventPageRequest): Promise<EventPage> {
+    return this.store.counted(query, group, page);
+  }
+}

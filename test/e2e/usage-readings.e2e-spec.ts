@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { formatExact, parseDecimal, ZERO } from '../../src/core/decimal';
+import type { Period } from '../../src/core/time';
+import { periodContaining } from '../../src/core/time';
+import { aggregate, type Aggregation, heldAtEnd, type MeteredEvent } from '../../src/core/usage';
+import { AGGREGATIONS, type Meter } from '../../src/modules/metering/domain/meter';
+import { MetersService } from '../../src/modules/metering/meters.service';
+import { type IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
+import { createCustomer } from '../support/billing';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const ZONES = ['UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York'] as const;
+
+/** Instants around the changes to and from summer time of those zones, and the borders of hours and days. */
+const FIRST_AT = new Date('2026-03-07T00:00:00.000Z');
+const LAST_AT = new Date('2026-04-06T00:00:00.000Z');
+const HOUR_MS = 3_600_000;
+
+interface Sent {
+  readonly at: Date;
+  readonly value: string | number | boolean | null;
+  readonly region: string | number | null;
+  readonly model: string | null;
+}
+
+const anyInstant = fc.oneof(
+  fc.date({ min: FIRST_AT, max: LAST_AT, noInvalidDate: true }),
+  fc
+    .record({ hour: fc.nat(720), offsetMs: fc.constantFrom(-1, 0, 1, 1_800_000, 2_700_000) })
+    .map(({ hour, offsetMs }) => new Date(FIRST_AT.getTime() + hour * HOUR_MS + offsetMs)),
+);
+
+const anyEvent: fc.Arbitrary<Sent> = fc.record({
+  at: anyInstant,
+  value: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: -400, max: 400 }).map((n) => String(n / 8)) },
+    { weight: 3, arbitrary: fc.integer({ min: -5, max: 5 }) },
+    { weight: 1, arbitrary: fc.constantFrom('much', '1e3', '', null, true) },
+  ),
+  region: fc.constantFrom('eu', 'us', 'ø"\\\u0001', 7, null),
+  model: fc.constantFrom('small', 'large', null),
+});
+
+const anyScene = fc.record({
+  before: fc.array(anyEvent, { maxLength: 40 }),
+  after: fc.array(anyEvent, { maxLength: 40 }),
+  batches: fc.integer({ min: 1, max: 4 }),
+  borders: fc.tuple(anyInstant, anyInstant),
+  filters: fc.constantFrom(
+    [],
+    [{ property: 'region', in: ['eu', '7'] }],
+    [
+      { property: 'region', in: ['eu', 'us', 'ø"\\\u0001'] },
+      { property: 'model', in: ['small'] },
+    ],
+  ),
+  groupBy: fc.constantFrom([], ['region'], ['model', 'region']),
+  zone: fc.constantFrom(...ZONES),
+  window: fc.constantFrom('day', 'month'),
+});
+
+const numberOf = (value: Sent['value']): string | null =>
+  value !== null && typeof value !== 'boolean' && /^-?\d+(\.\d+)?$/.test(String(value))
+    ? String(value)
+    : null;
+
+const textOf = (value: Sent['value']): string | null => (value === null ? null : String(value));
+
+const groupOf = (event: Sent, groupBy: readonly string[]): readonly (string | null)[] =>
+  groupBy.map((name) => textOf(name === 'region' ? event.region : event.model));
+
+/** The events as core/usage takes them, in the order they were accepted. */
+function metered(events: readonly Sent[], { filters, aggregation }: Meter): readonly Sent[] {
+  return events.filter((event) => {
+    const fits = filters.every((filter) => {
+      const text = textOf(filter.property === 'region' ? event.region : event.model);
+      return text !== null && filter.in.includes(text);
+    });
+    if (!fits || aggregation === 'count') return fits;
+    return aggregation === 'unique' ? event.value !== null : numberOf(event.value) !== null;
+  });
+}
+
+function toMetered({ at, value }: Sent): MeteredEvent {
+  const number = numberOf(value);
+  return {
+    occurredAt: at,
+    value: number === null ? null : parseDecimal(number),
+    key: textOf(value),
+  };
+}
+
+/** What the naive recomputation says of a period: by group, the value and how many events. */
+function expected(events: readonly Sent[], meter: Meter, period: Period, groupBy = meter.groupBy) {
+  const groups = new Map<string, Sent[]>(groupBy.length === 0 ? [['[]', []]] : []);
+  for (const event of metered(events, meter)) {
+    const key = JSON.stringify(groupOf(event, groupBy));
+    groups.set(key, [...(groups.get(key) ?? []), event]);
+  }
+  return [...groups]
+    .map(([key, ofGroup]) => {
+      const list = ofGroup.map(toMetered);
+      const before = { startAt: new Date(0), endAt: period.startAt };
+      const carried = meter.isRecurring ? heldAtEnd(list, before) : ZERO;
+      const inPeriod = list.filter(
+        ({ occurredAt }) => occurredAt >= period.startAt && occurredAt < period.endAt,
+      );
+      return {
+        key,
+        value: formatExact(aggregate(meter.aggregation, list, period, carried)),
+        events: inPeriod.length,
+        isThere: key === '[]' || inPeriod.length > 0 || carried.numerator !== 0n,
+      };
+    })
+    .filter(({ isThere }) => isThere)
+    .map(({ key, value, events: count }) => ({ key, value, events: count }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+describe('reading usage', () => {
+  let engine: TestApp;
+  let store: UsageStore;
+  let count = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    engine.clock.set('2026-06-01T00:00:00.000Z');
+    store = engine.app.get(UsageStore);
+  });
+
+  afterAll(() => engine.close());
+
+  function makeMeter(eventName: string, aggregation: Aggregation, terms: Partial<Meter>) {
+    count += 1;
+    return engine.app.get(MetersService).create({
+      key: `meter_${count}`,
+      name: 'Meter',
+      eventName,
+      aggregation,
+      valueProperty: aggregation === 'count' ? null : 'value',
+      filters: [],
+      groupBy: [],
+      lateEvents: 'next_invoice',
+      isRecurring: false,
+      metadata: {},
+      ...terms,
+    });
+  }
+
+  async function append(customerId: string, eventName: string, events: readonly Sent[]) {
+    const incoming: IncomingEvent[] = events.map(({ at, value, region, model }, index) => {
+      count += 1;
+      return {
+        index,
+        idempotencyKey: `event-${count}`,
+        customerId,
+        eventName,
+        timestamp: at,
+        properties: { value, region, model },
+      };
+    });
+    const result = await store.append(incoming);
+    expect(result).toEqual({ accepted: events.length, duplicates: 0, rejected: [] });
+  }
+
+  const shown = (
+    groups: readonly {
+      group: unknown;
+      value: { numerator: bigint; denominator: bigint };
+      events: bigint;
+    }[],
+  ) =>
+    groups
+      .map(({ group, value, events }) => ({
+        key: JSON.stringify(group),
+        value: formatExact(value),
+        events: Number(events),
+      }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+
+  it.each(
+    AGGREGATIONS.flatMap((aggregation) => [
+      [aggregation, false] as const,
+      ...(aggregation === 'weighted_sum' ? [[aggregation, true] as const] : []),
+    ]),
+  )(
+    '%s (recurring: %s) equals the naive recomputation, in any period',
+    async (aggregation, isRecurring) => {
+      const customerId = await createCustomer(engine);
+      await fc.assert(
+        fc.asyncProperty(anyScene, async (scene) => {
+          count += 1;
+          const eventName = `event_${count}`;
+          await append(customerId, eventName, scene.before);
+          const meter = await makeMeter(eventName, aggregation, {
+            isRecurring,
+            filters: scene.filters,
+            groupBy: scene.groupBy,
+          });
+          const size = Math.ceil(scene.after.length / scene.batches);
+          for (let start = 0; start < scene.after.length; start += size) {
+            await append(customerId, eventName, scene.after.slice(start, start + size));
+          }
+          const events = [...scene.before, ...scene.after];
+          const [startAt, endAt] = [...scene.borders].sort((a, b) => a.getTime() - b.getTime());
+          fc.pre(startAt !== undefined && endAt !== undefined && startAt < endAt);
+          const period = { startAt, endAt };
+          const query = { customerId, meter, period };
+
+          const reading = await store.aggregate({ ...query, upToPosition: null });
+          expect(shown(reading.groups)).toEqual(expected(events, meter, period));
+          const exact = await store.aggregate({ ...query, upToPosition: reading.upToPosition });
+          expect(exact).toEqual(reading);
+
+          const windows = windowsOf(period, scene.zone, scene.window);
+          const kept = scene.groupBy.slice(0, 1);
+          const series = await store.series({ customerId, meter, windows, groupBy: kept });
+          for (const [place, window] of windows.entries()) {
+            expect(shown(series.windows[place] ?? [])).toEqual(
+              expected(events, meter, window, kept),
+            );
+          }
+          expect(shown(series.whole)).toEqual(expected(events, meter, period, kept));
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
+});
+
+/** The local days or months that a period spans, cut at its ends. */
+function windowsOf(period: Period, timeZone: string, interval: 'day' | 'month'): readonly Period[] {
+  const windows: Period[] = [];
+  const anchor = {
+    mode: 'calendar',
+    startAt: period.startAt,
+    timeZone,
+    interval,
+    intervalCount: 1,
+  } as const;
+  for (let startAt = period.startAt; startAt < period.endAt;) {
+    const found = periodContaining(anchor, startAt);
+    const endAt = found === undefined || found.endAt > period.endAt ? period.endAt : found.endAt;
+    windows.push({ startAt, endAt });
+    startAt = endAt;
+  }
+  return windows;
+}
