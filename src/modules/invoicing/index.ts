@@ -7,16 +7,26 @@ export type {
   InvoiceOrder,
   LineOrder,
 } from './domain/order';
-export { InvoicePreviewDto, toInvoicePreviewDto } from './dto/invoice.dto';
+export type { Standing } from './domain/reissue';
+export {
+  InvoiceDto,
+  InvoicePreviewDto,
+  toInvoiceDto,
+  toInvoicePreviewDto,
+} from './dto/invoice.dto';
 export { ExactJsonColumn } from './exact-json.column';
 export { InvoiceBooks } from './invoice-books';
 export { type CustomerSum, InvoicePaymentsService } from './invoice-payments.service';
 export {
   invoiceNotFound,
   invoiceNotPayable,
+  invoiceNotVoid,
+  invoiceOvertaken,
   invoicePaymentPending,
+  invoiceReissued,
   invoiceTooLarge,
   paymentExceedsInvoice,
 } from './invoicing.errors';
 export { InvoicingModule } from './invoicing.module';
 export { IssueInvoiceService } from './issue-invoice.service';
+export { ReissueInvoiceService } from './reissue-invoice.service';

@@ -23,6 +23,7 @@ import { ExactJsonColumn } from './exact-json.column';
 @Entity('invoice')
 @Unique('invoice_number_unique', ['number'])
 @Unique('invoice_renewal_unique', ['subscriptionId', 'renewsAt'])
+@Unique('invoice_reissue_unique', ['reissueOfId'])
 @Index('invoice_customer_index', ['customerId', 'id'])
 @Index('invoice_subscription_index', ['subscriptionId', 'id'])
 @Check('invoice_status_check', `"status" IN ('draft', 'open', 'paid', 'void', 'uncollectible')`)
@@ -50,6 +51,9 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @ForeignKey('TestClockEntity')
   readonly testClockId!: string | null;
   @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
+  @ReferenceColumn({ nullable: true })
+  @ForeignKey('InvoiceEntity')
+  readonly reissueOfId!: string | null;
   @InstantColumn({ nullable: true }) readonly renewsAt!: Date | null;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @InstantColumn({ nullable: true }) readonly periodStartAt!: Date | null;

@@ -117,6 +117,12 @@ export class InvoicesRepository {
     await this.database.update(InvoiceEntity, id, columns);
   }
 
+  /** The id of the invoice that was issued in the place of a void one. */
+  async findReissueOf(id: string): Promise<string | null> {
+    const found = await this.invoices.findOne({ select: { id: true }, where: { reissueOfId: id } });
+    return found?.id ?? null;
+  }
+
   /** Removes a draft with its lines. */
   async delete(id: string): Promise<void> {
     this.database.requireTransaction();

@@ -107,6 +107,44 @@ export const invoicePartlyPaid = defineProblem(
   (id: string) => ({ detail: `A part of the invoice ${id} was paid.` }),
 );
 
+export const invoiceNotVoid = defineProblem(
+  {
+    code: 'invoice_not_void',
+    kind: 'conflict',
+    title: 'The invoice is not void',
+    meaning: 'Only an invoice that was voided can be issued anew.',
+  },
+  (id: string, status: string) => ({
+    detail: `The invoice ${id} is ${status}.`,
+    extensions: { invoice_status: status },
+  }),
+);
+
+export const invoiceReissued = defineProblem(
+  {
+    code: 'invoice_reissued',
+    kind: 'conflict',
+    title: 'The invoice was issued anew already',
+    meaning:
+      'A void invoice is issued anew once, as `reissued_as`. Where that one is void as well, issue that one anew.',
+  },
+  (id: string, reissuedAs: string) => ({
+    detail: `The invoice ${id} was issued anew as ${reissuedAs}.`,
+    extensions: { reissued_as: reissuedAs },
+  }),
+);
+
+export const invoiceOvertaken = defineProblem(
+  {
+    code: 'invoice_overtaken',
+    kind: 'conflict',
+    title: 'What the invoice billed is no longer what is owed',
+    meaning:
+      'Something that the invoice billed in advance was changed or ended since, before its period was over, or what it credited is billed no more. Bill what is owed with a one-off invoice.',
+  },
+  (id: string) => ({ detail: `What the invoice ${id} billed was changed since.` }),
+);
+
 export const creditNoteNotFound = defineProblem(
   {
     code: 'credit_note_not_found',

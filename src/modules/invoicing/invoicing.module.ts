@@ -24,6 +24,7 @@ import { InvoicesController } from './invoices.controller';
 import { InvoicesRepository } from './invoices.repository';
 import { InvoicesService } from './invoices.service';
 import { IssueInvoiceService } from './issue-invoice.service';
+import { ReissueInvoiceService } from './reissue-invoice.service';
 import { PrintInvoiceService } from './print-invoice.service';
 
 @Module({
@@ -53,10 +54,17 @@ import { PrintInvoiceService } from './print-invoice.service';
     InvoicePaymentsService,
     InvoicesService,
     EditInvoiceService,
+    ReissueInvoiceService,
     InvoicePrinter,
     PrintInvoiceService,
     CreditNotesService,
   ],
-  exports: [InvoiceBooks, InvoicePaymentsService, IssueInvoiceService, InvoicesService],
+  exports: [
+    InvoiceBooks,
+    InvoicePaymentsService,
+    IssueInvoiceService,
+    InvoicesService,
+    ReissueInvoiceService,
+  ],
 })
 export class InvoicingModule {}

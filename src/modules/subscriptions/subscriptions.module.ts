@@ -10,7 +10,9 @@ import { CreateSubscriptionService } from './create-subscription.service';
 import { EditSubscriptionService } from './edit-subscription.service';
 import { DueSubscriptions } from './due-subscriptions';
 import { DueSubscriptionsService } from './due-subscriptions.service';
+import { InvoiceReissuesController } from './invoice-reissues.controller';
 import { OffersService } from './offers.service';
+import { ReissuesService } from './reissues.service';
 import { ScheduledChangeEntity } from './scheduled-change.entity';
 import { SubscriptionItemEntity } from './subscription-item.entity';
 import { SubscriptionOutcomesService } from './subscription-outcomes.service';
@@ -34,7 +36,7 @@ import { SubscriptionsService } from './subscriptions.service';
     InvoicingModule,
     TestClocksModule,
   ],
-  controllers: [SubscriptionsController],
+  controllers: [SubscriptionsController, InvoiceReissuesController],
   providers: [
     SubscriptionsRemoval,
     SubscriptionsRepository,
@@ -44,6 +46,7 @@ import { SubscriptionsService } from './subscriptions.service';
     DueSubscriptions,
     CreateSubscriptionService,
     EditSubscriptionService,
+    ReissuesService,
     SubscriptionsService,
   ],
 })

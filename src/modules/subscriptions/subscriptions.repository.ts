@@ -124,6 +124,12 @@ export class SubscriptionsRepository {
     });
   }
 
+  /** When these items ended, or are to end; those that go on are left out. */
+  async itemEnds(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const items = await this.database.select(SubscriptionItemEntity, 'WHERE id = ANY ($1)', [ids]);
+    return new Map(items.flatMap(({ id, endAt }) => (endAt === null ? [] : [[id, endAt]])));
+  }
+
   async insert(subscription: Subscription, items: readonly SubscriptionItem[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.insert(SubscriptionEntity, { ...subscription, leaseEndsAt: null });

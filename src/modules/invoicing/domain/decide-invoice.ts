@@ -50,6 +50,7 @@ export function decideInvoice(
     customerId: order.customerId,
     testClockId: facts.testClockId,
     subscriptionId: order.subscriptionId,
+    reissueOfId: null,
     renewsAt: order.renewsAt,
     currency: order.currency,
     periodStartAt: order.period?.startAt ?? null,

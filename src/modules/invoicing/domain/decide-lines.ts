@@ -135,9 +135,32 @@ function creditLines(
   return ofItem
     .filter(({ kind }) => kind === 'recurring' || kind === 'proration')
     .flatMap((line) => {
-      const draft = creditLine(order, line, trueUpsOf(line, ofItem), nextId());
+      const unused = unusedOf(line, order.unusedFrom, order.end);
+      const draft = creditLine(line, trueUpsOf(line, ofItem), order.unusedFrom, unused, nextId());
       return draft.amount === 0n ? [] : [draft];
     });
+}
+
+/**
+ * The credit of another credit line, for what the line that it takes back holds by now; null where that holds nothing, or
+ * is billed no more. What was earned by now is taken from revenue, and no longer from what is deferred.
+ *
+ * @param billed finalised lines of the item that is credited
+ */
+export function creditAgain(
+  credit: InvoiceLine,
+  billed: readonly InvoiceLine[],
+  id: string,
+): LineDraft | null {
+  const { trace, period, itemId, creditsLineId } = credit;
+  invariant(trace.kind === 'credit' && period !== null, 'a credit says what it takes back');
+  const line = billed.find((one) => one.id === creditsLineId);
+  if (line === undefined) return null;
+  const ofItem = billed.filter((one) => one.itemId === itemId);
+  const draft = creditLine(line, trueUpsOf(line, ofItem), period.startAt, trace.unused, id);
+  return draft.amount === 0n
+    ? null
+    : { ...draft, isInAdvance: draft.isInAdvance && !line.isReleased };
 }
 
 function trueUpsOf(line: InvoiceLine, lines: readonly InvoiceLine[]): readonly InvoiceLine[] {
@@ -150,13 +173,13 @@ function trueUpsOf(line: InvoiceLine, lines: readonly InvoiceLine[]): readonly I
 }
 
 function creditLine(
-  { unusedFrom, end }: CreditOrder,
   line: InvoiceLine,
   trueUps: readonly InvoiceLine[],
+  unusedFrom: Date,
+  unused: Proration,
   id: string,
 ): LineDraft {
   const parts = [line, ...trueUps];
-  const unused = unusedOf(line, unusedFrom, end);
   const fullAmount = sumOf(parts.map(({ trace }) => fullAmountOf(trace)));
   const billedLine = {
     fullAmount,

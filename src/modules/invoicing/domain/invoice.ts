@@ -108,6 +108,8 @@ export interface Invoice {
   /** The test clock its customer lives on; null: it lives in real time. */
   readonly testClockId: string | null;
   readonly subscriptionId: string | null;
+  /** The void invoice that this one bills anew. */
+  readonly reissueOfId: string | null;
   /** The border of periods that a renewal bills: one renewal invoice for each. */
   readonly renewsAt: Date | null;
   readonly currency: string;

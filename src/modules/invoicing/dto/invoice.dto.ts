@@ -70,6 +70,14 @@ export class InvoicePreviewDto {
   })
   readonly subscription_id!: string | null;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'The void invoice that it bills anew.',
+    example: null,
+  })
+  readonly reissue_of!: string | null;
+
   @ApiProperty({ description: 'ISO 4217; of all its amounts.', example: 'EUR' })
   readonly currency!: string;
 
@@ -171,6 +179,7 @@ export function toInvoicePreviewDto(invoice: Invoice): InvoicePreviewDto {
     reason: invoice.reason,
     customer_id: invoice.customerId,
     subscription_id: invoice.subscriptionId,
+    reissue_of: invoice.reissueOfId,
     currency: invoice.currency,
     period_start: toWireInstant(invoice.periodStartAt),
     period_end: toWireInstant(invoice.periodEndAt),

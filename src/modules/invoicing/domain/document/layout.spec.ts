@@ -66,6 +66,7 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     customerId: 'cus_1',
     testClockId: null,
     subscriptionId: null,
+    reissueOfId: null,
     renewsAt: null,
     currency: 'EUR',
     periodStartAt: MARCH.startAt,

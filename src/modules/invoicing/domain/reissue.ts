@@ -1,0 +1,68 @@
+import { creditAgain } from './decide-lines';
+import type { Invoice, InvoiceLine } from './invoice';
+
+/** How what an invoice billed stands now. */
+export interface Standing {
+  /** When its items ended, of those that have. */
+  readonly itemEnds: ReadonlyMap<string, Date>;
+  /** Up to when what was billed in advance is earned; null where nothing is. */
+  readonly earnedUntil: Date | null;
+}
+
+/**
+ * Whether something was changed or ended within a period that the invoice billed in advance: whatever did so found nothing
+ * billed that it could credit, so that the whole price is owed no more.
+ */
+export function isOvertaken({ lines }: Invoice, { itemEnds }: Standing): boolean {
+  return lines.some(({ isInAdvance, kind, itemId, period }) => {
+    if (!isInAdvance || kind === 'credit' || itemId === null || period === null) return false;
+    const endAt = itemEnds.get(itemId);
+    return endAt !== undefined && endAt < period.endAt;
+  });
+}
+
+/**
+ * The draft that bills a void invoice anew: the same charges, and credits for what the credited lines hold by now. What is
+ * over is earned at once. Its discounts, taxes and totals are yet to be decided.
+ *
+ * @param billed finalised lines of the items that it credits
+ */
+export function reissueOf(
+  voided: Invoice,
+  billed: readonly InvoiceLine[],
+  { earnedUntil }: Standing,
+  ids: { readonly invoiceId: string; readonly nextLineId: () => string },
+  now: Date,
+): Invoice {
+  const isEarned = ({ period }: InvoiceLine): boolean =>
+    earnedUntil !== null && period !== null && period.endAt <= earnedUntil;
+  const lines = voided.lines.flatMap((line): InvoiceLine[] => {
+    const id = ids.nextLineId();
+    if (line.kind !== 'credit') {
+      return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
+    }
+    const credit = creditAgain(line, billed, id);
+    return credit === null ? [] : [{ ...line, ...credit }];
+  });
+  return {
+    ...voided,
+    id: ids.invoiceId,
+    version: 1,
+    number: null,
+    status: 'draft',
+    reissueOfId: voided.id,
+    // The void invoice keeps the border it renewed at: there is one renewal for each.
+    renewsAt: null,
+    amountPaid: 0n,
+    amountCredited: 0n,
+    amountPending: 0n,
+    dueAt: null,
+    finalizedAt: null,
+    paidAt: null,
+    voidedAt: null,
+    uncollectibleAt: null,
+    createdAt: now,
+    updatedAt: now,
+    lines,
+  };
+}

@@ -1,0 +1,49 @@
+import { Controller, Param, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { IdPipe, NoFields, Operation, tag } from '../../platform/http';
+import {
+  InvoiceDto,
+  invoiceNotFound,
+  invoiceNotVoid,
+  invoiceOvertaken,
+  invoiceReissued,
+  toInvoiceDto,
+} from '../invoicing';
+import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { ReissuesService } from './reissues.service';
+
+/** Here and not with invoices: whether it is still owed, the subscription knows. */
+@ApiTags('Invoices')
+@Controller('v1/invoices')
+export class InvoiceReissuesController {
+  constructor(private readonly reissues: ReissuesService) {}
+
+  @Post(':id/reissue')
+  @NoFields()
+  @Operation({
+    summary: 'Issue a void invoice anew',
+    description:
+      'An invoice with the same charges, and the coupons, taxes and credit of now, finalised at once; `reissue_of` names the ' +
+      'void one. A void invoice is issued anew once, and not where something it billed was changed or ended since.',
+    status: 201,
+    answer: InvoiceDto,
+    reads: 'post',
+    problems: [
+      invoiceNotFound,
+      invoiceNotVoid,
+      invoiceReissued,
+      invoiceOvertaken,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async reissueInvoice(
+    @Param('id', new IdPipe('inv', invoiceNotFound)) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InvoiceDto> {
+    const invoice = await this.reissues.reissue(id);
+    tag(response, invoice);
+    return toInvoiceDto(invoice);
+  }
+}

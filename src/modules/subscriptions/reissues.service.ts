@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { type Invoice, ReissueInvoiceService, type Standing } from '../invoicing';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+/** Void invoices of subscriptions, and any others, billed anew: what has become of their items is known here. */
+@Injectable()
+export class ReissuesService {
+  constructor(
+    private readonly reissuing: ReissueInvoiceService,
+    private readonly subscriptions: SubscriptionsRepository,
+  ) {}
+
+  /** @throws {ProblemError} what `ReissueInvoiceService.reissue` throws */
+  reissue(invoiceId: string): Promise<Invoice> {
+    return this.reissuing.reissue(invoiceId, (invoice) => this.standingOf(invoice));
+  }
+
+  /** The subscription stays locked, so that nothing is changed or ended meanwhile. */
+  private async standingOf({ subscriptionId, lines }: Invoice): Promise<Standing> {
+    const snapshot =
+      subscriptionId === null ? null : await this.subscriptions.lockSnapshot(subscriptionId);
+    const period = snapshot?.period ?? null;
+    return {
+      itemEnds: await this.subscriptions.itemEnds(lines.flatMap(({ itemId }) => itemId ?? [])),
+      earnedUntil: period === null ? null : period.isClosed ? period.endAt : period.startAt,
+    };
+  }
+}

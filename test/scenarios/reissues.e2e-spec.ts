@@ -1,0 +1,186 @@
+import { startTestApp, type Invoice, Story, type TestApp } from '../support/story';
+
+const START = '2026-03-01T00:00:00.000Z';
+const APRIL = '2026-04-01T00:00:00.000Z';
+
+describe('void invoices that are issued anew', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const post = async (path: string, body: object = {}) => {
+    const answer = await engine.http.post(path).send(body);
+    return { status: answer.status, body: answer.body as Invoice & { readonly code?: string } };
+  };
+  const voidIt = async (id: string | undefined): Promise<void> => {
+    expect((await post(`/v1/invoices/${id ?? ''}/void`)).status).toBe(200);
+  };
+  const reissue = (id: string | undefined) => post(`/v1/invoices/${id ?? ''}/reissue`);
+
+  async function newest(story: Story): Promise<Invoice> {
+    const invoice = (await story.invoices()).at(-1);
+    if (invoice === undefined) throw new Error('There is an invoice.');
+    return invoice;
+  }
+
+  async function balanceOf(story: Story, account: string): Promise<string> {
+    const { body } = await engine.http.get(`/v1/ledger/accounts?customer_id=${story.customerId}`);
+    const { data } = body as { data: { account: string; balance: string }[] };
+    return data.find((one) => one.account === account)?.balance ?? '0';
+  }
+
+  it('say the same with the taxes of now, once, and the period is billed once', async () => {
+    const story = await Story.begin(engine, START);
+    await story.subscribe(await story.seats('1000'), { quantity: '3' });
+    await story.advance(APRIL);
+    const wrong = await newest(story);
+    const vat = await post('/v1/tax-rates', { name: 'VAT', percentage: '19' });
+    await engine.http
+      .patch(`/v1/customers/${story.customerId}`)
+      .send({ tax_rate_ids: [vat.body.id] });
+    expect((await reissue(wrong.id)).body).toMatchObject({
+      status: 409,
+      code: 'invoice_not_void',
+      invoice_status: 'open',
+    });
+    await voidIt(wrong.id);
+    await story.advance('2026-04-05T00:00:00.000Z');
+    const { status, body: right } = await reissue(wrong.id);
+    expect(status).toBe(201);
+    expect(right).toMatchObject({
+      reissue_of: wrong.id,
+      number: expect.stringMatching(/^TEST-/) as string,
+      status: 'open',
+      reason: 'renewal',
+      period_start: APRIL,
+      period_end: '2026-05-01T00:00:00.000Z',
+      subtotal: 3_000,
+      tax: 570,
+      total: 3_570,
+      lines: [{ type: 'recurring', quantity: '3', amount: 3_000, period_start: APRIL }],
+    });
+    expect((await reissue(wrong.id)).body).toMatchObject({
+      code: 'invoice_reissued',
+      reissued_as: right.id,
+    });
+    await story.advance('2026-06-01T00:00:00.000Z');
+    const billed = (await story.invoices()).filter(({ status: state }) => state !== 'void');
+    expect(billed.map(({ period_start }) => period_start?.slice(0, 7))).toEqual([
+      '2026-03',
+      '2026-04',
+      '2026-05',
+      '2026-06',
+    ]);
+    await story.verify();
+  });
+
+  it('can be voided and issued anew in their turn, by one of any number at once', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.plan(1_000));
+    const [first] = await story.invoices();
+    await voidIt(first?.id);
+    const answers = await Promise.all([1, 2, 3].map(() => reissue(first?.id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const second = await newest(story);
+    await voidIt(second.id);
+    const third = await reissue(second.id);
+    expect(third.body).toMatchObject({ reissue_of: second.id, total: 1_000 });
+    // What is issued anew is credited like any other when the subscription ends.
+    await story.advance('2026-03-11T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    expect((await newest(story)).subtotal).toBe(-645);
+    expect(await balanceOf(story, 'deferred_revenue')).toBe('0');
+    await story.verify();
+  });
+
+  it('credit again what a change credited', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.plan(3_100));
+    await story.advance('2026-03-11T00:00:00.000Z');
+    await story.tell(id, 'change', { plan_id: await story.plan(6_200), when: 'now' });
+    const change = await newest(story);
+    expect(change.lines.map(({ amount }) => amount)).toEqual([-2_100, 4_200]);
+    await voidIt(change.id);
+    // Meanwhile a part of the old price is taken back: the credit is for no more than is left.
+    const [bought] = await story.invoices();
+    const note = await post('/v1/credit-notes', {
+      invoice_id: bought?.id,
+      lines: [{ invoice_line_id: bought?.lines[0]?.id, amount: 1_500 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    expect(note.status).toBe(201);
+    const again = (await reissue(change.id)).body;
+    expect(again.lines.map(({ amount }) => amount)).toEqual([-1_600, 4_200]);
+    await story.advance(APRIL);
+    expect(await balanceOf(story, 'deferred_revenue')).toBe('-6200');
+    await story.verify();
+  });
+
+  it('credit again what a change of the interval credited, from revenue by then', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.plan(3_100));
+    await story.advance('2026-03-11T00:00:00.000Z');
+    const yearly = await story.plan(36_500, { interval: 'year' });
+    await story.tell(id, 'change', { plan_id: yearly, when: 'now' });
+    const change = await newest(story);
+    const before = await balanceOf(story, 'deferred_revenue');
+    await voidIt(change.id);
+    const again = (await reissue(change.id)).body;
+    expect(again.lines.map(({ amount }) => amount)).toEqual([-2_100, 36_500]);
+    expect(await balanceOf(story, 'deferred_revenue')).toBe(before);
+    await story.verify();
+  });
+
+  it('are refused once what they billed was changed or ended before its time', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.seats('100'), { quantity: '3' });
+    const [first] = await story.invoices();
+    await voidIt(first?.id);
+    await story.advance('2026-03-11T00:00:00.000Z');
+    await story.tell(id, 'change', { quantity: '5', when: 'now' });
+    expect((await reissue(first?.id)).body).toMatchObject({
+      status: 409,
+      code: 'invoice_overtaken',
+    });
+    // The rest of the period alone is billed.
+    expect(await story.amounts()).toEqual([[300], [339]]);
+    await story.verify();
+  });
+
+  it('for a period that is over are revenue at once', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.plan(1_000));
+    await voidIt((await newest(story)).id);
+    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.advance('2026-08-01T00:00:00.000Z');
+    const [first] = await story.invoices();
+    expect((await reissue(first?.id)).body).toMatchObject({
+      total: 1_000,
+      due_at: '2026-08-01T00:00:00.000Z',
+    });
+    expect(await balanceOf(story, 'deferred_revenue')).toBe('0');
+    expect(await balanceOf(story, 'revenue')).toBe('-1000');
+    await voidIt((await newest(story)).id);
+    expect(await balanceOf(story, 'revenue')).toBe('0');
+    await story.verify();
+  });
+
+  it('may be one-off', async () => {
+    const story = await Story.begin(engine, START);
+    const { body } = await post('/v1/invoices', {
+      customer_id: story.customerId,
+      currency: 'USD',
+      lines: [{ description: 'Set-up', amount: 5_000 }],
+    });
+    await post(`/v1/invoices/${body.id}/finalize`);
+    await voidIt(body.id);
+    expect((await reissue(body.id)).body).toMatchObject({ total: 5_000, status: 'open' });
+    expect((await reissue('inv_01h455vb4pex5vsknk084sn02q')).body).toMatchObject({ status: 404 });
+    await story.verify();
+  });
+});
