@@ -17,6 +17,8 @@ import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 
 const LARGEST_BODY = '1mb';
+/** A thousand events of usage with all the properties they may have. */
+const LARGEST_USAGE_BODY = '20mb';
 
 /**
  * What the page at /docs needs, from this service alone; Swagger UI sets styles in its elements and has its icons in data
@@ -52,20 +54,28 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   );
   app.use(guardUrl);
   app.use(readAsciiAsUtf8);
-  app.use(
-    json({ limit: LARGEST_BODY, type: 'application/json', strict: false, verify: requireUtf8 }),
-  );
+  const [parse, parseUsage] = [jsonParser(LARGEST_BODY), jsonParser(LARGEST_USAGE_BODY)];
+  app.use(either(isUsageRequest, parseUsage, parse));
   // A batch of usage is taken item by item: what is wrong with one says nothing against the others.
-  app.use(unless(isUsageRequest, guardBody));
+  app.use(either(isUsageRequest, pass, guardBody));
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   publishDocs(app);
 }
 
-function unless(isExempt: (request: Request) => boolean, handler: RequestHandler): RequestHandler {
-  return (request, response, next) =>
-    isExempt(request) ? next() : handler(request, response, next);
+function jsonParser(limit: string): RequestHandler {
+  return json({ limit, type: 'application/json', strict: false, verify: requireUtf8 });
 }
+
+function either(
+  condition: (request: Request) => boolean,
+  ifSo: RequestHandler,
+  ifNot: RequestHandler,
+): RequestHandler {
+  return (request, response, next) => (condition(request) ? ifSo : ifNot)(request, response, next);
+}
+
+const pass: RequestHandler = (_request, _response, next) => next();
 
 /**
  * One path for each resource: another spelling of it would be another request to the idempotency keys. Set on the router

@@ -5,3 +5,5 @@ export { MeteringModule } from './metering.module';
 export { MetersService } from './meters.service';
 export type { UsageQuery, UsageReading } from './store/usage-store';
 export { isUsageRequest } from './usage-route';
+export { UsageWatchers } from './usage-watchers';
+export type { MovedWindow, UsageWatcher } from './usage-watchers';

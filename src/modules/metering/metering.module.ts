@@ -9,8 +9,9 @@ import { MetersRepository } from './meters.repository';
 import { MetersService } from './meters.service';
 import { PriceMeterCheck } from './price-meter-check';
 import { AppendUsage } from './store/append-usage';
-import { StoredEvents } from './store/stored-events';
+import { GroupCommit } from './store/group-commit';
 import { PostgresUsageStore } from './store/postgres-usage-store';
+import { StoredEvents } from './store/stored-events';
 import { UsageBucketEntity } from './store/usage-bucket.entity';
 import { UsageDistinctValueEntity } from './store/usage-distinct-value.entity';
 import { UsageEventEntity } from './store/usage-event.entity';
@@ -26,6 +27,7 @@ import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageEventsController } from './usage-events.controller';
 import { UsageEventsService } from './usage-events.service';
 import { UsageService } from './usage.service';
+import { UsageWatchers } from './usage-watchers';
 
 @Module({
   imports: [
@@ -46,18 +48,20 @@ import { UsageService } from './usage.service';
   controllers: [MetersController, UsageEventsController],
   providers: [
     AppendUsage,
-    StoredEvents,
+    GroupCommit,
     MetersRepository,
     MetersService,
     PriceMeterCheck,
+    StoredEvents,
     UsageEventsService,
     UsageRemoval,
     UsageReader,
     UsageService,
     UsageStreams,
     UsageTotalsWriter,
+    UsageWatchers,
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
-  exports: [MetersService, UsageService],
+  exports: [MetersService, UsageService, UsageWatchers],
 })
 export class MeteringModule {}

@@ -1,10 +1,11 @@
 import { Controller, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Operation } from '../../platform/http';
 import { AppendResultDto, toAppendResultDto } from './dto/append-result.dto';
-import { readUsageRequest } from './dto/read-usage-request';
+import { NDJSON, readUsageRequest, type UsageReport } from './dto/read-usage-request';
 import { UsageBatchDto, UsageEventReportDto } from './dto/usage-event.dto';
+import type { AppendResult } from './store/usage-store';
 import { UsageEventsService } from './usage-events.service';
 import { USAGE_EVENTS_PATH } from './usage-route';
 
@@ -18,24 +19,32 @@ export class UsageEventsController {
   @Operation({
     summary: 'Report usage',
     description:
-      'One event, or up to 1,000 as `{ "events": [...] }`. Stored and counted in one commit. In a list, an event that ' +
-      'cannot be taken is in `rejected`, and the rest is stored. Every event has its own idempotency key, for ever, so ' +
+      'One event, up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, which may be packed with gzip. ' +
+      'Stored and counted in one commit; a body that breaks off stores nothing. In a list, an event that cannot be taken ' +
+      'is in `rejected`, and the rest is stored. Every event has its own idempotency key, for ever, so ' +
       'that a request can be sent again as it is: what was stored counts as `duplicates`. No `Idempotency-Key` is read.',
     status: 200,
     answer: AppendResultDto,
     reads: 'body',
   })
+  @ApiConsumes('application/json', NDJSON)
   @ApiBody({
     schema: {
       oneOf: [{ $ref: getSchemaPath(UsageEventReportDto) }, { $ref: getSchemaPath(UsageBatchDto) }],
     },
   })
   async reportUsage(@Req() request: Request): Promise<AppendResultDto> {
-    const report = readUsageRequest(request);
-    const result =
-      report.kind === 'event'
-        ? await this.usage.report(report.event)
-        : await this.usage.reportAll(report.items);
-    return toAppendResultDto(result);
+    return toAppendResultDto(await this.store(readUsageRequest(request)));
+  }
+
+  private store(report: UsageReport): Promise<AppendResult> {
+    switch (report.kind) {
+      case 'event':
+        return this.usage.report(report.event);
+      case 'batch':
+        return this.usage.reportAll(report.items);
+      case 'stream':
+        return this.usage.reportStream(report.items);
+    }
   }
 }

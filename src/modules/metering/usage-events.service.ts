@@ -6,35 +6,64 @@ import {
   type Rejection,
   UsageStore,
 } from './store/usage-store';
+import { Turns } from './turns';
 
 /** An item of a list of events: one that could be read, or why it could not. */
 export type UsageItem = IncomingEvent | Rejection;
 
+/** Each holds a connection for as long as its client takes to send; the others wait, and so do their clients. */
+const MOST_STREAMS = 4;
+
 @Injectable()
 export class UsageEventsService {
+  private readonly streams = new Turns(MOST_STREAMS);
+
   constructor(private readonly store: UsageStore) {}
 
   /** Stores one event. */
   report(event: UsageEvent): Promise<AppendResult> {
-    return this.store.append([{ ...event, index: 0 }]);
+    return this.store.appendOne(event);
   }
 
   /** Stores what can be stored of a list, in one commit, and tells of the rest by its place. */
-  async reportAll(items: Iterable<UsageItem> | AsyncIterable<UsageItem>): Promise<AppendResult> {
-    const unread: Rejection[] = [];
-    const result = await this.store.append(readable(items, unread));
-    if (unread.length === 0) return result;
-    const rejected = [...unread, ...result.rejected].sort((a, b) => a.index - b.index);
-    return { ...result, rejected };
+  async reportAll(items: readonly UsageItem[]): Promise<AppendResult> {
+    const [events, unread] = apart(items);
+    return withUnread(await this.store.append(events), unread);
+  }
+
+  /** The same for items that are still coming. If they break off, nothing is stored. */
+  reportStream(items: AsyncIterable<readonly UsageItem[]>): Promise<AppendResult> {
+    return this.streams.take(async () => {
+      const unread: Rejection[] = [];
+      const result = await this.store.append(readable(items, unread));
+      return withUnread(result, unread);
+    });
   }
 }
 
 async function* readable(
-  items: Iterable<UsageItem> | AsyncIterable<UsageItem>,
+  pieces: AsyncIterable<readonly UsageItem[]>,
   unread: Rejection[],
-): AsyncGenerator<IncomingEvent> {
-  for await (const item of items) {
-    if ('code' in item) unread.push(item);
-    else yield item;
+): AsyncGenerator<readonly IncomingEvent[]> {
+  for await (const items of pieces) {
+    const [events, faults] = apart(items);
+    unread.push(...faults);
+    yield events;
   }
+}
+
+function apart(items: readonly UsageItem[]): [IncomingEvent[], Rejection[]] {
+  const events: IncomingEvent[] = [];
+  const unread: Rejection[] = [];
+  for (const item of items) {
+    if ('code' in item) unread.push(item);
+    else events.push(item);
+  }
+  return [events, unread];
+}
+
+function withUnread(result: AppendResult, unread: readonly Rejection[]): AppendResult {
+  if (unread.length === 0) return result;
+  const rejected = [...unread, ...result.rejected].sort((a, b) => a.index - b.index);
+  return { ...result, rejected };
 }

@@ -12,6 +12,6 @@ export { dataSourceOptions } from './data-source-options';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
 export { migrate } from './migrate';
-export { isDatabaseUnavailable, violatedConstraint } from './postgres-errors';
+export { isDatabaseUnavailable, isLockTimeout, violatedConstraint } from './postgres-errors';
 export { assertVersion } from './versions';
 export type { VersionCondition } from './versions';

@@ -25,6 +25,13 @@ export function isWorthRetrying(error: unknown): boolean {
   return code === '40P01' || code === '40001' || violatedConstraint(error) === RETRIED_CONSTRAINT;
 }
 
+/** Somebody held a row for longer than a caller waits. */
+export function isLockTimeout(error: unknown): boolean {
+  return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
 const OUT_OF_REACH = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -49,7 +56,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
       OUT_OF_REACH.has(code) ||
       class_ === '08' || // connection exception
       class_ === '53' || // insufficient resources
-      code === '55P03' || // lock_not_available
+      code === LOCK_NOT_AVAILABLE ||
       code === '57014' || // query_canceled: statement_timeout
       code.startsWith('57P') // operator intervention: shutdown, crash, cannot connect now
     );

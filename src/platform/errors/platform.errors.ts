@@ -114,9 +114,10 @@ export const payloadTooLarge = defineProblem(
     code: 'payload_too_large',
     kind: 'too_large',
     title: 'The body is too large',
-    meaning: 'A body may hold 1 MiB.',
+    meaning:
+      'A body may hold 1 MiB; one that reports usage 20 MiB, or as NDJSON 100,000 lines of 1 MiB each at most.',
   },
-  () => ({ detail: 'The body holds more than 1 MiB.' }),
+  (detail: string) => ({ detail }),
 );
 
 export const unsupportedMediaType = defineProblem(
@@ -124,7 +125,8 @@ export const unsupportedMediaType = defineProblem(
     code: 'unsupported_media_type',
     kind: 'unsupported_media_type',
     title: 'The body is not JSON',
-    meaning: 'Send the body as UTF-8 with `Content-Type: application/json`.',
+    meaning:
+      'Send the body as UTF-8 with `Content-Type: application/json`, or `application/x-ndjson` where the operation reads it.',
   },
   (detail: string) => ({ detail }),
 );

@@ -47,7 +47,8 @@ export function guardBody(request: Request, _response: Response, next: NextFunct
   next(fault === null ? undefined : refusalOf([fault]));
 }
 
-function hasBody(request: Request): boolean {
+/** Whether a body was sent, whatever it holds. */
+export function hasBody(request: Request): boolean {
   const length = request.headers['content-length'];
   return (
     request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')

@@ -1,4 +1,4 @@
-export { guardBody, isKeepable, isStorable } from './body-guard';
+export { guardBody, hasBody, isKeepable, isStorable } from './body-guard';
 export { readAsciiAsUtf8, requireUtf8 } from './charset';
 export {
   HasNoRepeats,
@@ -24,6 +24,7 @@ export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
 export { ListQueryDto, pageOf, toPageDto, toPageRequest } from './list';
 export type { PageDto } from './list';
+export { linesOf } from './ndjson';
 export { NoFields } from './no-fields.guard';
 export { Operation } from './operation';
 export { sendFile } from './file';

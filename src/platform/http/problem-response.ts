@@ -75,7 +75,7 @@ export function asProblem(error: unknown): ProblemError {
     return serviceUnavailable('The database is out of reach or too busy.');
   }
   const status = statusOf(error);
-  if (status === 413) return payloadTooLarge();
+  if (status === 413) return payloadTooLarge('The body holds more than this route reads.');
   if (status === 415)
     return unsupportedMediaType('The encoding or charset of the body is not read.');
   if (status === 503) return serviceUnavailable('The service is stopping.');

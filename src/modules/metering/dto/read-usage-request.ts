@@ -1,40 +1,38 @@
 import type { Request } from 'express';
 import { malformedRequest, type ProblemItem, unsupportedMediaType } from '../../../platform/errors';
-import { refusalOf } from '../../../platform/http';
+import { hasBody, linesOf, refusalOf } from '../../../platform/http';
 import type { UsageEvent } from '../domain/usage-event';
-import type { Rejection } from '../store/usage-store';
 import type { UsageItem } from '../usage-events.service';
 import { readUsageEvent } from './read-usage-event';
 
 const MOST_IN_BATCH = 1_000;
+const MOST_LINES = 100_000;
+export const NDJSON = 'application/x-ndjson';
 
 export type UsageReport =
   | { readonly kind: 'event'; readonly event: UsageEvent }
-  | { readonly kind: 'items'; readonly items: Iterable<UsageItem> };
+  | { readonly kind: 'batch'; readonly items: readonly UsageItem[] }
+  | { readonly kind: 'stream'; readonly items: AsyncIterable<readonly UsageItem[]> };
 
 /**
- * What a request reports.
+ * What a request reports; the lines of NDJSON come as they are read.
  * @throws {ProblemError} `validation_failed` for a single event that is malformed and for a list that is none or too long,
- * `malformed_request`, `unsupported_media_type`
+ * `malformed_request`, `unsupported_media_type`; while lines are read `payload_too_large` as well
  */
 export function readUsageRequest(request: Request): UsageReport {
+  if (request.is(NDJSON) !== false && request.is(NDJSON) !== null) {
+    return { kind: 'stream', items: itemsOf(request) };
+  }
   const body = request.body as unknown;
   if (body === undefined && hasBody(request)) {
-    throw unsupportedMediaType('Only application/json is read.');
+    throw unsupportedMediaType(`Only application/json and ${NDJSON} are read.`);
   }
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, 'events')) {
-    return { kind: 'items', items: itemsOf(eventsIn(body)) };
+    return { kind: 'batch', items: eventsIn(body).map((value, index) => itemOf(index, value)) };
   }
   const event = readUsageEvent(body ?? {});
   if (isFaulty(event)) throw refusalOf(event);
   return { kind: 'event', event };
-}
-
-function hasBody(request: Request): boolean {
-  const length = request.headers['content-length'];
-  return (
-    request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
-  );
 }
 
 function eventsIn(body: object): readonly unknown[] {
@@ -51,20 +49,31 @@ function eventsIn(body: object): readonly unknown[] {
   return events;
 }
 
-function* itemsOf(events: readonly unknown[]): Generator<UsageItem> {
-  for (const [index, value] of events.entries()) yield itemOf(index, value);
+async function* itemsOf(request: Request): AsyncGenerator<readonly UsageItem[]> {
+  for await (const lines of linesOf(request, MOST_LINES)) {
+    yield lines.map(({ index, text }) => lineOf(index, text));
+  }
+}
+
+function lineOf(index: number, text: string | null): UsageItem {
+  const unread = { index, code: malformedRequest.definition.code };
+  if (text === null) return { ...unread, message: 'is not UTF-8' };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { ...unread, message: 'is not JSON' };
+  }
+  return itemOf(index, value);
 }
 
 function itemOf(index: number, value: unknown): UsageItem {
   const event = readUsageEvent(value);
-  return isFaulty(event) ? toRejection(index, event) : { ...event, index };
+  if (!isFaulty(event)) return { ...event, index };
+  const message = event.map((fault) => `${fault.pointer} ${fault.message}`.trim()).join('; ');
+  return { index, code: 'validation_failed', message };
 }
 
 function isFaulty(event: UsageEvent | readonly ProblemItem[]): event is readonly ProblemItem[] {
   return Array.isArray(event);
-}
-
-function toRejection(index: number, faults: readonly ProblemItem[]): Rejection {
-  const message = faults.map((fault) => `${fault.pointer} ${fault.message}`.trim()).join('; ');
-  return { index, code: 'validation_failed', message };
 }

@@ -1,17 +1,17 @@
 import { IS_COUNTED, GROUP_KEY, hourOf, METER_READS } from './counted-sql';
-import { MOVE_BUCKETS } from './bucket-sql';
+import { MOVE_BUCKETS, MOVED_WINDOWS, msOf, SIDES_OF_WINDOWS } from './bucket-sql';
 
 /** Number of the first parameter that the staged events take. */
-export const FIRST_STAGED = 8;
+export const FIRST_STAGED = 9;
 
 /**
- * The streams of the request: `id` null where there is none, `last_instant` null where the customer is gone, else the
- * last instant at which its events may have happened.
+ * The streams of the request: `id` null where there is none, `refusal` why none of its events can be stored, else null,
+ * `last_instant` the last at which they may have happened.
  */
 const STREAM = `
   stream AS (
-    SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[])
-      AS one(no, id, last_position, event_name, last_instant)
+    SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::timestamptz[])
+      AS one(no, id, last_position, event_name, refusal, last_instant)
   )`;
 
 const TALLY = `
@@ -33,12 +33,13 @@ export const recordSql = (staged: string): string => `
   ${STREAM},
   billed AS MATERIALIZED (
     SELECT stream_id, meter_id, period_start_at, period_end_at, min(id) AS id
-    FROM usage_billed WHERE stream_id = ANY($2::bigint[]) AND period_end_at > $6
+    FROM usage_billed WHERE stream_id = ANY($2::bigint[]) AND period_end_at > $7
     GROUP BY stream_id, meter_id, period_start_at, period_end_at
   ),
   late AS MATERIALIZED (
-    SELECT event.index, stream.id AS stream_id, stream.last_position + event.index + 1 AS position,
-      billed.id AS billed_id, meter.late_events
+    SELECT event.index, stream.no, stream.id AS stream_id, stream.last_position + event.index + 1 AS position,
+      billed.id AS billed_id, billed.meter_id, billed.period_start_at AS start_at, billed.period_end_at AS end_at,
+      meter.late_events
     FROM billed
     JOIN stream ON stream.id = billed.stream_id
     JOIN meter ON meter.id = billed.meter_id
@@ -50,7 +51,7 @@ export const recordSql = (staged: string): string => `
   incoming AS NOT MATERIALIZED (
     SELECT staged.*, stream.id AS stream_id, stream.last_position + staged.index + 1 AS position,
       CASE
-        WHEN stream.last_instant IS NULL THEN 'customer_not_found'
+        WHEN stream.refusal IS NOT NULL THEN stream.refusal
         WHEN staged.occurred_at > stream.last_instant THEN 'usage_in_future'
         WHEN staged.index IN (SELECT index FROM late WHERE late_events = 'reject') THEN 'usage_late'
       END AS refusal
@@ -58,7 +59,7 @@ export const recordSql = (staged: string): string => `
   ),
   fresh AS (
     INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)
-    SELECT key_digest, stream_id, position, occurred_at, $7::timestamptz, idempotency_key, properties
+    SELECT key_digest, stream_id, position, occurred_at, $8::timestamptz, idempotency_key, properties
     FROM incoming WHERE refusal IS NULL
     ORDER BY key_digest, index
     ON CONFLICT (key_digest) DO NOTHING
@@ -84,6 +85,7 @@ export const recordSql = (staged: string): string => `
     WHERE ${IS_COUNTED}
   ),
   ${MOVE_BUCKETS},
+  ${SIDES_OF_WINDOWS},
   missed AS (
     SELECT index, refusal FROM incoming
     WHERE NOT EXISTS (
@@ -93,10 +95,14 @@ export const recordSql = (staged: string): string => `
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(json_build_array(index, refusal)), '[]') FROM missed) AS missed,
-    (SELECT coalesce(json_agg(json_build_object('billedId', billed_id, 'events', events)), '[]') FROM (
-      SELECT billed_id, count(*) AS events FROM late JOIN fresh USING (stream_id, position)
-      GROUP BY billed_id ORDER BY billed_id
-    ) AS late_usage) AS late`;
+    (SELECT coalesce(json_agg(late_usage), '[]') FROM (
+      SELECT late.no, billed_id AS "billedId", meter_id AS "meterId", ${msOf('start_at')} AS "startMs",
+        ${msOf('end_at')} AS "endMs", count(*) AS events
+      FROM late JOIN fresh USING (stream_id, position)
+      GROUP BY late.no, billed_id, meter_id, start_at, end_at
+      ORDER BY billed_id
+    ) AS late_usage) AS late,
+    (SELECT coalesce(json_agg(moved_window), '[]') FROM (${MOVED_WINDOWS}) AS moved_window) AS windows`;
 
 /**
  * What became of the events that were not stored: a statement of its own, because it has to see what others stored under
@@ -105,11 +111,11 @@ export const recordSql = (staged: string): string => `
 export const judgeSql = (staged: string): string => `
   WITH staged AS NOT MATERIALIZED ${staged},
   ${STREAM},
-  missed AS (SELECT * FROM unnest($6::int[], $7::text[]) AS one(index, refusal)),
+  missed AS (SELECT * FROM unnest($7::int[], $8::text[]) AS one(index, refusal)),
   judged AS MATERIALIZED (
     SELECT missed.index, stream.id AS stream_id, staged.occurred_at,
       CASE
-        WHEN known.key_digest IS NULL THEN missed.refusal
+        WHEN known.key_digest IS NULL OR missed.refusal = 'busy' THEN missed.refusal
         WHEN known.stream_id = stream.id AND known.occurred_at = staged.occurred_at
           AND known.properties = staged.properties THEN 'duplicate'
         ELSE 'idempotency_key_reused'

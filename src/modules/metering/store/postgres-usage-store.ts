@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Group } from '../domain/group-usage';
-import type { StoredUsageEvent } from '../domain/usage-event';
+import type { StoredUsageEvent, UsageEvent } from '../domain/usage-event';
+import { toResult, toResultOfOne } from './append-result';
 import { AppendUsage } from './append-usage';
+import { GroupCommit } from './group-commit';
 import { StoredEvents } from './stored-events';
 import { UsageReader } from './usage-reader';
 import {
@@ -9,7 +11,7 @@ import {
   type EventFilter,
   type EventPage,
   type EventPageRequest,
-  type IncomingEvent,
+  type IncomingEvents,
   type UsageQuery,
   type UsageReading,
   type UsageSeries,
@@ -22,16 +24,19 @@ import {
 export class PostgresUsageStore extends UsageStore {
   constructor(
     private readonly appending: AppendUsage,
+    private readonly groupCommit: GroupCommit,
     private readonly reader: UsageReader,
     private readonly events: StoredEvents,
   ) {
     super();
   }
 
-  override append(
-    events: Iterable<IncomingEvent> | AsyncIterable<IncomingEvent>,
-  ): Promise<AppendResult> {
-    return this.appending.append(events);
+  override async append(events: IncomingEvents): Promise<AppendResult> {
+    return toResult(await this.appending.append(events));
+  }
+
+  override async appendOne(event: UsageEvent): Promise<AppendResult> {
+    return toResultOfOne(await this.groupCommit.write(event));
   }
 
   override aggregate(query: UsageQuery): Promise<UsageReading> {

@@ -56,7 +56,6 @@ export class StagedEvents {
   private textLength = 0;
   private isInTable = false;
   private earliestMs = Number.POSITIVE_INFINITY;
-  private lastIndex = -1;
 
   constructor(private readonly database: Database) {}
 
@@ -65,8 +64,8 @@ export class StagedEvents {
     return this.names;
   }
 
-  get isLarge(): boolean {
-    return this.isInTable;
+  get isEmpty(): boolean {
+    return this.names.length === 0;
   }
 
   /** When the first of them happened. */
@@ -74,14 +73,13 @@ export class StagedEvents {
     return new Date(this.earliestMs);
   }
 
-  /** No index is greater. */
-  get greatestIndex(): number {
-    return this.lastIndex;
+  /** Whether it is time for a table. */
+  get isFull(): boolean {
+    return !this.isInTable && this.columns.index.length > MOST_IN_MEMORY;
   }
 
-  async add(event: IncomingEvent): Promise<void> {
+  add(event: IncomingEvent): void {
     this.earliestMs = Math.min(this.earliestMs, event.timestamp.getTime());
-    this.lastIndex = Math.max(this.lastIndex, event.index);
     const digest = createHash('sha256').update(event.idempotencyKey).digest('hex').slice(0, 32);
     const row = [
       event.index,
@@ -91,18 +89,37 @@ export class StagedEvents {
       event.timestamp,
       JSON.stringify(event.properties),
     ] as const;
-    if (this.isInTable) {
-      this.addText(row);
-      if (this.textLength >= CHUNK_BYTES) await this.flush();
-      return;
-    }
-    this.addColumns(row);
-    if (this.columns.index.length > MOST_IN_MEMORY) await this.moveToTable();
+    if (this.isInTable) this.addText(row);
+    else this.addColumns(row);
   }
 
-  /** To be called after the last one. */
-  async end(): Promise<void> {
-    if (this.isInTable) await this.flush();
+  /** Lets the open transaction have a table for them. */
+  async moveToTable(): Promise<void> {
+    await this.database.query(TABLE);
+    const { index, digest, key, stream, occurredAt, properties } = this.columns;
+    this.columns = noColumns();
+    this.isInTable = true;
+    for (const [at, number] of index.entries()) {
+      this.addText([
+        number,
+        digest[at] ?? '',
+        key[at] ?? '',
+        stream[at] ?? 0,
+        occurredAt[at] ?? new Date(Number.NaN),
+        properties[at] ?? '',
+      ]);
+    }
+    await this.flush();
+  }
+
+  /** Brings what was added to the table, once it is worth the way or nothing more comes. */
+  async flush(isLast = true): Promise<void> {
+    if (!this.isInTable || this.text.length === 0) return;
+    if (!isLast && this.textLength < CHUNK_BYTES) return;
+    const rows = Buffer.from(this.text.join(''));
+    this.text = [];
+    this.textLength = 0;
+    await this.database.copy('usage_staged', rows);
   }
 
   /** @param first number of the first parameter that is free */
@@ -140,33 +157,6 @@ export class StagedEvents {
     const line = `${index}\t${digest}\t${escaped(key)}\t${stream}\t${occurredAt.toISOString()}\t${escaped(properties)}\n`;
     this.text.push(line);
     this.textLength += line.length;
-  }
-
-  private async moveToTable(): Promise<void> {
-    await this.database.query(TABLE);
-    const { index, digest, key, stream, occurredAt, properties } = this.columns;
-    this.columns = noColumns();
-    this.isInTable = true;
-    for (const [at, number] of index.entries()) {
-      const row = [
-        number,
-        digest[at] ?? '',
-        key[at] ?? '',
-        stream[at] ?? 0,
-        occurredAt[at] ?? new Date(Number.NaN),
-        properties[at] ?? '',
-      ] as const;
-      this.addText(row);
-    }
-    await this.flush();
-  }
-
-  private async flush(): Promise<void> {
-    if (this.text.length === 0) return;
-    const rows = Buffer.from(this.text.join(''));
-    this.text = [];
-    this.textLength = 0;
-    await this.database.copy('usage_staged', rows);
   }
 }
 

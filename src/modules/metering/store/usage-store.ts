@@ -8,6 +8,9 @@ export interface IncomingEvent extends UsageEvent {
   readonly index: number;
 }
 
+/** Events that are there, or that come some at a time. */
+export type IncomingEvents = Iterable<IncomingEvent> | AsyncIterable<readonly IncomingEvent[]>;
+
 export interface Rejection {
   readonly index: number;
   /** Stable, see docs/errors.md. */
@@ -82,11 +85,12 @@ export abstract class UsageStore {
    * Stores events and moves all that is counted of them, in one commit: the caller's transaction if there is one. What it
    * answers is true once that has committed. An event whose key is known counts as a duplicate, or is rejected when its
    * content differs.
-   * @param events read once, in order, with bounded memory
+   * @param events read once, in order, with bounded memory; while they come, nothing is held that others wait for
    */
-  abstract append(
-    events: Iterable<IncomingEvent> | AsyncIterable<IncomingEvent>,
-  ): Promise<AppendResult>;
+  abstract append(events: IncomingEvents): Promise<AppendResult>;
+
+  /** The same for one event, in a commit that it may share with others that came at the same time; in no transaction. */
+  abstract appendOne(event: UsageEvent): Promise<AppendResult>;
 
   /** The exact usage of a period, by group, from running totals wherever they cover it. */
   abstract aggregate(query: UsageQuery): Promise<UsageReading>;

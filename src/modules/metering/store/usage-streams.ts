@@ -28,6 +28,9 @@ const HOLD = `
   ORDER BY id
   FOR UPDATE`;
 
+/** What to do about streams that somebody else holds. */
+export type Patience = 'wait' | 'skip';
+
 /** The order of the events of a customer under a name. Whoever writes to a stream, or bills it, holds it. */
 @Injectable()
 export class UsageStreams {
@@ -36,12 +39,13 @@ export class UsageStreams {
   /**
    * Holds the streams until the transaction ends, in ascending order of their ids, so that no two callers wait for each
    * other. Those that are missing are made if asked for, and left out otherwise.
-   * @returns the streams in the order of the names, null where there is none
+   * @returns the streams in the order of the names; null where there is none, `busy` where somebody holds it
    */
   async hold(
     names: readonly StreamName[],
     isToBeMade: (name: StreamName) => boolean,
-  ): Promise<readonly (HeldStream | null)[]> {
+    patience: Patience,
+  ): Promise<readonly (HeldStream | 'busy' | null)[]> {
     this.database.requireTransaction();
     const found = await this.find(names);
     const missing = names.filter((name) => !found.has(keyOf(name)) && isToBeMade(name));
@@ -49,9 +53,12 @@ export class UsageStreams {
       await this.database.query(MAKE, columnsOf(missing));
       for (const [key, id] of await this.find(missing)) found.set(key, id);
     }
-    const held = await this.database.query<StreamRow>(HOLD, [[...found.values()]]);
+    const sql = patience === 'wait' ? HOLD : `${HOLD} SKIP LOCKED`;
+    const held = await this.database.query<StreamRow>(sql, [[...found.values()]]);
     const streams = new Map(held.map((stream) => [keyOf(stream), stream]));
-    return names.map((name) => streams.get(keyOf(name)) ?? null);
+    return names.map(
+      (name) => streams.get(keyOf(name)) ?? (found.has(keyOf(name)) ? 'busy' : null),
+    );
   }
 
   /** The id of a stream, good for ever; null where there is none. */
