@@ -1,3 +1,4 @@
+import { type MovedWindow, UsageWatchers } from '../../src/modules/metering';
 import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -122,5 +123,50 @@ describe('reporting usage', () => {
         { index: 5, code: 'validation_failed' },
       ],
     });
+  });
+
+  it('moves the windows that are registered, and tells who watches, in the same commit', async () => {
+    const name = 'watched';
+    const meter = await insertMeter(engine, {
+      eventName: name,
+      aggregation: 'sum',
+      groupBy: ['region'],
+    });
+    await send(event({ event_name: name, timestamp: '2026-03-01T07:00:00Z' }));
+    const window = { startAt: '2026-03-01T08:10:00Z', endAt: '2026-03-01T09:20:00Z' };
+    await engine.database.query(
+      `INSERT INTO usage_window (stream_id, meter_id, start_at, end_at)
+       SELECT id, $1, $3, $4 FROM usage_stream WHERE customer_id = $2`,
+      [meter, customer, window.startAt, window.endAt],
+    );
+    const told: MovedWindow[] = [];
+    let fails = false;
+    engine.app.get(UsageWatchers).register((windows) => {
+      told.push(...windows.filter(({ meterId }) => meterId === meter));
+      return fails ? Promise.reject(new Error('A watcher fails.')) : Promise.resolve();
+    });
+    const at = (time: string, region: string) =>
+      event({
+        event_name: name,
+        timestamp: `2026-03-01T${time}Z`,
+        properties: { amount: '1.5', region },
+      });
+    await send({ events: [at('08:10:00', 'eu'), at('09:20:00', 'eu'), at('09:19:59', 'us')] });
+    await send(at('08:30:00', 'eu'));
+    const value = (numerator: bigint, denominator = 1n) => ({ numerator, denominator });
+    const moved = {
+      customerId: customer,
+      meterId: meter,
+      period: { startAt: new Date(window.startAt), endAt: new Date(window.endAt) },
+    };
+    expect(told).toEqual([
+      { ...moved, before: value(0n), after: value(3n) },
+      { ...moved, before: value(3n), after: value(9n, 2n) },
+    ]);
+    fails = true;
+    const failed = at('08:40:00', 'eu');
+    expect((await send(failed)).status).toBe(500);
+    fails = false;
+    expect((await send(failed)).body).toEqual(accepted(1));
   });
 });

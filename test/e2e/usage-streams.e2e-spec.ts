@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
+import type { AppendResultDto } from '../../src/modules/metering/dto/append-result.dto';
 import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -182,11 +183,9 @@ describe('usage sent as NDJSON', () => {
       const toOther = other.http
         .post('/v1/usage-events')
         .set('Content-Type', 'application/x-ndjson')
-        .serialize((sent) => sent as unknown as string);
+        .serialize(String);
       const answers = await Promise.all([send(body), toOther.send(reversed)]);
-      const results = answers.map(
-        (answer) => answer.body as { accepted: number; duplicates: number },
-      );
+      const results = answers.map(({ body: result }): AppendResultDto => result as AppendResultDto);
       expect(results.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(3_000);
       expect(results.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBe(3_000);
       const counted = (await bucketsOf(engine, meter)).reduce((sum, { events }) => sum + events, 0);

@@ -22,15 +22,8 @@ const ADD_TO_TALLY = `
     duplicates = tally.duplicates + excluded.duplicates,
     rejected = tally.rejected + excluded.rejected`;
 
-/**
- * Stores what is new of the staged events and moves all that is counted of it. Events go in by the order of their keys, so
- * that two requests with the same keys wait for each other in one direction; a repetition within the request goes in
- * after the first. `missed` are those not stored: refused, or with a key that is known.
- * @param staged the events, in SQL
- */
-export const recordSql = (staged: string): string => `
-  WITH staged AS NOT MATERIALIZED ${staged},
-  ${STREAM},
+/** The events that lie in a period that is billed, and count there; most of the time the first part is empty. */
+const LATE = `
   billed AS MATERIALIZED (
     SELECT stream_id, meter_id, period_start_at, period_end_at, min(id) AS id
     FROM usage_billed WHERE stream_id = ANY($2::bigint[]) AND period_end_at > $7
@@ -47,7 +40,29 @@ export const recordSql = (staged: string): string => `
       AND event.occurred_at >= billed.period_start_at AND event.occurred_at < billed.period_end_at
     ${METER_READS}
     WHERE ${IS_COUNTED}
-  ),
+  )`;
+
+const COUNTED = `
+  counted AS MATERIALIZED (
+    SELECT event.stream_id, meter.id AS meter_id, meter.aggregation, event.position, event.occurred_at,
+      read.value, read.text, ${GROUP_KEY} AS group_key
+    FROM fresh AS event
+    JOIN stream ON stream.id = event.stream_id
+    JOIN meter ON meter.event_name = stream.event_name
+    ${METER_READS}
+    WHERE ${IS_COUNTED}
+  )`;
+
+/**
+ * Stores what is new of the staged events and moves all that is counted of it. Events go in by the order of their keys, so
+ * that two requests with the same keys wait for each other in one direction; a repetition within the request goes in
+ * after the first. `missed` are those not stored: refused, or with a key that is known.
+ * @param staged the events, in SQL
+ */
+export const recordSql = (staged: string): string => `
+  WITH staged AS NOT MATERIALIZED ${staged},
+  ${STREAM},
+  ${LATE},
   incoming AS NOT MATERIALIZED (
     SELECT staged.*, stream.id AS stream_id, stream.last_position + staged.index + 1 AS position,
       CASE
@@ -75,15 +90,7 @@ export const recordSql = (staged: string): string => `
     SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
     ${ADD_TO_TALLY}
   ),
-  counted AS MATERIALIZED (
-    SELECT event.stream_id, meter.id AS meter_id, meter.aggregation, event.position, event.occurred_at,
-      read.value, read.text, ${GROUP_KEY} AS group_key
-    FROM fresh AS event
-    JOIN stream ON stream.id = event.stream_id
-    JOIN meter ON meter.event_name = stream.event_name
-    ${METER_READS}
-    WHERE ${IS_COUNTED}
-  ),
+  ${COUNTED},
   ${MOVE_BUCKETS},
   ${SIDES_OF_WINDOWS},
   missed AS (

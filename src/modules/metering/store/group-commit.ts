@@ -72,7 +72,10 @@ class Lane {
   }
 
   private answer(one: Waiting, verdict: Verdict | null): void {
-    if (verdict !== 'busy') return one.settle(verdict);
+    if (verdict !== 'busy') {
+      one.settle(verdict);
+      return;
+    }
     invariant(this.next !== null, 'The last lane waits for whatever is held.');
     this.next.add(one);
   }
