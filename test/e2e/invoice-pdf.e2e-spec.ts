@@ -59,6 +59,28 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect((await engine.http.get(path).set('If-None-Match', before)).status).toBe(200);
   });
 
+  it('says what it said when it was finalised, whoever moves or renames itself later', async () => {
+    const customer = await buyer();
+    const [kept, later] = [await draft(customer), await draft(customer)];
+    await engine.http.post(`/v1/invoices/${kept}/finalize`);
+    const before = [await print(kept), await print(later)];
+    const address = { line1: '1 New Street', city: 'Athens', country: 'GR' };
+    const moved = await engine.http
+      .patch(`/v1/customers/${customer}`)
+      .send({ name: 'New Name', timezone: 'Europe/Athens', address });
+    expect(moved.status).toBe(200);
+    const after = [await print(kept), await print(later)];
+    expect(after[0]?.body.equals(before[0]?.body ?? Buffer.of())).toBe(true);
+    expect(after[1]?.body.equals(before[1]?.body ?? Buffer.of())).toBe(false);
+    const another = await startTestApp({
+      databaseUrl: engine.databaseUrl,
+      environment: { SELLER_NAME: 'Somebody Else' },
+    });
+    const { body } = await another.http.get(`/v1/invoices/${kept}.pdf`).buffer(true);
+    await another.close();
+    expect((body as Buffer).equals(before[0]?.body ?? Buffer.of())).toBe(true);
+  });
+
   it('prints a draft under its id', async () => {
     const id = await draft(await buyer());
     const { headers } = await print(id);

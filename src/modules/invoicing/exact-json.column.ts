@@ -2,6 +2,6 @@ import { Column } from 'typeorm';
 import { fromJson, toJson } from './domain/json';
 
 /** A value with bigints and instants in it, as JSON that loses nothing. */
-export function ExactJsonColumn(): PropertyDecorator {
-  return Column({ type: 'jsonb', transformer: { from: fromJson, to: toJson } });
+export function ExactJsonColumn(options: { readonly nullable?: true } = {}): PropertyDecorator {
+  return Column({ ...options, type: 'jsonb', transformer: { from: fromJson, to: toJson } });
 }

@@ -18,6 +18,7 @@ import type {
   InvoiceStatus,
   InvoiceTaxRate,
 } from './domain/invoice';
+import type { Parties } from './domain/parties';
 import { ExactJsonColumn } from './exact-json.column';
 
 @Entity('invoice')
@@ -80,6 +81,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
+  @ExactJsonColumn({ nullable: true }) readonly parties!: Parties | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

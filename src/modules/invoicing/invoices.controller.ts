@@ -100,8 +100,8 @@ export class InvoicesController {
   @Operation({
     summary: 'Print an invoice',
     description:
-      'A4, with dates in the time zone of the customer. The same invoice gives the same bytes for as long as neither it ' +
-      'nor what it shows of the customer and the seller has changed.',
+      'A4, with dates in the time zone of the customer. Buyer and seller are those of the instant at which it was finalised; ' +
+      'a draft shows them as they are now. The same invoice gives the same bytes for as long as it has not changed.',
     status: 200,
     file: 'application/pdf',
     reads: 'path',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { isWireSafe } from '../../core/money';
+import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { Outbox, told, type ToldChange } from '../../platform/outbox';
@@ -13,6 +14,7 @@ import { type BillingFacts, decideInvoice } from './domain/decide-invoice';
 import { finalized } from './domain/finalize';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
+import { buyerOf, type Parties } from './domain/parties';
 import { InvoiceBooks } from './invoice-books';
 import { invoiceTooLarge } from './invoicing.errors';
 import { invoiceCreated, invoiceFinalized, invoicePaid } from './invoicing.events';
@@ -38,6 +40,7 @@ export class IssueInvoiceService {
     private readonly redemptions: RedemptionsService,
     private readonly books: InvoiceBooks,
     private readonly outbox: Outbox,
+    private readonly configuration: Configuration,
   ) {}
 
   /**
@@ -120,10 +123,16 @@ export class IssueInvoiceService {
     const numbers = await this.takeNumbers(
       invoices.map(({ customerId }) => seriesOf(customers.get(customerId))),
     );
-    return invoices.map((draft, index) => ({
-      ...finalized(draft, numbers[index] ?? '', now),
-      version: draft.version + 1,
-    }));
+    return invoices.map((draft, index) => {
+      const parties = this.partiesOf(customers.get(draft.customerId));
+      const invoice = finalized(draft, numbers[index] ?? '', parties, now);
+      return { ...invoice, version: draft.version + 1 };
+    });
+  }
+
+  private partiesOf(customer: Customer | undefined): Parties {
+    invariant(customer !== undefined, 'the customer of an invoice was read');
+    return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }
 
   private decideAll(

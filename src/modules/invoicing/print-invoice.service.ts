@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Configuration } from '../../platform/config';
-import { type Address, type Customer, CustomersService } from '../customers';
-import { type Buyer, toInvoiceDocument } from './domain/document/invoice-document';
+import { CustomersService } from '../customers';
+import { toInvoiceDocument } from './domain/document/invoice-document';
+import type { Invoice } from './domain/invoice';
+import { buyerOf, type Parties } from './domain/parties';
 import { InvoicePrinter } from './invoice-printer';
 import { InvoicesService } from './invoices.service';
 
@@ -16,23 +18,19 @@ export class PrintInvoiceService {
   ) {}
 
   /**
-   * A PDF of the invoice, and what to call its file; the same bytes as long as the invoice, its customer and the seller's
-   * details stay as they are.
+   * A PDF of the invoice, and what to call its file; the same bytes as long as the invoice stays as it is. A draft shows the
+   * customer and the seller as they are now.
    * @throws {ProblemError} `invoice_not_found`
    */
   async print(id: string): Promise<{ readonly fileName: string; readonly bytes: Buffer }> {
     const invoice = await this.invoices.get(id);
-    const customer = await this.customers.getForHistory(invoice.customerId);
-    const document = toInvoiceDocument(invoice, toBuyer(customer), this.configuration.seller);
+    const { buyer, seller } = invoice.parties ?? (await this.partiesOf(invoice));
+    const document = toInvoiceDocument(invoice, buyer, seller);
     return { fileName: `${document.fileName}.pdf`, bytes: await this.printer.print(document) };
   }
-}
 
-function toBuyer({ name, email, address, timezone }: Customer): Buyer {
-  return { name, email, timezone, addressLines: address === null ? [] : linesOf(address) };
-}
-
-function linesOf({ line1, line2, postalCode, city, state, country }: Address): readonly string[] {
-  const place = [postalCode, city, state].filter((part) => part !== null).join(' ');
-  return [line1, line2, place, country].filter((line) => line !== null && line !== '') as string[];
+  private async partiesOf({ customerId }: Invoice): Promise<Parties> {
+    const customer = await this.customers.getForHistory(customerId);
+    return { seller: this.configuration.seller, buyer: buyerOf(customer) };
+  }
 }

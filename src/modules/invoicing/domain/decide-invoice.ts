@@ -66,6 +66,7 @@ export function decideInvoice(
     paidAt: null,
     voidedAt: null,
     uncollectibleAt: null,
+    parties: null,
     metadata: order.metadata,
     createdAt: now,
     updatedAt: now,

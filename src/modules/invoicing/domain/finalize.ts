@@ -1,17 +1,19 @@
 import { invariant } from '../../../core/invariant';
 import { mayBecome } from '../../../core/states';
+import type { Parties } from './parties';
 import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice';
 
 const DAY_MS = 86_400_000;
 
 /** What finalising makes of a draft: open, or paid where nothing is left to pay. */
-export function finalized(draft: Invoice, number: string, now: Date): Invoice {
+export function finalized(draft: Invoice, number: string, parties: Parties, now: Date): Invoice {
   invariant(draft.status === 'draft', 'only a draft is finalised');
   const isPaid = draft.amountDue === 0n;
   return {
     ...draft,
     status: isPaid ? 'paid' : 'open',
     number,
+    parties,
     finalizedAt: now,
     dueAt: new Date(now.getTime() + draft.daysUntilDue * DAY_MS),
     paidAt: isPaid ? now : null,

@@ -5,6 +5,7 @@ import type { Proration } from '../../../core/proration';
 import type { Transitions } from '../../../core/states';
 import type { TaxShare, TaxTreatment } from '../../../core/tax';
 import type { Period } from '../../../core/time';
+import type { Parties } from './parties';
 import type { LineTrace } from './trace';
 
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
@@ -142,6 +143,8 @@ export interface Invoice {
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;
   readonly uncollectibleAt: Date | null;
+  /** Null for a draft, and for an invoice from before they were kept. */
+  readonly parties: Parties | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -61,6 +61,7 @@ export function reissueOf(
     paidAt: null,
     voidedAt: null,
     uncollectibleAt: null,
+    parties: null,
     createdAt: now,
     updatedAt: now,
     lines,

@@ -1,23 +1,7 @@
 import { lastLocalDateOf, localDateOn, type Period } from '../../../../core/time';
 import { amountRemaining, type Invoice, type InvoiceLine, type InvoiceTaxRate } from '../invoice';
+import type { Buyer, Seller } from '../parties';
 import { formatAmount, formatQuantity, formatUnitPrice } from './figures';
-
-/** Who writes the invoice; what is not configured is null and not printed. */
-export interface Seller {
-  readonly name: string | null;
-  readonly addressLines: readonly string[];
-  readonly taxId: string | null;
-  readonly email: string | null;
-}
-
-/** Who is billed. */
-export interface Buyer {
-  readonly name: string;
-  readonly email: string | null;
-  readonly addressLines: readonly string[];
-  /** IANA name of the zone in which dates are shown. */
-  readonly timezone: string;
-}
 
 export interface Party {
   readonly name: string | null;

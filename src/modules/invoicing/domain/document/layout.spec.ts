@@ -1,5 +1,6 @@
 import type { Invoice, InvoiceLine } from '../invoice';
-import { type Buyer, type Seller, toInvoiceDocument } from './invoice-document';
+import type { Buyer, Seller } from '../parties';
+import { toInvoiceDocument } from './invoice-document';
 import { layOut } from './layout';
 import { type Command, PAGE_HEIGHT_PT, PAGE_WIDTH_PT, type Page, type Typeface } from './sheet';
 import { wrap } from './wrap';
@@ -67,6 +68,7 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     testClockId: null,
     subscriptionId: null,
     reissueOfId: null,
+    parties: null,
     renewsAt: null,
     currency: 'EUR',
     periodStartAt: MARCH.startAt,
