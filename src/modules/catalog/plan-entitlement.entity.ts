@@ -4,7 +4,10 @@ import type { EntitlementReset, PlanEntitlement } from './domain/plan';
 @Entity('plan_entitlement')
 @Index('plan_entitlement_entitlement_id_index', ['entitlementId'])
 @Check('plan_entitlement_value_check', `"value" >= 0`)
-@Check('plan_entitlement_reset_check', `"reset" IN ('period', 'never')`)
+@Check(
+  'plan_entitlement_reset_check',
+  `"reset" IN ('period', 'day', 'week', 'month', 'year', 'never')`,
+)
 export class PlanEntitlementEntity implements PlanEntitlement {
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
   @ForeignKey('PlanVersionEntity')

@@ -8,8 +8,11 @@ export type PlanInterval = (typeof PLAN_INTERVALS)[number];
 export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 
-/** When a metered allowance starts anew: with each billing period, or never. */
-export const ENTITLEMENT_RESETS = ['period', 'never'] as const;
+/**
+ * When a metered allowance starts anew: with each billing period, with each day, week (Monday), month or year of the
+ * calendar in the zone of the subscription, or never.
+ */
+export const ENTITLEMENT_RESETS = ['period', 'day', 'week', 'month', 'year', 'never'] as const;
 export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];
 
 /** What a subscriber of the plan is allowed. */

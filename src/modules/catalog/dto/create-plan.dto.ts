@@ -71,7 +71,8 @@ class PlanEntitlementInputDto {
   @ApiPropertyOptional({
     enum: ENTITLEMENT_RESETS,
     default: 'period',
-    description: 'When a metered allowance starts anew: with each billing period, or never.',
+    description:
+      'When a metered allowance starts anew: with each billing period, with each day, week (from Monday), month or year of the calendar in the zone of the subscription, or never.',
   })
   readonly reset?: EntitlementReset;
 }

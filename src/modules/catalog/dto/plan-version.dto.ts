@@ -35,7 +35,8 @@ export class PlanEntitlementDto {
 
   @ApiProperty({
     enum: ENTITLEMENT_RESETS,
-    description: 'When a metered allowance starts anew: with each billing period, or never.',
+    description:
+      'When a metered allowance starts anew: with each billing period, with each day, week (from Monday), month or year of the calendar in the zone of the subscription, or never.',
     example: 'period',
   })
   readonly reset!: EntitlementReset;

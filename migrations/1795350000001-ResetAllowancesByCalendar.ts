@@ -1,0 +1,26 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Allowances of plans may start anew with a unit of the calendar. */
+export class ResetAllowancesByCalendar1795350000001 implements MigrationInterface {
+  readonly name = 'ResetAllowancesByCalendar1795350000001';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      ALTER TABLE "plan_entitlement" DROP CONSTRAINT "plan_entitlement_reset_check"
+    `);
+    await queryRunner.query(`
+      ALTER TABLE "plan_entitlement" ADD CONSTRAINT "plan_entitlement_reset_check"
+      CHECK ("reset" IN ('period', 'day', 'week', 'month', 'year', 'never'))
+    `);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      ALTER TABLE "plan_entitlement" DROP CONSTRAINT "plan_entitlement_reset_check"
+    `);
+    await queryRunner.query(`
+      ALTER TABLE "plan_entitlement" ADD CONSTRAINT "plan_entitlement_reset_check"
+      CHECK ("reset" IN ('period', 'never'))
+    `);
+  }
+}
