@@ -14,6 +14,7 @@ import type { Offer, Snapshot, Subscription } from './domain/subscription';
 import { OffersService } from './offers.service';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
+import { SubscriptionWatchers } from './subscription-watchers';
 import { subscriptionTermsContradict } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
@@ -41,6 +42,7 @@ export class CreateSubscriptionService {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly outcomes: SubscriptionOutcomesService,
     private readonly due: DueSubscriptionsService,
+    private readonly watchers: SubscriptionWatchers,
     private readonly outbox: Outbox,
   ) {}
 
@@ -55,6 +57,7 @@ export class CreateSubscriptionService {
       const created = snapshot.subscription;
       await this.customers.fixCurrency(customer.id, created.currency);
       await this.subscriptions.insert(created, snapshot.items);
+      await this.watchers.tell([{ before: null, after: created }], now);
       await this.outbox.record(SUBSCRIPTION_EVENTS.created, { after: created, occurredAt: now });
       if (redemption !== null) await this.redemptions.redeem(redemption, now);
       if (outcome.periodOpened === null) return created;

@@ -1,2 +1,5 @@
 export { DueSubscriptions } from './due-subscriptions';
+export { anchorOf, type Subscription } from './domain/subscription';
+export { type SubscriptionChange, SubscriptionWatchers } from './subscription-watchers';
 export { SubscriptionsModule } from './subscriptions.module';
+export { SubscriptionsService } from './subscriptions.service';

@@ -14,6 +14,7 @@ import {
 } from '../invoicing';
 import type { NewIds, Outcome } from './domain/outcome';
 import type { Subscription } from './domain/subscription';
+import { SubscriptionWatchers } from './subscription-watchers';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
@@ -32,6 +33,7 @@ export class SubscriptionOutcomesService {
     private readonly invoicing: IssueInvoiceService,
     private readonly books: InvoiceBooks,
     private readonly redemptions: RedemptionsService,
+    private readonly watchers: SubscriptionWatchers,
     private readonly outbox: Outbox,
   ) {}
 
@@ -73,6 +75,10 @@ export class SubscriptionOutcomesService {
     const ended = outcomes.filter(({ subscription }) => subscription.status === 'canceled');
     await this.redemptions.endAll(
       ended.map(({ subscription }) => subscription.id),
+      now,
+    );
+    await this.watchers.tell(
+      applied.map(({ before, after }) => ({ before, after })),
       now,
     );
     await this.outbox.recordAll(

@@ -17,6 +17,7 @@ import { ScheduledChangeEntity } from './scheduled-change.entity';
 import { SubscriptionItemEntity } from './subscription-item.entity';
 import { SubscriptionOutcomesService } from './subscription-outcomes.service';
 import { SubscriptionPeriodEntity } from './subscription-period.entity';
+import { SubscriptionWatchers } from './subscription-watchers';
 import { SubscriptionEntity } from './subscription.entity';
 import { SubscriptionsController } from './subscriptions.controller';
 import { SubscriptionsRepository } from './subscriptions.repository';
@@ -40,6 +41,7 @@ import { SubscriptionsService } from './subscriptions.service';
   providers: [
     SubscriptionsRemoval,
     SubscriptionsRepository,
+    SubscriptionWatchers,
     OffersService,
     SubscriptionOutcomesService,
     DueSubscriptionsService,
@@ -49,5 +51,6 @@ import { SubscriptionsService } from './subscriptions.service';
     ReissuesService,
     SubscriptionsService,
   ],
+  exports: [SubscriptionsService, SubscriptionWatchers],
 })
 export class SubscriptionsModule {}

@@ -78,6 +78,15 @@ export class SubscriptionsRepository {
     return pageById(query, request);
   }
 
+  /** Those of a customer that have not ended, oldest first. */
+  runningOf(customerId: string): Promise<readonly Subscription[]> {
+    return this.database.select(
+      SubscriptionEntity,
+      `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`,
+      [customerId],
+    );
+  }
+
   /** The subscription alone, locked until the transaction ends. */
   lock(id: string): Promise<Subscription | null> {
     this.database.requireTransaction();

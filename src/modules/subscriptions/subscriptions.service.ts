@@ -70,6 +70,11 @@ export class SubscriptionsService {
     return this.subscriptions.page(filter, request);
   }
 
+  /** Subscriptions of a customer that have not ended, oldest first. */
+  runningOf(customerId: string): Promise<readonly Subscription[]> {
+    return this.subscriptions.runningOf(customerId);
+  }
+
   /**
    * What waits or waited for its time, newest first.
    * @throws {ProblemError} `subscription_not_found`
