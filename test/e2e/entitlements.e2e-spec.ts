@@ -49,6 +49,7 @@ describe('entitlements', () => {
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^ent_/) as string,
       ...sent,
+      thresholds: [80, 100],
       created_at: '2026-03-01T09:30:00.000Z',
       updated_at: '2026-03-01T09:30:00.000Z',
     });
@@ -119,6 +120,15 @@ describe('entitlements', () => {
     [{ unit: '' }, '/unit', 'is_text'],
     [{ unit: 'x'.repeat(41) }, '/unit', 'is_text'],
     [{ type: 'metered', meter_id: 'meter_x' }, '/meter_id', 'is_id'],
+    [{ thresholds: [0] }, '/thresholds', 'min'],
+    [{ thresholds: [1001] }, '/thresholds', 'max'],
+    [{ thresholds: [80.5] }, '/thresholds', 'is_int'],
+    [{ thresholds: [80, 80] }, '/thresholds', 'array_unique'],
+    [
+      { thresholds: Array.from({ length: 11 }, (_, at) => at + 1) },
+      '/thresholds',
+      'array_max_size',
+    ],
     [{ value: '1' }, '/value', 'unknown_field'],
     [{ metadata: [] }, '/metadata', 'is_metadata'],
   ])('with %j are refused', async (fields, pointer, code) => {

@@ -17,7 +17,7 @@ import { AddonsRepository } from './addons.repository';
 import { addonNotFound, priceTermsContradict } from './catalog.errors';
 import { addonArchived, addonCreated, addonUpdated } from './catalog.events';
 import type { Addon, AddonChange, AddonTerms } from './domain/addon';
-import type { Plan, PlanVersion } from './domain/plan';
+import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
 import { type Price, toPrice } from './domain/price';
 import { faultsOfPrices } from './domain/price-faults';
 import { PlansRepository } from './plans.repository';
@@ -148,6 +148,13 @@ export class CatalogService {
   async getPlanVersions(ids: readonly string[]): Promise<ReadonlyMap<string, PlanVersion>> {
     const found = await this.plans.findVersions(ids);
     return new Map(found.map((version) => [version.id, version]));
+  }
+
+  /** What plan versions allow, by their ids. It never changes: an answer may be kept. */
+  getPlanEntitlements(
+    versionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {
+    return this.plans.entitlementsOf(versionIds);
   }
 
   /** Add-ons that were sold, by id, archived ones as well; what does not exist is left out. */

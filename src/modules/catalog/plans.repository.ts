@@ -158,7 +158,8 @@ export class PlansRepository {
     }));
   }
 
-  private async entitlementsOf(
+  /** What versions allow, by their ids. */
+  async entitlementsOf(
     versionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {
     const found = await this.database.repository(PlanEntitlementEntity).find({

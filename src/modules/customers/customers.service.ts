@@ -14,6 +14,7 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type TaxRate, TaxRatesService } from '../tax-rates';
 import { TestClocksService } from '../test-clocks';
+import { CustomerDeletions } from './customer-deletions';
 import {
   customerCurrencyLocked,
   customerCurrencyMismatch,
@@ -38,6 +39,7 @@ export class CustomersService {
     private readonly outbox: Outbox,
     private readonly taxRates: TaxRatesService,
     private readonly testClocks: TestClocksService,
+    private readonly deletions: CustomerDeletions,
     private readonly clock: Clock,
   ) {}
 
@@ -146,6 +148,7 @@ export class CustomersService {
       const now = this.clock.now();
       const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
       await this.customers.update(after);
+      await this.deletions.tell(id);
       await this.outbox.record(customerDeleted, { after, before, occurredAt: now });
     });
   }

@@ -31,6 +31,13 @@ export class AddonEntitlementsRepository {
     ]);
   }
 
+  /** What these add-ons bring. */
+  findByAddons(addonIds: readonly string[]): Promise<readonly AddonEntitlement[]> {
+    return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = ANY ($1) ORDER BY id', [
+      addonIds,
+    ]);
+  }
+
   countByAddon(addonId: string): Promise<number> {
     return this.links.countBy({ addonId });
   }

@@ -66,6 +66,7 @@ export class AddonEntitlementsService {
       if ((await this.links.countByAddon(addonId)) > MOST_LINKS_OF_AN_ADDON) {
         throw tooManyAddonEntitlements(addonId);
       }
+      await this.entitlements.changeRules(entitlementId);
       await this.outbox.record(addonEntitlementCreated, { after: link, occurredAt: now });
       return link;
     });
@@ -104,6 +105,7 @@ export class AddonEntitlementsService {
       invariant(entitlement !== null, `The link ${id} refers to an entitlement that exists.`);
       assertFits(entitlement.type, after);
       await this.links.update(after);
+      await this.entitlements.changeRules(after.entitlementId);
       await this.outbox.record(addonEntitlementUpdated, {
         after,
         before,
@@ -120,6 +122,7 @@ export class AddonEntitlementsService {
       if (link === null) throw addonEntitlementNotFound(id);
       assertVersion(expected, link);
       await this.links.delete(id);
+      await this.entitlements.changeRules(link.entitlementId);
       await this.outbox.record(addonEntitlementDeleted, {
         after: link,
         occurredAt: this.clock.now(),

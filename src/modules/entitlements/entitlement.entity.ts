@@ -23,6 +23,9 @@ export class EntitlementEntity implements Entitlement {
   @ReferenceColumn({ nullable: true })
   @ForeignKey('MeterEntity')
   readonly meterId!: string | null;
+  @Column({ type: 'integer', array: true, default: [80, 100] })
+  readonly thresholds!: readonly number[];
+  @Column({ type: 'integer', default: 1 }) readonly rulesVersion!: number;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

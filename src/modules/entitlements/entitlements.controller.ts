@@ -81,7 +81,8 @@ export class EntitlementsController {
   @Patch(':id')
   @Operation({
     summary: 'Update an entitlement',
-    description: 'Changes its name or unit, or merges its metadata. Nothing sent changes nothing.',
+    description:
+      'Changes its name, unit or thresholds, or merges its metadata. Nothing sent changes nothing.',
     status: 200,
     answer: EntitlementDto,
     reads: 'change',

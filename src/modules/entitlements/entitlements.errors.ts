@@ -1,5 +1,6 @@
 import { defineProblem } from '../../platform/errors';
 import { MOST_LINKS_OF_AN_ADDON } from './domain/addon-entitlement';
+import { MOST_GRANTS } from './domain/grant-terms';
 import type { TermsFault } from './domain/entitlement';
 
 const describeFaults = (faults: readonly TermsFault[]) => ({
@@ -90,5 +91,62 @@ export const tooManyAddonEntitlements = defineProblem(
   (addonId: string) => ({
     detail: `The add-on ${addonId} is linked to ${MOST_LINKS_OF_AN_ADDON} entitlements already.`,
     extensions: { limit: MOST_LINKS_OF_AN_ADDON },
+  }),
+);
+
+export const entitlementKeyNotFound = defineProblem(
+  {
+    code: 'entitlement_key_not_found',
+    kind: 'not_found',
+    title: 'There is no entitlement with this key',
+    meaning:
+      'The key in the path is not that of an entitlement. A customer who lacks one that there is gets an answer without access.',
+  },
+  (key: string) => ({
+    detail: `There is no entitlement with the key ${JSON.stringify(key.slice(0, 100))}.`,
+  }),
+);
+
+export const entitlementNotMetered = defineProblem(
+  {
+    code: 'entitlement_not_metered',
+    kind: 'rule_broken',
+    title: 'Only metered entitlements can be consumed',
+    meaning: 'The entitlement is `boolean` or `static`: nothing of it is used up.',
+  },
+  (key: string) => ({ detail: `The entitlement ${key} is not metered.` }),
+);
+
+export const grantNotFound = defineProblem(
+  {
+    code: 'entitlement_grant_not_found',
+    kind: 'not_found',
+    title: 'There is no such grant',
+    meaning: 'The id in the path is not that of a grant of this entitlement to this customer.',
+  },
+  (id: string) => ({ detail: `There is no grant ${JSON.stringify(id)}.` }),
+);
+
+export const grantContradicts = defineProblem(
+  {
+    code: 'grant_contradicts',
+    kind: 'rule_broken',
+    title: 'The grant contradicts its entitlement or itself',
+    meaning:
+      'A `boolean` entitlement takes no `value`, every other one needs a positive one; `rollover` is for metered ones alone, its `min` at most its `max`; `expires_at` lies in the future.',
+  },
+  describeFaults,
+);
+
+export const tooManyGrants = defineProblem(
+  {
+    code: 'too_many_grants',
+    kind: 'rule_broken',
+    title: 'The customer has too many grants of the entitlement',
+    meaning: `A customer can have ${MOST_GRANTS} grants of one entitlement that have not ended.`,
+  },
+  (key: string) => ({
+    detail: `The customer has ${MOST_GRANTS} grants of ${key} already.`,
+    extensions: { limit: MOST_GRANTS },
   }),
 );

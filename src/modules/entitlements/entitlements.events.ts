@@ -1,6 +1,8 @@
 import { defineEvent } from '../../platform/outbox';
 import { AddonEntitlementDto, toAddonEntitlementDto } from './dto/addon-entitlement.dto';
 import { EntitlementDto, toEntitlementDto } from './dto/entitlement.dto';
+import { EntitlementGrantDto, toEntitlementGrantDto } from './dto/entitlement-grant.dto';
+import { ReachedEntitlementDto, toReachedEntitlementDto } from './dto/reached-entitlement.dto';
 
 export const entitlementCreated = defineEvent({
   type: 'entitlement.created',
@@ -11,7 +13,7 @@ export const entitlementCreated = defineEvent({
 
 export const entitlementUpdated = defineEvent({
   type: 'entitlement.updated',
-  meaning: 'The name, the unit or the metadata of an entitlement changed.',
+  meaning: 'The name, the unit, the thresholds or the metadata of an entitlement changed.',
   dto: EntitlementDto,
   toDto: toEntitlementDto,
 });
@@ -43,4 +45,34 @@ export const addonEntitlementDeleted = defineEvent({
     'The link of an add-on to an entitlement was deleted; the event shows it as it was last.',
   dto: AddonEntitlementDto,
   toDto: toAddonEntitlementDto,
+});
+
+export const granted = defineEvent({
+  type: 'entitlement.granted',
+  meaning: 'A customer was given some of an entitlement, beside what it subscribed to.',
+  dto: EntitlementGrantDto,
+  toDto: toEntitlementGrantDto,
+});
+
+export const grantVoided = defineEvent({
+  type: 'entitlement.grant_voided',
+  meaning: 'A grant was taken back.',
+  dto: EntitlementGrantDto,
+  toDto: toEntitlementGrantDto,
+});
+
+export const thresholdReached = defineEvent({
+  type: 'entitlement.threshold_reached',
+  meaning:
+    'The usage of a customer reached a threshold of its limit; once in each period for each threshold.',
+  dto: ReachedEntitlementDto,
+  toDto: toReachedEntitlementDto,
+});
+
+export const limitReached = defineEvent({
+  type: 'entitlement.limit_reached',
+  meaning: 'The usage of a customer reached its limit; once in each period.',
+  dto: ReachedEntitlementDto,
+  toDto: toReachedEntitlementDto,
+  example: { used: '1000', remaining: '0', percent: 100 },
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
+import { invariant } from '../../core/invariant';
 import {
   Database,
   type Page,
@@ -38,6 +39,39 @@ export class EntitlementsRepository {
     return this.entitlements.findOneBy({ id });
   }
 
+  findByKey(key: string): Promise<Entitlement | null> {
+    return this.database.selectOne(EntitlementEntity, 'WHERE key = $1', [key]);
+  }
+
+  /** Those with these ids, the newest first. */
+  findAll(ids: readonly string[]): Promise<readonly Entitlement[]> {
+    return this.database.select(EntitlementEntity, 'WHERE id = ANY ($1) ORDER BY id DESC', [ids]);
+  }
+
+  /** Of these, those that a meter counts. */
+  findMetered(ids: readonly string[]): Promise<readonly Entitlement[]> {
+    return this.database.select(
+      EntitlementEntity,
+      'WHERE id = ANY ($1) AND meter_id IS NOT NULL ORDER BY id',
+      [ids],
+    );
+  }
+
+  async rulesVersionOf(id: string): Promise<number> {
+    const entitlement = await this.find(id);
+    invariant(entitlement !== null, `The entitlement ${id} exists.`);
+    return entitlement.rulesVersion;
+  }
+
+  /** What customers were found to have of it holds no more once the transaction commits. */
+  async changeRules(id: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(
+      'UPDATE entitlement SET rules_version = rules_version + 1 WHERE id = $1',
+      [id],
+    );
+  }
+
   /** The entitlement, locked until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Entitlement | null> {
     this.database.requireTransaction();
@@ -60,10 +94,11 @@ export class EntitlementsRepository {
 
   /** Writes what an update may change. */
   async update(entitlement: Entitlement): Promise<void> {
-    const { name, unit, metadata, version, updatedAt } = entitlement;
+    const { name, unit, thresholds, metadata, version, updatedAt } = entitlement;
     await this.database.update(EntitlementEntity, entitlement.id, {
       name,
       unit,
+      thresholds,
       metadata,
       version,
       updatedAt,

@@ -42,6 +42,7 @@ export class EntitlementsService {
       ...terms,
       id: newId('ent'),
       version: 1,
+      rulesVersion: 1,
       createdAt: now,
       updatedAt: now,
     };
@@ -67,7 +68,7 @@ export class EntitlementsService {
   }
 
   /**
-   * Changes its name or unit and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * Changes its name, unit or thresholds and merges its metadata. What leaves it as it was changes nothing and tells nobody.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: EntitlementChange, expected: VersionCondition): Promise<Entitlement> {
@@ -103,15 +104,20 @@ export class EntitlementsService {
   private changed(before: Entitlement, change: EntitlementChange): Entitlement {
     const name = change.name ?? before.name;
     const unit = change.unit === undefined ? before.unit : change.unit;
+    const thresholds = change.thresholds ?? before.thresholds;
     const metadata = mergeMetadata(before.metadata, change.metadata);
     if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
     const same =
-      name === before.name && unit === before.unit && isDeepStrictEqual(metadata, before.metadata);
+      name === before.name &&
+      unit === before.unit &&
+      isDeepStrictEqual(thresholds, before.thresholds) &&
+      isDeepStrictEqual(metadata, before.metadata);
     if (same) return before;
     return {
       ...before,
       name,
       unit,
+      thresholds,
       metadata,
       version: before.version + 1,
       updatedAt: this.clock.now(),

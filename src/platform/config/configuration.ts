@@ -61,6 +61,8 @@ export class Configuration {
   readonly webhooksAllowedPorts: readonly number[] | 'any';
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly shutdownTimeoutMs: number;
+  /** How long a subscription that is past due still gives access. */
+  readonly pastDueGraceHours: number;
   /** Who writes the invoices; what is not set is null and not printed. */
   readonly seller: {
     readonly name: string | null;
@@ -100,6 +102,11 @@ export class Configuration {
     this.webhooksAllowedPorts =
       read(environment, 'WEBHOOKS_ALLOWED_PORTS', SETTINGS.WEBHOOKS_ALLOWED_PORTS) ??
       (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
+    this.pastDueGraceHours = readWithFallback(
+      environment,
+      'PAST_DUE_GRACE_HOURS',
+      SETTINGS.PAST_DUE_GRACE_HOURS,
+    );
     this.seller = {
       name: read(environment, 'SELLER_NAME', SETTINGS.SELLER_NAME),
       addressLines: read(environment, 'SELLER_ADDRESS', SETTINGS.SELLER_ADDRESS) ?? [],

@@ -147,6 +147,12 @@ export const SETTINGS = {
     meaning: 'How long requests and jobs in flight may take to finish after SIGTERM or SIGINT.',
     parse: integerBetween(0, 600_000),
   }),
+  PAST_DUE_GRACE_HOURS: setting({
+    fallback: '72',
+    accepts: '0 to 8784',
+    meaning: 'How long a subscription that is past due still gives what its plan allows.',
+    parse: integerBetween(0, 8_784),
+  }),
   SELLER_NAME: setting({
     fallback: null,
     accepts: 'a text',

@@ -11,7 +11,15 @@ describe('the terms of an entitlement', () => {
     ['boolean', METER, ['/meter_id']],
     ['static', METER, ['/meter_id']],
   ] as const)('of type %s with the meter %s: faults %j', (type, meterId, pointers) => {
-    const terms = { key: 'calls', name: 'Calls', type, unit: null, meterId, metadata: {} };
+    const terms = {
+      key: 'calls',
+      name: 'Calls',
+      type,
+      unit: null,
+      meterId,
+      thresholds: [],
+      metadata: {},
+    };
     expect(faultsOfEntitlement(terms).map(({ pointer }) => pointer)).toEqual(pointers);
   });
 });

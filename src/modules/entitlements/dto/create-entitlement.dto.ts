@@ -1,17 +1,28 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, Matches } from 'class-validator';
-import { IsIdOf, IsText, MetadataField, Nullable } from '../../../platform/http';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, Matches, Max, Min } from 'class-validator';
 import {
+  HasNoRepeats,
+  IsIdOf,
+  IsText,
+  MetadataField,
+  Nullable,
+  Omittable,
+} from '../../../platform/http';
+import {
+  ENTITLEMENT_KEY,
   ENTITLEMENT_TYPES,
   type EntitlementTerms,
   type EntitlementType,
+  USUAL_THRESHOLDS,
 } from '../domain/entitlement';
 
 export const LONGEST_NAME = 200;
 export const LONGEST_UNIT = 40;
+export const MOST_THRESHOLDS = 10;
+export const GREATEST_THRESHOLD = 1_000;
 
 export class CreateEntitlementDto {
-  @Matches(/^[a-z][a-z0-9_.-]{0,63}$/, {
+  @Matches(ENTITLEMENT_KEY, {
     message: 'must be 1 to 64 of a-z, 0-9, _, . and -, the first a letter',
   })
   @ApiProperty({
@@ -59,6 +70,22 @@ export class CreateEntitlementDto {
   })
   readonly meter_id?: string | null;
 
+  @Omittable()
+  @IsArray()
+  @ArrayMaxSize(MOST_THRESHOLDS)
+  @IsInt({ each: true })
+  @Min(1, { each: true })
+  @Max(GREATEST_THRESHOLD, { each: true })
+  @HasNoRepeats()
+  @ApiPropertyOptional({
+    type: [Number],
+    maxItems: MOST_THRESHOLDS,
+    description:
+      'Percents of the limit, 1 to 1000: reaching one is told of once in each period. Left out: 80 and 100.',
+    example: [80, 100],
+  })
+  readonly thresholds?: readonly number[];
+
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
@@ -70,6 +97,11 @@ export function toEntitlementTerms(dto: CreateEntitlementDto): EntitlementTerms 
     type: dto.type,
     unit: dto.unit ?? null,
     meterId: dto.meter_id ?? null,
+    thresholds: inOrder(dto.thresholds ?? USUAL_THRESHOLDS),
     metadata: dto.metadata ?? {},
   };
+}
+
+export function inOrder(thresholds: readonly number[]): readonly number[] {
+  return [...thresholds].sort((one, other) => one - other);
 }

@@ -40,6 +40,13 @@ export class EntitlementDto {
   })
   readonly meter_id!: string | null;
 
+  @ApiProperty({
+    type: [Number],
+    description: 'Percents of the limit: reaching one is told of once in each period.',
+    example: [80, 100],
+  })
+  readonly thresholds!: readonly number[];
+
   @MetadataProperty()
   readonly metadata!: object;
 
@@ -58,6 +65,7 @@ export function toEntitlementDto(entitlement: Entitlement): EntitlementDto {
     type: entitlement.type,
     unit: entitlement.unit,
     meter_id: entitlement.meterId,
+    thresholds: entitlement.thresholds,
     metadata: entitlement.metadata,
     created_at: toWireInstant(entitlement.createdAt),
     updated_at: toWireInstant(entitlement.updatedAt),

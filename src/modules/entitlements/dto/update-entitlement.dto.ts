@@ -1,7 +1,14 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsText, MetadataField, Nullable, Omittable } from '../../../platform/http';
+import { ArrayMaxSize, IsArray, IsInt, Max, Min } from 'class-validator';
+import { HasNoRepeats, IsText, MetadataField, Nullable, Omittable } from '../../../platform/http';
 import type { EntitlementChange } from '../domain/entitlement';
-import { LONGEST_NAME, LONGEST_UNIT } from './create-entitlement.dto';
+import {
+  GREATEST_THRESHOLD,
+  inOrder,
+  LONGEST_NAME,
+  LONGEST_UNIT,
+  MOST_THRESHOLDS,
+} from './create-entitlement.dto';
 
 export class UpdateEntitlementDto {
   @Omittable()
@@ -26,10 +33,31 @@ export class UpdateEntitlementDto {
   })
   readonly unit?: string | null;
 
+  @Omittable()
+  @IsArray()
+  @ArrayMaxSize(MOST_THRESHOLDS)
+  @IsInt({ each: true })
+  @Min(1, { each: true })
+  @Max(GREATEST_THRESHOLD, { each: true })
+  @HasNoRepeats()
+  @ApiPropertyOptional({
+    type: [Number],
+    maxItems: MOST_THRESHOLDS,
+    description: 'Percents of the limit, 1 to 1000: reaching one is told of once in each period.',
+    example: [80, 100],
+  })
+  readonly thresholds?: readonly number[];
+
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
 
 export function toEntitlementChange(dto: UpdateEntitlementDto): EntitlementChange {
-  return { name: dto.name, unit: dto.unit, metadata: dto.metadata };
+  const { name, unit, thresholds, metadata } = dto;
+  return {
+    name,
+    unit,
+    thresholds: thresholds === undefined ? undefined : inOrder(thresholds),
+    metadata,
+  };
 }

@@ -1,0 +1,84 @@
+import { formatExact, parseDecimal, ZERO } from '../../../core/decimal';
+import { allows, hasAccess, type Holding, limitOf, newlyReached, remainingOf } from './holding';
+
+const number = parseDecimal;
+
+function holding(fields: Partial<Holding> & { used?: string; spent?: string } = {}): Holding {
+  const { used = '0', spent = '0', ...rest } = fields;
+  return {
+    type: 'metered',
+    isHeld: true,
+    allowance: number('100'),
+    granted: ZERO,
+    isOverageAllowed: false,
+    counter: { window: null, used: number(used), spent: number(spent), told: [] },
+    ...rest,
+  };
+}
+
+const shown = (value: ReturnType<typeof limitOf>) => (value === null ? null : formatExact(value));
+
+describe('what a customer has', () => {
+  test.each<[string, Holding, [boolean, string | null, string | null]]>([
+    ['some left', holding({ used: '40' }), [true, '100', '60']],
+    ['nothing left', holding({ used: '100' }), [false, '100', '0']],
+    ['more used than allowed', holding({ used: '120' }), [false, '100', '0']],
+    ['overage', holding({ used: '120', isOverageAllowed: true }), [true, '100', '0']],
+    ['no limit', holding({ used: '120', allowance: null }), [true, null, null]],
+    ['with grants', holding({ used: '120', granted: number('30') }), [true, '130', '10']],
+    [
+      'what an expired grant covered stays covered',
+      holding({ used: '120', spent: '20', granted: number('5') }),
+      [true, '125', '5'],
+    ],
+    ['not held', holding({ isHeld: false, used: '5' }), [false, '0', '0']],
+    ['seats', holding({ type: 'static', allowance: number('5') }), [true, '5', null]],
+    ['no seats', holding({ type: 'static', allowance: ZERO }), [false, '0', null]],
+    ['a feature', holding({ type: 'boolean', allowance: null }), [true, null, null]],
+    ['no feature', holding({ type: 'boolean', isHeld: false }), [false, null, null]],
+  ])('%s', (_, given, [access, limit, remaining]) => {
+    expect(hasAccess(given)).toBe(access);
+    expect(shown(limitOf(given))).toBe(limit);
+    expect(shown(remainingOf(given))).toBe(remaining);
+  });
+
+  test.each<[string, Holding, string, boolean]>([
+    ['all that is left', holding({ used: '40' }), '60', true],
+    ['a little more', holding({ used: '40' }), '60.000000000001', false],
+    ['more, as overage', holding({ used: '40', isOverageAllowed: true }), '61', true],
+    ['more, without a limit', holding({ allowance: null }), '1000000', true],
+    ['what is not held', holding({ isHeld: false, isOverageAllowed: true }), '1', false],
+  ])('allows %s', (_, given, quantity, expected) => {
+    expect(allows(given, number(quantity))).toBe(expected);
+  });
+});
+
+describe('thresholds', () => {
+  const told = (used: string, thresholds: number[], before: number[] = []) => {
+    const given = holding({ used });
+    return newlyReached({ ...given, counter: { ...given.counter, told: before } }, thresholds);
+  };
+
+  test.each([
+    ['79.99', [80, 100], [], []],
+    ['80', [80, 100], [], [80]],
+    ['80', [80, 100], [80], []],
+    ['150', [100, 80], [], [80, 100]],
+    ['150', [150, 80], [80], [150]],
+    ['100', [80, 80], [], [80]],
+  ])('at %s of 100, of %j with %j told: %j', (used, thresholds, before, expected) => {
+    expect(told(used, thresholds, before)).toEqual(expected);
+  });
+
+  test.each([
+    ['nothing is used', holding({ allowance: ZERO })],
+    ['there is no limit', holding({ allowance: null, used: '5' })],
+    ['nothing is counted', holding({ type: 'static', used: '100' })],
+  ])('none is reached where %s', (_, given) => {
+    expect(newlyReached(given, [80, 100])).toEqual([]);
+  });
+
+  test('a limit of nothing is reached with the first use', () => {
+    expect(newlyReached(holding({ allowance: ZERO, used: '1' }), [80, 100])).toEqual([80, 100]);
+  });
+});

@@ -1,0 +1,20 @@
+import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import type { Rational } from '../../core/decimal';
+import { InstantColumn } from '../../platform/database';
+import { DecimalColumn } from './decimal-column';
+
+/** An answer to a request to consume, kept for ever: the same key gets it again. */
+@Entity('entitlement_consumption')
+export class EntitlementConsumptionEntity {
+  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
+  @ForeignKey('CustomerEntity')
+  readonly customerId!: string;
+  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
+  @ForeignKey('EntitlementEntity')
+  readonly entitlementId!: string;
+  @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' })
+  readonly idempotencyKey!: string;
+  @DecimalColumn() readonly quantity!: Rational;
+  @Column({ type: 'jsonb' }) readonly answer!: object;
+  @InstantColumn() readonly createdAt!: Date;
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import type { Grant } from './domain/grant';
+import { EntitlementGrantEntity } from './entitlement-grant.entity';
+import type { Pair } from './holdings.repository';
+
+@Injectable()
+export class GrantsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(grant: Grant): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.insert(EntitlementGrantEntity, toRow(grant));
+  }
+
+  /** Writes what time, a reset and a void may change. Its caller holds the lock of the customer's entitlement. */
+  async update(grant: Grant): Promise<void> {
+    this.database.requireTransaction();
+    const { balance, endedAt, end, version, updatedAt } = grant;
+    await this.database.update(EntitlementGrantEntity, grant.id, {
+      balance,
+      endedAt,
+      end,
+      version,
+      updatedAt,
+    });
+  }
+
+  async find({ customerId, entitlementId }: Pair, id: string): Promise<Grant | null> {
+    const row = await this.database.selectOne(
+      EntitlementGrantEntity,
+      'WHERE id = $1 AND customer_id = $2 AND entitlement_id = $3',
+      [id, customerId, entitlementId],
+    );
+    return row === null ? null : toGrant(row);
+  }
+
+  /** Those that have not ended, oldest first; some may have expired since. */
+  async running({ customerId, entitlementId }: Pair): Promise<readonly Grant[]> {
+    const rows = await this.database.select(
+      EntitlementGrantEntity,
+      'WHERE customer_id = $1 AND entitlement_id = $2 AND ended_at IS NULL ORDER BY id',
+      [customerId, entitlementId],
+    );
+    return rows.map(toGrant);
+  }
+
+  /** What a customer has grants of that count at an instant. */
+  async grantedTo(customerId: string, now: Date): Promise<readonly string[]> {
+    const rows = await this.database.query<{ entitlement_id: string }>(
+      `SELECT DISTINCT entitlement_id FROM entitlement_grant
+      WHERE customer_id = $1 AND ended_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
+      [customerId, now],
+    );
+    return rows.map(({ entitlement_id }) => entitlement_id);
+  }
+
+  async page({ customerId, entitlementId }: Pair, request: PageRequest): Promise<Page<Grant>> {
+    const query = this.database
+      .repository(EntitlementGrantEntity)
+      .createQueryBuilder('granted')
+      .where('granted.customerId = :customerId', { customerId })
+      .andWhere('granted.entitlementId = :entitlementId', { entitlementId });
+    const { items, next } = await pageById(query, request);
+    return { items: items.map(toGrant), next };
+  }
+}
+
+function toRow({ rollover, ...grant }: Grant): EntitlementGrantEntity {
+  return {
+    ...grant,
+    rolloverMin: rollover?.min ?? null,
+    rolloverMax: rollover?.max ?? null,
+  };
+}
+
+function toGrant({ rolloverMin: min, rolloverMax: max, ...row }: EntitlementGrantEntity): Grant {
+  return { ...row, rollover: min === null || max === null ? null : { min, max } };
+}

@@ -1,0 +1,263 @@
+import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
+import { invariant } from '../../core/invariant';
+import { parseExact, type Rational } from '../../core/decimal';
+import { Database } from '../../platform/database';
+import { CustomerAccessEntity } from './customer-access.entity';
+import { CustomerEntitlementEntity } from './customer-entitlement.entity';
+import { toNumeric } from './decimal-column';
+import type { Held, HoldingRow, SourceView } from './domain/customer-entitlement';
+import type { EntitlementType } from './domain/entitlement';
+import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
+import { EntitlementGraceEntity } from './entitlement-grace.entity';
+import type { Reset } from './domain/reset-window';
+
+/** A customer, as far as what it has is concerned. */
+export interface AccessHolder {
+  readonly id: string;
+  readonly testClockId: string | null;
+}
+
+/** A customer and an entitlement. */
+export interface Pair {
+  readonly customerId: string;
+  readonly entitlementId: string;
+}
+
+interface Answer {
+  readonly quantity: Rational;
+  readonly answer: object;
+}
+
+/** A row of `FRESH`, as `pg` reads it. */
+interface FreshRow {
+  readonly key: string;
+  readonly type: EntitlementType;
+  readonly meter_id: string | null;
+  readonly thresholds: readonly number[];
+  readonly id: string;
+  readonly version: number;
+  readonly customer_id: string;
+  readonly entitlement_id: string;
+  readonly test_clock_id: string | null;
+  readonly access_version: number;
+  readonly rules_version: number;
+  readonly valid_until: Date | null;
+  readonly is_held: boolean;
+  readonly allowance: string | null;
+  readonly granted: string;
+  readonly is_overage_allowed: boolean;
+  readonly reset: Reset | null;
+  readonly window_start_at: Date | null;
+  readonly window_end_at: Date | null;
+  readonly used: string;
+  readonly spent: string;
+  readonly told: readonly number[];
+  readonly sources: readonly SourceView[];
+  readonly due_at: Date | null;
+  readonly lease_ends_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** What was resolved after the last commit that may have changed it: three rows by their keys. */
+const FRESH = `
+  SELECT e.key, e.type, e.meter_id, e.thresholds, h.*
+  FROM entitlement e
+  JOIN customer_access a ON a.customer_id = $1
+  JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
+    AND h.access_version = a.version AND h.rules_version = e.rules_version`;
+
+const FRESH_BY_KEY = `${FRESH} WHERE e.key = $2`;
+const LOCKED_BY_KEY = `${FRESH_BY_KEY} FOR NO KEY UPDATE OF h`;
+
+const ENSURE_ACCESS = `
+  INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
+  ON CONFLICT DO NOTHING`;
+
+const CHANGE_ACCESS = `
+  INSERT INTO customer_access (customer_id, test_clock_id, version)
+  SELECT customer_id, test_clock_id, 1 FROM unnest($1::varchar[], $2::varchar[]) AS c (customer_id, test_clock_id)
+  ORDER BY customer_id
+  ON CONFLICT (customer_id) DO UPDATE SET version = customer_access.version + 1`;
+
+const ENSURE_HOLDING = `
+  INSERT INTO customer_entitlement (id, version, customer_id, entitlement_id, test_clock_id, access_version,
+    rules_version, is_held, granted, is_overage_allowed, used, spent, told, sources, created_at, updated_at)
+  VALUES ($1, 1, $2, $3, $4, 0, 0, false, 0, false, 0, 0, '[]', '[]', $5, $5)
+  ON CONFLICT DO NOTHING`;
+
+/** Metered ones of these customers whose windows must change with the period: grants roll over, a meter counts ahead. */
+const KEPT_AHEAD = `
+  SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
+  FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
+  WHERE h.customer_id = ANY ($1) AND e.type = 'metered' AND (e.meter_id IS NOT NULL OR EXISTS (
+    SELECT FROM entitlement_grant g WHERE g.customer_id = h.customer_id AND g.entitlement_id = h.entitlement_id
+      AND g.ended_at IS NULL))
+  ORDER BY h.customer_id, h.entitlement_id`;
+
+const BEGIN_GRACE = `
+  INSERT INTO entitlement_grace (subscription_id, customer_id, started_at)
+  SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
+  ON CONFLICT DO NOTHING`;
+
+/** What customers have, resolved. Entitlements above subscriptions read it; whoever changes it counts up a version. */
+@Injectable()
+export class HoldingsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** What was resolved of an entitlement and still holds, as far as commits go; null where it is to be resolved anew. */
+  async findFresh(customerId: string, key: string): Promise<Held | null> {
+    const [row] = await this.database.query<FreshRow>(FRESH_BY_KEY, [customerId, key]);
+    return row === undefined ? null : toHeld(row);
+  }
+
+  /** The same, locked until the transaction ends. */
+  async lockFresh(customerId: string, key: string): Promise<Held | null> {
+    this.database.requireTransaction();
+    const [row] = await this.database.query<FreshRow>(LOCKED_BY_KEY, [customerId, key]);
+    return row === undefined ? null : toHeld(row);
+  }
+
+  /** The row of a customer and an entitlement, made where there is none, locked until the transaction ends. */
+  async lock(
+    holder: AccessHolder,
+    entitlementId: string,
+    id: string,
+    now: Date,
+  ): Promise<HoldingRow> {
+    this.database.requireTransaction();
+    await this.database.query(ENSURE_HOLDING, [
+      id,
+      holder.id,
+      entitlementId,
+      holder.testClockId,
+      now,
+    ]);
+    const row = await this.database.selectOne(
+      CustomerEntitlementEntity,
+      'WHERE customer_id = $1 AND entitlement_id = $2 FOR NO KEY UPDATE',
+      [holder.id, entitlementId],
+    );
+    invariant(row !== null, `The customer ${holder.id} has a row for ${entitlementId}.`);
+    return row;
+  }
+
+  async update(row: HoldingRow): Promise<void> {
+    this.database.requireTransaction();
+    const { id, customerId: _, entitlementId: __, createdAt: ___, ...columns } = row;
+    await this.database.update(CustomerEntitlementEntity, id, columns);
+  }
+
+  /** Counts usage; what was resolved stays. */
+  async count(id: string, used: Rational, told: readonly number[], now: Date): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(
+      `UPDATE customer_entitlement SET used = $2, told = $3, updated_at = $4, version = version + 1 WHERE id = $1`,
+      [id, toNumeric(used), JSON.stringify(told), now],
+    );
+  }
+
+  /** How many commits may have changed what the customer has. */
+  async accessVersionOf({ id, testClockId }: AccessHolder): Promise<number> {
+    await this.database.query(ENSURE_ACCESS, [id, testClockId]);
+    const row = await this.database.selectOne(CustomerAccessEntity, 'WHERE customer_id = $1', [id]);
+    invariant(row !== null, `What the customer ${id} has is counted.`);
+    return row.version;
+  }
+
+  /** What was resolved for these customers holds no more once the transaction commits. */
+  async changeAccess(holders: readonly AccessHolder[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(CHANGE_ACCESS, [
+      holders.map(({ id }) => id),
+      holders.map(({ testClockId }) => testClockId),
+    ]);
+  }
+
+  /** What of these customers must be resolved in the commit that changes their subscriptions, ascending. */
+  keptAhead(customerIds: readonly string[]): Promise<readonly Pair[]> {
+    return this.database.query<Pair>(KEPT_AHEAD, [customerIds]);
+  }
+
+  async beginGrace(
+    subscriptions: readonly { readonly id: string; readonly customerId: string }[],
+    now: Date,
+  ): Promise<void> {
+    await this.database.query(BEGIN_GRACE, [
+      subscriptions.map(({ id }) => id),
+      subscriptions.map(({ customerId }) => customerId),
+      now,
+    ]);
+  }
+
+  async endGrace(subscriptionIds: readonly string[]): Promise<void> {
+    await this.database
+      .repository(EntitlementGraceEntity)
+      .delete({ subscriptionId: In([...subscriptionIds]) });
+  }
+
+  /** When the subscriptions of a customer fell behind with a payment, by their ids. */
+  async gracesOf(customerId: string): Promise<ReadonlyMap<string, Date>> {
+    const rows = await this.database.select(EntitlementGraceEntity, 'WHERE customer_id = $1', [
+      customerId,
+    ]);
+    return new Map(rows.map(({ subscriptionId, startedAt }) => [subscriptionId, startedAt]));
+  }
+
+  /** The answer that a key was given; its caller holds the lock of the row. */
+  findAnswer({ customerId, entitlementId }: Pair, idempotencyKey: string): Promise<Answer | null> {
+    return this.database.selectOne(
+      EntitlementConsumptionEntity,
+      'WHERE customer_id = $1 AND entitlement_id = $2 AND idempotency_key = $3',
+      [customerId, entitlementId, idempotencyKey],
+    );
+  }
+
+  async keepAnswer(
+    { customerId, entitlementId }: Pair,
+    idempotencyKey: string,
+    answer: Answer,
+    createdAt: Date,
+  ): Promise<void> {
+    await this.database.insert(EntitlementConsumptionEntity, {
+      customerId,
+      entitlementId,
+      idempotencyKey,
+      ...answer,
+      createdAt,
+    });
+  }
+}
+
+function toHeld(row: FreshRow): Held {
+  const { key, type, meter_id: meterId, thresholds } = row;
+  return {
+    entitlement: { id: row.entitlement_id, key, type, meterId, thresholds },
+    row: {
+      id: row.id,
+      version: row.version,
+      customerId: row.customer_id,
+      entitlementId: row.entitlement_id,
+      testClockId: row.test_clock_id,
+      accessVersion: row.access_version,
+      rulesVersion: row.rules_version,
+      validUntil: row.valid_until,
+      isHeld: row.is_held,
+      allowance: row.allowance === null ? null : parseExact(row.allowance),
+      granted: parseExact(row.granted),
+      isOverageAllowed: row.is_overage_allowed,
+      reset: row.reset,
+      windowStartAt: row.window_start_at,
+      windowEndAt: row.window_end_at,
+      used: parseExact(row.used),
+      spent: parseExact(row.spent),
+      told: row.told,
+      sources: row.sources,
+      dueAt: row.due_at,
+      leaseEndsAt: row.lease_ends_at,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    },
+  };
+}

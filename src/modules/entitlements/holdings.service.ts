@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Database, type Page, type PageRequest } from '../../platform/database';
+import { CustomersService } from '../customers';
+import { TestClocksService } from '../test-clocks';
+import { type CustomerEntitlement, type Held, shown } from './domain/customer-entitlement';
+import { entitlementKeyNotFound } from './entitlements.errors';
+import { EntitlementsRepository } from './entitlements.repository';
+import { GrantsRepository } from './grants.repository';
+import { HoldingsRepository } from './holdings.repository';
+import { SettleHoldingService } from './settle-holding.service';
+import { SourcesService } from './sources.service';
+
+/** What customers have. */
+@Injectable()
+export class HoldingsService {
+  constructor(
+    private readonly database: Database,
+    private readonly holdings: HoldingsRepository,
+    private readonly entitlements: EntitlementsRepository,
+    private readonly grants: GrantsRepository,
+    private readonly sources: SourcesService,
+    private readonly settling: SettleHoldingService,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * What a customer has of one entitlement right now: the row that commits keep, where it still holds.
+   * @throws {ProblemError} `customer_not_found`, `entitlement_key_not_found`
+   */
+  async get(customerId: string, key: string): Promise<CustomerEntitlement> {
+    return shown(await this.read(customerId, key));
+  }
+
+  /** The same, as it is kept. Throws what `get` throws. */
+  async read(customerId: string, key: string): Promise<Held> {
+    const found = await this.holdings.findFresh(customerId, key);
+    if (found !== null && holdsAt(found, await this.nowOf(found.row.testClockId))) return found;
+    return this.database.transaction(() => this.settled(customerId, key));
+  }
+
+  /**
+   * The same, locked until the caller's transaction ends, with the time of the customer.
+   * @throws {ProblemError} what `get` throws, `test_clock_advancing`, `test_clock_failed`
+   */
+  async lock(
+    customerId: string,
+    key: string,
+  ): Promise<{ readonly held: Held; readonly now: Date }> {
+    const found = await this.holdings.lockFresh(customerId, key);
+    const { testClockId } = found?.row ?? (await this.customers.get(customerId));
+    const now = await this.testClocks.nowFor(testClockId);
+    if (found !== null && holdsAt(found, now)) return { held: found, now };
+    return { held: await this.settled(customerId, key), now };
+  }
+
+  /**
+   * All that a customer has right now, the newest entitlement first.
+   * @throws {ProblemError} `customer_not_found`
+   */
+  async list(customerId: string, request: PageRequest): Promise<Page<CustomerEntitlement>> {
+    const { testClockId } = await this.customers.get(customerId);
+    const now = await this.nowOf(testClockId);
+    const given = await this.sources.entitlementsOf(customerId, now);
+    const granted = await this.grants.grantedTo(customerId, now);
+    const ids = [...new Set([...given, ...granted])]
+      .filter((id) => request.after === null || id < request.after)
+      .sort()
+      .reverse();
+    const page = ids.slice(0, request.limit);
+    const entitlements = await this.entitlements.findAll(page);
+    const items: CustomerEntitlement[] = [];
+    for (const { key } of entitlements) items.push(await this.get(customerId, key));
+    return { items, next: ids.length > page.length ? (page.at(-1) ?? null) : null };
+  }
+
+  private async settled(customerId: string, key: string): Promise<Held> {
+    const customer = await this.customers.get(customerId);
+    const entitlement = await this.entitlements.findByKey(key);
+    if (entitlement === null) throw entitlementKeyNotFound(key);
+    return this.settling.settle(customer, entitlement, await this.nowOf(customer.testClockId));
+  }
+
+  private async nowOf(testClockId: string | null): Promise<Date> {
+    return testClockId === null
+      ? this.clock.now()
+      : (await this.testClocks.get(testClockId)).instant;
+  }
+}
+
+function holdsAt({ row: { validUntil } }: Held, now: Date): boolean {
+  return validUntil === null || validUntil > now;
+}

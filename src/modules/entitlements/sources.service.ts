@@ -1,0 +1,172 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { parseExact } from '../../core/decimal';
+import { Configuration } from '../../platform/config';
+import { CatalogService, type PlanEntitlement } from '../catalog';
+import { anchorOf, type Subscription, SubscriptionsService } from '../subscriptions';
+import { AddonEntitlementsRepository } from './addon-entitlements.repository';
+import { accessOf, earliest } from './domain/access';
+import { type Allowance, allowanceOf, type Source } from './domain/allowance';
+import type { AddonEntitlement } from './domain/addon-entitlement';
+import type { Billing, Reset } from './domain/reset-window';
+import { HoldingsRepository } from './holdings.repository';
+
+const HOUR_MS = 3_600_000;
+
+/** What the subscriptions of a customer give of one entitlement at an instant. */
+export interface Given extends Allowance {
+  /** By what its usage is counted; null where no subscription gives it. */
+  readonly lead: { readonly reset: Reset; readonly billing: Billing } | null;
+  /** Until when this is known to hold; null: until something changes. */
+  readonly until: Date | null;
+}
+
+/** What subscriptions give, by their plans and add-ons. */
+interface Offered {
+  readonly subscriptions: readonly Subscription[];
+  readonly byVersion: ReadonlyMap<string, readonly PlanEntitlement[]>;
+  readonly links: readonly AddonEntitlement[];
+  readonly until: Date | null;
+}
+
+/** Finds where what a customer has comes from. */
+@Injectable()
+export class SourcesService {
+  private readonly graceMs: number;
+
+  constructor(
+    private readonly subscriptions: SubscriptionsService,
+    private readonly catalog: CatalogService,
+    private readonly links: AddonEntitlementsRepository,
+    private readonly holdings: HoldingsRepository,
+    configuration: Configuration,
+  ) {
+    this.graceMs = configuration.pastDueGraceHours * HOUR_MS;
+  }
+
+  /** What of one entitlement is given: by the oldest subscription first, its plan before its add-ons. */
+  async given(customerId: string, entitlementId: string, now: Date): Promise<Given> {
+    const offered = await this.offered(customerId, now);
+    const found = offered.subscriptions.flatMap((subscription) =>
+      sourcesIn(subscription, offered, entitlementId),
+    );
+    // A plan says when its allowance starts anew; add-ons alone follow the billing period.
+    const leading = found.find(({ source }) => source.kind === 'plan') ?? found[0];
+    return {
+      ...allowanceOf(found.map(({ source }) => source)),
+      lead:
+        leading === undefined
+          ? null
+          : { reset: leading.reset, billing: billingOf(leading.subscription) },
+      until: offered.until,
+    };
+  }
+
+  /** The entitlements that subscriptions give a customer something of. */
+  async entitlementsOf(customerId: string, now: Date): Promise<readonly string[]> {
+    const { byVersion, links } = await this.offered(customerId, now);
+    return [...[...byVersion.values()].flat(), ...links].map(({ entitlementId }) => entitlementId);
+  }
+
+  /** The entitlements in plan versions and add-ons, whoever has them. */
+  async entitlementsIn(
+    planVersionIds: readonly string[],
+    addonIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const byVersion = await this.catalog.getPlanEntitlements(planVersionIds);
+    const links = addonIds.length === 0 ? [] : await this.links.findByAddons(addonIds);
+    const found = new Map<string, string[]>();
+    const add = (owner: string, entitlementId: string): void => {
+      found.set(owner, [...(found.get(owner) ?? []), entitlementId]);
+    };
+    for (const [versionId, listed] of byVersion) {
+      for (const { entitlementId } of listed) add(versionId, entitlementId);
+    }
+    for (const { addonId, entitlementId } of links) add(addonId, entitlementId);
+    return found;
+  }
+
+  private async offered(customerId: string, now: Date): Promise<Offered> {
+    const running = await this.subscriptions.runningOf(customerId);
+    const graces = running.some(({ status }) => status === 'past_due')
+      ? await this.holdings.gracesOf(customerId)
+      : new Map<string, Date>();
+    const found = running.map((subscription) => ({
+      subscription,
+      access: accessOf(
+        { ...subscription, pastDueSince: graces.get(subscription.id) ?? null },
+        this.graceMs,
+        now,
+      ),
+    }));
+    const subscriptions = found
+      .filter(({ access }) => access.isGiven)
+      .map(({ subscription }) => subscription);
+    const addonIds = subscriptions.flatMap(({ addons }) => addons.map(({ addonId }) => addonId));
+    return {
+      subscriptions,
+      byVersion: await this.catalog.getPlanEntitlements(
+        subscriptions.map(({ planVersionId }) => planVersionId),
+      ),
+      links: addonIds.length === 0 ? [] : await this.links.findByAddons(addonIds),
+      until: earliest(found.map(({ access }) => access.until)),
+    };
+  }
+}
+
+interface FoundSource {
+  readonly source: Source;
+  readonly subscription: Subscription;
+  readonly reset: Reset;
+}
+
+function sourcesIn(
+  subscription: Subscription,
+  { byVersion, links }: Offered,
+  entitlementId: string,
+): readonly FoundSource[] {
+  const { id: subscriptionId, planId, planVersionId, addons } = subscription;
+  const plans = (byVersion.get(planVersionId) ?? [])
+    .filter((listed) => listed.entitlementId === entitlementId)
+    .map(({ value, isHardLimit, reset }) => ({
+      source: { kind: 'plan', subscriptionId, planId, value: exact(value), isHardLimit } as const,
+      subscription,
+      reset,
+    }));
+  const brought = addons.flatMap(({ addonId, quantity }) =>
+    links
+      .filter((link) => link.addonId === addonId && link.entitlementId === entitlementId)
+      .map(({ mode, value }) => ({
+        source: {
+          kind: 'addon',
+          subscriptionId,
+          addonId,
+          mode,
+          value: exact(value),
+          quantity: parseExact(quantity),
+        } as const,
+        subscription,
+        reset: 'period' as const,
+      })),
+  );
+  return [...plans, ...brought];
+}
+
+function exact(value: string | null) {
+  return value === null ? null : parseExact(value);
+}
+
+function billingOf(subscription: Subscription): Billing {
+  const { startAt, status, currentPeriodStartAt, currentPeriodEndAt } = subscription;
+  invariant(
+    currentPeriodStartAt !== null && currentPeriodEndAt !== null,
+    `The subscription ${subscription.id} gives access and has a period.`,
+  );
+  const anchor = anchorOf(subscription);
+  return {
+    startAt,
+    currentPeriod: { startAt: currentPeriodStartAt, endAt: currentPeriodEndAt },
+    // What follows a trial is counted from its end.
+    anchor: status === 'trialing' ? { ...anchor, startAt: currentPeriodEndAt } : anchor,
+  };
+}

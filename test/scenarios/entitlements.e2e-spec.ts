@@ -1,0 +1,280 @@
+import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+describe('what a customer has, over time', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: { PAST_DUE_GRACE_HOURS: '48' } });
+  });
+
+  afterAll(() => engine.close());
+
+  async function begin(now: string, customer: Readonly<Record<string, unknown>> = {}) {
+    const story = await Story.begin(engine, now, customer);
+    return { story, allowances: new Allowances(engine, story.customerId) };
+  }
+
+  /** A monthly plan that allows so many of an entitlement. */
+  function plan(
+    story: Story,
+    entitlementId: string,
+    value: string | null,
+    fields: Readonly<Record<string, unknown>> = {},
+    terms: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> {
+    const entitlements = [{ entitlement_id: entitlementId, value, ...fields }];
+    return story.plan(1_000, { entitlements, ...terms });
+  }
+
+  test('trial, upgrade, add-on, downgrade, pause, resume and end', async () => {
+    const { story, allowances } = await begin('2026-01-10T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    const small = await plan(story, id, '100', {}, { trial_days: 14 });
+    const large = await plan(story, id, '500');
+    const { addonId } = await createAddonWith(engine, id, { value: '50' });
+    const subscription = await story.subscribe(small);
+
+    expect(await allowances.of(key)).toMatchObject({
+      limit: '100',
+      resets_at: '2026-01-24T00:00:00.000Z',
+    });
+    await allowances.consume(key, '60');
+    await story.advance('2026-01-24T00:00:00Z');
+    expect(await allowances.of(key)).toMatchObject({
+      used: '0',
+      resets_at: '2026-02-24T00:00:00.000Z',
+    });
+
+    await allowances.consume(key, '100');
+    expect(await allowances.of(key)).toMatchObject({ has_access: false });
+    await story.tell(subscription.id, 'change', { plan_id: large, when: 'now' });
+    expect(await allowances.figures(key)).toEqual(['500', '100', '400']);
+    await story.tell(subscription.id, 'change', {
+      addons: [{ addon_id: addonId, quantity: '2' }],
+      when: 'now',
+    });
+    expect(await allowances.figures(key)).toEqual(['600', '100', '500']);
+
+    await story.tell(subscription.id, 'change', {
+      plan_id: small,
+      addons: [],
+      when: 'period_end',
+    });
+    expect(await allowances.figures(key)).toEqual(['600', '100', '500']);
+    await allowances.consume(key, '500');
+    await story.advance('2026-02-23T23:59:59.999Z');
+    expect(await allowances.figures(key)).toEqual(['600', '600', '0']);
+    await story.advance('2026-02-24T00:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['100', '0', '100']);
+
+    await allowances.consume(key, '30');
+    await story.tell(subscription.id, 'pause');
+    expect(await allowances.of(key)).toMatchObject({ has_access: false, limit: '0', sources: [] });
+    expect(await allowances.consume(key, '1')).toMatchObject({ allowed: false });
+    await story.advance('2026-03-01T00:00:00Z');
+    await story.tell(subscription.id, 'resume');
+    expect(await allowances.figures(key)).toEqual(['100', '30', '70']);
+    await story.tell(subscription.id, 'pause');
+    await story.advance('2026-05-05T00:00:00Z');
+    await story.tell(subscription.id, 'resume');
+    expect(await allowances.of(key)).toMatchObject({
+      used: '0',
+      remaining: '100',
+      resets_at: '2026-06-05T00:00:00.000Z',
+    });
+
+    await story.tell(subscription.id, 'cancel', { when: 'period_end' });
+    await story.advance('2026-06-04T23:59:59.999Z');
+    expect(await allowances.of(key)).toMatchObject({ has_access: true });
+    await story.advance('2026-06-05T00:00:00Z');
+    expect(await allowances.of(key)).toMatchObject({ has_access: false, resets_at: null });
+    await story.verify();
+  });
+
+  test('a start that lies ahead gives nothing before it', async () => {
+    const { story, allowances } = await begin('2026-01-10T00:00:00Z');
+    const { id, key } = await createEntitlement(engine, { type: 'boolean' });
+    await story.subscribe(await plan(story, id, null), { start_at: '2026-01-12T00:00:00Z' });
+    expect(await allowances.of(key)).toMatchObject({ has_access: false });
+    await story.advance('2026-01-12T00:00:00Z');
+    expect(await allowances.of(key)).toMatchObject({ has_access: true });
+  });
+
+  test.each<[string, string, Record<string, unknown>, string, string[]]>([
+    [
+      'the period, from the 31st',
+      'UTC',
+      {},
+      '2026-01-31T10:00:00Z',
+      ['2026-02-28T10:00:00.000Z', '2026-03-31T10:00:00.000Z', '2026-04-30T10:00:00.000Z'],
+    ],
+    [
+      'the month of the calendar',
+      'America/New_York',
+      { reset: 'month' },
+      '2026-01-31T10:00:00Z',
+      ['2026-02-01T05:00:00.000Z', '2026-03-01T05:00:00.000Z', '2026-04-01T04:00:00.000Z'],
+    ],
+    [
+      'the day, over a change of the clocks',
+      'Europe/Paris',
+      { reset: 'day' },
+      '2026-03-28T10:00:00Z',
+      ['2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z', '2026-03-30T22:00:00.000Z'],
+    ],
+    [
+      'the week',
+      'UTC',
+      { reset: 'week' },
+      '2026-01-31T10:00:00Z',
+      ['2026-02-02T00:00:00.000Z', '2026-02-09T00:00:00.000Z', '2026-02-16T00:00:00.000Z'],
+    ],
+  ])('usage starts anew with %s in %s', async (_, timezone, fields, now, resets) => {
+    const { story, allowances } = await begin(now, { timezone });
+    const { id, key } = await createEntitlement(engine);
+    await story.subscribe(await plan(story, id, '10', fields));
+    for (const reset of resets) {
+      expect(await allowances.consume(key, '10')).toMatchObject({
+        allowed: true,
+        resets_at: reset,
+      });
+      await story.advance(new Date(Date.parse(reset) - 1).toISOString());
+      expect(await allowances.consume(key, '1')).toMatchObject({ allowed: false });
+      await story.advance(reset);
+    }
+  });
+
+  test('usage that never starts anew is counted over all periods', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    await story.subscribe(await plan(story, id, '10', { reset: 'never' }));
+    await allowances.consume(key, '6');
+    await story.advance('2026-04-01T00:00:00Z');
+    expect(await allowances.of(key)).toMatchObject({ remaining: '4', resets_at: null });
+  });
+
+  test('a subscription behind with a payment gives access for the grace', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    const planId = await plan(story, id, '10');
+    const { id: subscriptionId } = await story.subscribe(planId);
+    await engine.database.query(
+      `INSERT INTO entitlement_grace (subscription_id, customer_id, started_at)
+      VALUES ($1, $2, '2026-01-01T00:00:00Z')`,
+      [subscriptionId, story.customerId],
+    );
+    await engine.database.query(`UPDATE subscription SET status = 'past_due' WHERE id = $1`, [
+      subscriptionId,
+    ]);
+    await story.tell(subscriptionId, 'change', { quantity: '2', when: 'now' });
+    expect(await allowances.consume(key, '4')).toMatchObject({ allowed: true });
+    await story.advance('2026-01-02T23:59:59.999Z');
+    expect(await allowances.of(key)).toMatchObject({ has_access: true });
+    await story.advance('2026-01-03T00:00:00Z');
+    expect(await allowances.of(key)).toMatchObject({ has_access: false });
+    expect(await allowances.consume(key, '1')).toMatchObject({ allowed: false });
+    await engine.database.query(`UPDATE subscription SET status = 'active' WHERE id = $1`, [
+      subscriptionId,
+    ]);
+    await story.tell(subscriptionId, 'change', { quantity: '1', when: 'now' });
+    expect(await allowances.figures(key)).toEqual(['10', '4', '6']);
+  });
+
+  test('grants roll over by their rules, one reset after the other, whether anybody asks or not', async () => {
+    const { story, allowances } = await begin('2026-01-31T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    await story.subscribe(await plan(story, id, '100'));
+    await allowances.grant(key, { value: '1000', rollover: { max: '1000' }, priority: 1 });
+    await allowances.grant(key, { value: '1000', rollover: { max: '100' }, priority: 2 });
+    await allowances.grant(key, { value: '5', rollover: { min: '50', max: '80' }, priority: 3 });
+    await allowances.grant(key, { value: '7', priority: 4 });
+    await allowances.consume(key, '700');
+    expect(await allowances.figures(key)).toEqual(['2112', '700', '1412']);
+    await story.advance('2026-02-28T00:00:00Z');
+    // 400, 100, 50, and nothing of the one without a rollover.
+    expect(await allowances.figures(key)).toEqual(['650', '0', '650']);
+    expect(await allowances.grants(key)).toEqual([
+      ['active', '400'],
+      ['active', '100'],
+      ['active', '50'],
+      ['lapsed', null],
+    ]);
+    await allowances.consume(key, '600');
+    // Nobody asks for three months.
+    await story.advance('2026-05-31T00:00:00Z');
+    expect(await allowances.grants(key)).toEqual([
+      ['lapsed', null],
+      ['lapsed', null],
+      ['active', '50'],
+      ['lapsed', null],
+    ]);
+    expect(await allowances.figures(key)).toEqual(['150', '0', '150']);
+  });
+
+  test('the rest of a grant is taken from what was allowed before a downgrade', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    const large = await plan(story, id, '1000');
+    const small = await plan(story, id, '10');
+    const subscription = await story.subscribe(large);
+    await allowances.grant(key, { value: '100', rollover: { max: '100' } });
+    await allowances.consume(key, '900');
+    await story.tell(subscription.id, 'change', { plan_id: small, when: 'period_end' });
+    await story.advance('2026-02-01T00:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['110', '0', '110']);
+  });
+
+  test('a grant expires at its instant, and what it covered stays covered', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    await story.subscribe(await plan(story, id, '10'));
+    await allowances.grant(key, { value: '10', expires_at: '2026-01-10T00:00:00Z' });
+    await allowances.consume(key, '14');
+    await story.advance('2026-01-09T23:59:59.999Z');
+    expect(await allowances.figures(key)).toEqual(['20', '14', '6']);
+    await story.advance('2026-01-10T00:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['14', '14', '0']);
+    expect(await allowances.grants(key)).toEqual([['expired', null]]);
+    await story.advance('2026-02-01T00:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['10', '0', '10']);
+  });
+
+  test('a pause with a grant keeps what was used; grants alone never start anew', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    const subscription = await story.subscribe(await plan(story, id, '10'));
+    await allowances.grant(key, { value: '10', rollover: { max: '10' } });
+    await allowances.consume(key, '13');
+    await story.tell(subscription.id, 'pause');
+    expect(await allowances.of(key)).toMatchObject({ has_access: false, limit: '10' });
+    await story.tell(subscription.id, 'resume');
+    expect(await allowances.figures(key)).toEqual(['20', '13', '7']);
+    await story.tell(subscription.id, 'cancel', { when: 'now' });
+
+    const alone = await begin('2026-01-01T00:00:00Z');
+    await alone.allowances.grant(key, { value: '10' });
+    await alone.allowances.consume(key, '4');
+    await alone.story.advance('2026-06-01T00:00:00Z');
+    expect(await alone.allowances.figures(key)).toEqual(['10', '4', '6']);
+    // What is left of it goes into the first period of a subscription.
+    await alone.story.subscribe(await plan(alone.story, id, '100'));
+    expect(await alone.allowances.figures(key)).toEqual(['106', '0', '106']);
+  });
+
+  test('thresholds are told of once in each period', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    await story.subscribe(await plan(story, id, '10'));
+    for (const month of ['02', '03']) {
+      await allowances.consume(key, '9');
+      await allowances.consume(key, '1');
+      await story.advance(`2026-${month}-01T00:00:00Z`);
+    }
+    const rows = await engine.database.query<{ type: string }>(
+      `SELECT type FROM event WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1`,
+      [story.customerId],
+    );
+    expect(rows).toHaveLength(6);
+  });
+});

@@ -1,0 +1,10 @@
+import { startTestApp } from './test-app';
+
+/** An engine that answers HTTP in a process of its own, on a database that its parent names; tells its address over IPC. */
+async function main([databaseUrl = '']: readonly string[]): Promise<void> {
+  const engine = await startTestApp({ databaseUrl });
+  process.on('disconnect', () => process.exit());
+  process.send?.(await engine.app.getUrl());
+}
+
+void main(process.argv.slice(2));
