@@ -2,8 +2,7 @@ import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { ReferenceColumn } from '../../platform/database';
 
 /**
- * Counts the commits that may have changed what a customer has. What was resolved before the last of them holds no more,
- * see docs/decisions/0021.
+ * Counts the commits that may have changed what a customer has. What was resolved before the last of them holds no more.
  */
 @Entity('customer_access')
 export class CustomerAccessEntity {

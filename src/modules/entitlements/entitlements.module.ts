@@ -18,6 +18,7 @@ import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
 import { EntitlementGrantEntity } from './entitlement-grant.entity';
 import { EntitlementEntity } from './entitlement.entity';
+import { EntitlementsRemoval } from './entitlements-removal';
 import { EntitlementsController } from './entitlements.controller';
 import { EntitlementsRepository } from './entitlements.repository';
 import { EntitlementsService } from './entitlements.service';
@@ -65,6 +66,7 @@ import { SourcesService } from './sources.service';
     ConsumeService,
     GrantsService,
     AccessFollowers,
+    EntitlementsRemoval,
   ],
 })
 export class EntitlementsModule {}

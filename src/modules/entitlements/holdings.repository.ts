@@ -60,16 +60,22 @@ interface FreshRow {
   readonly updated_at: Date;
 }
 
+const HOLDING_COLUMNS = [
+  'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
+  'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, told, sources, due_at',
+  'lease_ends_at, created_at, updated_at',
+]
+  .join(', ')
+  .replaceAll(/\b[a-z_]+/g, 'h.$&');
+
 /** What was resolved after the last commit that may have changed it: three rows by their keys. */
 const FRESH = `
-  SELECT e.key, e.type, e.meter_id, e.thresholds, h.*
+  SELECT e.key, e.type, e.meter_id, e.thresholds, ${HOLDING_COLUMNS}
   FROM entitlement e
   JOIN customer_access a ON a.customer_id = $1
   JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
-    AND h.access_version = a.version AND h.rules_version = e.rules_version`;
-
-const FRESH_BY_KEY = `${FRESH} WHERE e.key = $2`;
-const LOCKED_BY_KEY = `${FRESH_BY_KEY} FOR NO KEY UPDATE OF h`;
+    AND h.access_version = a.version AND h.rules_version = e.rules_version
+  WHERE e.key = $2`;
 
 const ENSURE_ACCESS = `
   INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
@@ -101,21 +107,29 @@ const BEGIN_GRACE = `
   SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
   ON CONFLICT DO NOTHING`;
 
-/** What customers have, resolved. Entitlements above subscriptions read it; whoever changes it counts up a version. */
+/** What is kept of customers: the tables of which no event tells, and those with the ids that events tell of. */
+const UNTOLD = ['entitlement_consumption', 'entitlement_grace', 'customer_access'];
+const TOLD = ['entitlement_grant', 'customer_entitlement'];
+
+/** What customers have, resolved: a row holds as long as the versions it was made of are the last ones. */
 @Injectable()
 export class HoldingsRepository {
   constructor(private readonly database: Database) {}
 
   /** What was resolved of an entitlement and still holds, as far as commits go; null where it is to be resolved anew. */
   async findFresh(customerId: string, key: string): Promise<Held | null> {
-    const [row] = await this.database.query<FreshRow>(FRESH_BY_KEY, [customerId, key]);
+    const [row] = await this.database.prepared<FreshRow>('holding', FRESH, [customerId, key]);
     return row === undefined ? null : toHeld(row);
   }
 
   /** The same, locked until the transaction ends. */
   async lockFresh(customerId: string, key: string): Promise<Held | null> {
     this.database.requireTransaction();
-    const [row] = await this.database.query<FreshRow>(LOCKED_BY_KEY, [customerId, key]);
+    const [row] = await this.database.prepared<FreshRow>(
+      'holding-locked',
+      `${FRESH} FOR NO KEY UPDATE OF h`,
+      [customerId, key],
+    );
     return row === undefined ? null : toHeld(row);
   }
 
@@ -203,6 +217,23 @@ export class HoldingsRepository {
       customerId,
     ]);
     return new Map(rows.map(({ subscriptionId, startedAt }) => [subscriptionId, startedAt]));
+  }
+
+  /** Removes all that customers have; returns the ids of what events tell of. */
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    for (const table of UNTOLD) {
+      await this.database.query(`DELETE FROM ${table} WHERE customer_id = ANY ($1)`, [customerIds]);
+    }
+    const removed: string[] = [];
+    for (const table of TOLD) {
+      const rows = await this.database.query<{ id: string }>(
+        `DELETE FROM ${table} WHERE customer_id = ANY ($1) RETURNING id`,
+        [customerIds],
+      );
+      removed.push(...rows.map(({ id }) => id));
+    }
+    return removed;
   }
 
   /** The answer that a key was given; its caller holds the lock of the row. */
