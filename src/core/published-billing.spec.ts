@@ -299,7 +299,9 @@ const different: Readonly<Record<string, string>> = {
 describe('published cases of proration, coupons, credits and invoices', () => {
   const cases = published.cases.filter(
     ({ area }) =>
-      !/^(tiers|percentage|volume|transform|graduated|weighted|min spend|rounding|rollover)/.test(area),
+      !/^(tiers|percentage|volume|transform|graduated|weighted|min spend|rounding|rollover)/.test(
+        area,
+      ),
   );
 
   test.each(cases)('$id $area: $rule', ({ id, expected }) => {
