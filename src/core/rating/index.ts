@@ -1,3 +1,4 @@
+export { chargeEvents, type ChargedEvents, type EventCharger } from './percentage';
 export type {
   FlatPrice,
   GraduatedPrice,

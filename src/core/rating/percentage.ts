@@ -5,74 +5,100 @@ import {
   lesserOf,
   multiply,
   parseDecimal,
+  rational,
   subtract,
-  sum,
   ZERO,
   type Rational,
 } from '../decimal';
 import type { PercentagePrice } from './price';
 import { exactly, lumpStep, ratedAmount, step, type RatedAmount, type TraceStep } from './trace';
 
+/** All that the events of a percentage price come to: enough to rate them without the events. */
+export type ChargedEvents = {
+  /** Events that are not wholly free. */
+  readonly events: bigint;
+  /** Their base amounts, less free parts, in minor units. */
+  readonly base: Rational;
+  /** What their minimum added, and what their maximum took: zero or less. */
+  readonly raisedBy: Rational;
+  readonly loweredBy: Rational;
+};
+
+/** Takes events one by one, so that any number of them fits in memory. */
+export interface EventCharger {
+  /** The next event in the order in which they happened, by its base amount in minor units. */
+  readonly add: (base: Rational) => void;
+  readonly charged: () => ChargedEvents;
+}
+
 /**
- * The percentage amount for events with the base amounts given, in minor units, in the order in
- * which they happened. While both free quotas last, an event is free; the event that crosses the
- * free amount is charged for what lies beyond it, with the fixed amount; then all is charged. Each
- * charged event is clamped to its minimum and maximum. Exact; the steps sum up all events, so that
- * a trace stays short.
+ * What a percentage price charges for events. While both free quotas last, an event is free; the event that crosses the
+ * free amount is charged for what lies beyond it, with the fixed amount; then all is charged. Each charged event is
+ * clamped to its minimum and maximum. Exact.
+ */
+export function chargeEvents(price: PercentagePrice): EventCharger {
+  const rate = parseDecimal(price.rate);
+  const fixedAmount = exactly(price.fixedAmountMinor);
+  const chargedPart = freeQuota(price);
+  let events = 0n;
+  let base = ZERO;
+  let raisedBy = ZERO;
+  let loweredBy = ZERO;
+  return {
+    add(baseAmount) {
+      const charged = chargedPart(baseAmount);
+      if (charged === null) return;
+      const amount = add(multiply(rate, charged), fixedAmount);
+      const clamped = clamp(amount, price.eventMinimumMinor, price.eventMaximumMinor);
+      const change = subtract(clamped, amount);
+      events += 1n;
+      base = add(base, charged);
+      if (compare(change, ZERO) > 0) raisedBy = add(raisedBy, change);
+      else loweredBy = add(loweredBy, change);
+    },
+    charged: () => ({ events, base, raisedBy, loweredBy }),
+  };
+}
+
+/**
+ * The percentage amount of events, in minor units; the steps sum up all events, so that a trace stays short.
  */
 export function ratePercentage(
   price: PercentagePrice,
-  baseAmounts: readonly Rational[],
+  { events, base, raisedBy, loweredBy }: ChargedEvents,
 ): RatedAmount {
-  const rate = parseDecimal(price.rate);
-  const fixedAmount = exactly(price.fixedAmountMinor);
-  const raisedBy: Rational[] = [];
-  const loweredBy: Rational[] = [];
-  const charged = chargedParts(price, baseAmounts);
-  for (const base of charged) {
-    const amount = add(multiply(rate, base), fixedAmount);
-    const clamped = clamp(amount, price.eventMinimumMinor, price.eventMaximumMinor);
-    const change = subtract(clamped, amount);
-    (compare(change, ZERO) > 0 ? raisedBy : loweredBy).push(change);
-  }
-
-  const steps: TraceStep[] = [step('rate', sum(charged), rate)];
+  const steps: TraceStep[] = [step('rate', base, parseDecimal(price.rate))];
   if (price.fixedAmountMinor !== 0n) {
-    steps.push(step('fixed', exactly(BigInt(charged.length)), fixedAmount));
+    steps.push(step('fixed', rational(events), exactly(price.fixedAmountMinor)));
   }
   if (price.eventMinimumMinor !== null) {
-    steps.push(lumpStep('event_minimum', sum(raisedBy)));
+    steps.push(lumpStep('event_minimum', raisedBy));
   }
   if (price.eventMaximumMinor !== null) {
-    steps.push(lumpStep('event_maximum', sum(loweredBy)));
+    steps.push(lumpStep('event_maximum', loweredBy));
   }
   return ratedAmount(steps);
 }
 
-/** The base amount, less its free part, of each event that is not wholly free. */
-function chargedParts(price: PercentagePrice, baseAmounts: readonly Rational[]): Rational[] {
+/** The base amount of the next event, less its free part; null for one that is wholly free. */
+function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
   const freeAmount = price.freeAmountMinor > 0n ? exactly(price.freeAmountMinor) : null;
   const freeEvents = price.freeEvents > 0n ? price.freeEvents : null;
   let hasQuota = freeAmount !== null || freeEvents !== null;
   let seenEvents = 0n;
   let seenAmount = ZERO;
-  const charged: Rational[] = [];
-  for (const base of baseAmounts) {
-    if (!hasQuota) {
-      charged.push(base);
-      continue;
-    }
+  return (base) => {
+    if (!hasQuota) return base;
     seenEvents += 1n;
     seenAmount = add(seenAmount, base);
     if (freeAmount !== null && compare(seenAmount, freeAmount) > 0) {
-      charged.push(subtract(seenAmount, freeAmount));
       hasQuota = false;
-      continue;
+      return subtract(seenAmount, freeAmount);
     }
     const amountIsUsedUp = freeAmount !== null && compare(seenAmount, freeAmount) === 0;
     hasQuota = !amountIsUsedUp && (freeEvents === null || seenEvents < freeEvents);
-  }
-  return charged;
+    return null;
+  };
 }
 
 function clamp(amount: Rational, minimum: bigint | null, maximum: bigint | null): Rational {

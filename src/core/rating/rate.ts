@@ -11,18 +11,19 @@ import {
 } from '../decimal';
 import { invariant } from '../invariant';
 import { factorOf, type Proration } from '../proration';
-import { ratePercentage } from './percentage';
-import type { PackagePrice, PerUnitPrice, Price } from './price';
+import { chargeEvents, ratePercentage, type ChargedEvents } from './percentage';
+import type { PackagePrice, PercentagePrice, PerUnitPrice, Price } from './price';
 import { rateGraduated, rateVolume } from './tiers';
 import { lumpStep, ratedAmount, exactly, step, type RatedAmount } from './trace';
 
 /**
  * What is priced: a quantity, or for the percentage model the base amounts of the events in the
- * order in which they happened, in minor units.
+ * order in which they happened, in minor units, or what {@link chargeEvents} made of them.
  */
 export type Usage =
   | { readonly kind: 'quantity'; readonly quantity: Rational }
-  | { readonly kind: 'events'; readonly baseAmounts: readonly Rational[] };
+  | { readonly kind: 'events'; readonly baseAmounts: readonly Rational[] }
+  | { readonly kind: 'charged'; readonly charged: ChargedEvents };
 
 /**
  * The exact amount of `price` for `usage` in minor units, before the one rounding at the line, with
@@ -45,8 +46,7 @@ export function rate(price: Price, usage: Usage): RatedAmount {
     case 'package':
       return ratePackage(price, quantityOf(usage));
     case 'percentage':
-      invariant(usage.kind === 'events', 'the percentage model prices events');
-      return ratePercentage(price, usage.baseAmounts);
+      return ratePercentage(price, chargedBy(price, usage));
   }
 }
 
@@ -68,6 +68,14 @@ function ratePackage(price: PackagePrice, quantity: Rational): RatedAmount {
   const beyondFree = subtract(quantity, parseDecimal(price.freeUnits));
   const packages = compare(beyondFree, ZERO) > 0 ? ceiling(divide(beyondFree, size)) : 0n;
   return ratedAmount([step('package', exactly(packages), parseDecimal(price.unitAmount))]);
+}
+
+function chargedBy(price: PercentagePrice, usage: Usage): ChargedEvents {
+  invariant(usage.kind !== 'quantity', 'the percentage model prices events');
+  if (usage.kind === 'charged') return usage.charged;
+  const charger = chargeEvents(price);
+  usage.baseAmounts.forEach(charger.add);
+  return charger.charged();
 }
 
 function quantityOf(usage: Usage): Rational {

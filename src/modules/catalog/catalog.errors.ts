@@ -65,7 +65,7 @@ export const priceTermsContradict = defineProblem(
     kind: 'rule_broken',
     title: 'The terms of a price contradict each other',
     meaning:
-      'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, rising, the last one open; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units` and a meter. A price with a meter is `in_arrears`; `minimum_amount` is not above `maximum_amount`.',
+      'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, rising, the last one open; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units`, `free_amount`, `event_minimum_amount`, `event_maximum_amount` and a meter. A price with a meter is `in_arrears`, and only such a price is `by_group`; `minimum_amount` is not above `maximum_amount`.',
   },
   (faults: readonly PriceFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),

@@ -54,6 +54,11 @@ const tiersTransformer = {
   `("model" IN ('package', 'percentage')) = ("free_units" IS NOT NULL) AND "free_units" >= 0`,
 )
 @Check(
+  'price_event_limits_check',
+  `("model" = 'percentage') = ("free_amount" IS NOT NULL) AND "free_amount" >= 0 AND ("model" = 'percentage' OR num_nonnulls("event_minimum_amount", "event_maximum_amount") = 0) AND "event_minimum_amount" >= 0 AND "event_maximum_amount" >= 0 AND "event_minimum_amount" <= "event_maximum_amount"`,
+)
+@Check('price_by_group_check', `NOT "is_by_group" OR "meter_id" IS NOT NULL`)
+@Check(
   'price_timing_check',
   `"timing" = 'in_arrears' OR "timing" = 'in_advance' AND "meter_id" IS NULL`,
 )
@@ -81,9 +86,13 @@ export class PriceEntity implements PriceTerms {
   @Column({ type: 'numeric', nullable: true }) readonly freeUnits!: string | null;
   @Column({ type: 'numeric', nullable: true }) readonly rate!: string | null;
   @AmountColumn({ nullable: true }) readonly fixedAmount!: bigint | null;
+  @AmountColumn({ nullable: true }) readonly freeAmount!: bigint | null;
+  @AmountColumn({ nullable: true }) readonly eventMinimumAmount!: bigint | null;
+  @AmountColumn({ nullable: true }) readonly eventMaximumAmount!: bigint | null;
   @ReferenceColumn({ nullable: true })
   @ForeignKey('MeterEntity')
   readonly meterId!: string | null;
+  @Column({ type: 'boolean' }) readonly isByGroup!: boolean;
   @AmountColumn({ nullable: true }) readonly minimumAmount!: bigint | null;
   @AmountColumn({ nullable: true }) readonly maximumAmount!: bigint | null;
   @Column({ type: 'boolean', nullable: true }) readonly chargeFlatAtZero!: boolean | null;

@@ -15,6 +15,10 @@ const nothing: PriceTerms = {
   freeUnits: null,
   rate: null,
   fixedAmount: null,
+  freeAmount: null,
+  eventMinimumAmount: null,
+  eventMaximumAmount: null,
+  isByGroup: false,
   meterId: null,
   minimumAmount: null,
   maximumAmount: null,
@@ -61,6 +65,11 @@ describe('the terms of a price', () => {
     ['package, some units free', { ...package_, freeUnits: '50.5' }],
     ['percentage', percentage],
     ['percentage with all', { ...percentage, rate: '1', fixedAmount: 30n, freeUnits: '5.0' }],
+    [
+      'percentage within limits',
+      { ...percentage, freeAmount: 5n, eventMinimumAmount: 1n, eventMaximumAmount: 1n },
+    ],
+    ['per unit, by group', { ...perUnit, meterId: METER, isByGroup: true }],
     ['minimum equal to maximum', { ...flat, minimumAmount: 5n, maximumAmount: 5n }],
     ['a minimum alone', { ...flat, minimumAmount: 5n }],
     ['a maximum alone', { ...flat, maximumAmount: 5n }],
@@ -93,6 +102,9 @@ describe('the terms of a price', () => {
     ['/fixed_amount', { ...package_, fixedAmount: 5n }],
     ['/charge_flat_at_zero', { ...flat, chargeFlatAtZero: false }],
     ['/meter_id', { ...flat, meterId: METER }],
+    ['/free_amount', { ...package_, freeAmount: 5n }],
+    ['/event_minimum_amount', { ...perUnit, eventMinimumAmount: 5n }],
+    ['/event_maximum_amount', { ...flat, eventMaximumAmount: 5n }],
   ] as const)('of another model are not taken: %s', (pointer, terms) => {
     expect(pointersOf(terms)).toEqual([pointer]);
   });
@@ -105,6 +117,12 @@ describe('the terms of a price', () => {
       '/maximum_amount',
       { ...flat, minimumAmount: 6n, maximumAmount: 5n },
     ],
+    [
+      'an event minimum above its maximum',
+      '/event_maximum_amount',
+      { ...percentage, eventMinimumAmount: 6n, eventMaximumAmount: 5n },
+    ],
+    ['groups without a meter', '/by_group', { ...perUnit, isByGroup: true }],
     [
       'a meter, and due in advance',
       '/timing',

@@ -14,6 +14,9 @@ type ModelField =
   | 'freeUnits'
   | 'rate'
   | 'fixedAmount'
+  | 'freeAmount'
+  | 'eventMinimumAmount'
+  | 'eventMaximumAmount'
   | 'chargeFlatAtZero';
 
 const WIRE_NAMES: Readonly<Record<ModelField, string>> = {
@@ -24,6 +27,9 @@ const WIRE_NAMES: Readonly<Record<ModelField, string>> = {
   freeUnits: 'free_units',
   rate: 'rate',
   fixedAmount: 'fixed_amount',
+  freeAmount: 'free_amount',
+  eventMinimumAmount: 'event_minimum_amount',
+  eventMaximumAmount: 'event_maximum_amount',
   chargeFlatAtZero: 'charge_flat_at_zero',
 };
 
@@ -42,7 +48,10 @@ const FIELDS_OF: Readonly<Record<PriceModel, FieldsOfModel>> = {
   graduated: TIERED,
   volume: TIERED,
   package: { needed: ['unitAmount', 'packageSize'], allowed: ['freeUnits'] },
-  percentage: { needed: ['rate'], allowed: ['fixedAmount', 'freeUnits'] },
+  percentage: {
+    needed: ['rate'],
+    allowed: ['fixedAmount', 'freeUnits', 'freeAmount', 'eventMinimumAmount', 'eventMaximumAmount'],
+  },
 };
 
 /**
@@ -98,6 +107,11 @@ function faultsOfNumbers(terms: PriceTerms): readonly PriceFault[] {
   if (minimumAmount !== null && maximumAmount !== null && minimumAmount > maximumAmount) {
     faults.push({ pointer: '/maximum_amount', message: 'must not be below minimum_amount' });
   }
+  const { eventMinimumAmount: least, eventMaximumAmount: most } = terms;
+  if (least !== null && most !== null && least > most) {
+    const message = 'must not be below event_minimum_amount';
+    faults.push({ pointer: '/event_maximum_amount', message });
+  }
   return faults;
 }
 
@@ -121,11 +135,14 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly PriceFault[] {
 }
 
 /** What a meter counts is known at the end of a period; and a percentage is one of amounts that only a meter knows. */
-function faultsOfMeter({ model, timing, meterId }: PriceTerms): readonly PriceFault[] {
+function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly PriceFault[] {
   if (meterId === null) {
-    return model === 'percentage'
-      ? [{ pointer: '/meter_id', message: 'is required for model percentage' }]
-      : [];
+    return [
+      ...(model === 'percentage'
+        ? [{ pointer: '/meter_id', message: 'is required for model percentage' }]
+        : []),
+      ...(isByGroup ? [{ pointer: '/by_group', message: 'is for a price with a meter' }] : []),
+    ];
   }
   if (model === 'flat') return [{ pointer: '/meter_id', message: 'is not for model flat' }];
   return timing === 'in_advance'

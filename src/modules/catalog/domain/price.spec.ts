@@ -12,6 +12,10 @@ const nothing: PriceTerms = {
   freeUnits: null,
   rate: null,
   fixedAmount: null,
+  freeAmount: null,
+  eventMinimumAmount: null,
+  eventMaximumAmount: null,
+  isByGroup: false,
   meterId: null,
   minimumAmount: 1n,
   maximumAmount: 2n,
@@ -28,7 +32,13 @@ describe('a price', () => {
     [{ model: 'package', unitAmount: '5', packageSize: '10' }, { freeUnits: '0' }],
     [
       { model: 'percentage', rate: '0.1' },
-      { freeUnits: '0', fixedAmount: 0n },
+      {
+        freeUnits: '0',
+        fixedAmount: 0n,
+        freeAmount: 0n,
+        eventMinimumAmount: null,
+        eventMaximumAmount: null,
+      },
     ],
   ] as const)('of %j keeps its terms, with the usual values', (terms, usual) => {
     const price = toPrice('price_1', { ...nothing, ...terms });
@@ -37,6 +47,7 @@ describe('a price', () => {
       name: 'Seats',
       timing: 'in_arrears',
       meterId: null,
+      isByGroup: false,
       minimumAmount: 1n,
       maximumAmount: 2n,
       ...terms,

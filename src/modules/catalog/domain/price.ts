@@ -29,6 +29,8 @@ interface AnyPrice {
   readonly timing: PriceTiming;
   /** The meter whose usage it prices; null where a quantity is agreed on. */
   readonly meterId: string | null;
+  /** Whether each group of the meter is priced on its own, rather than all together. */
+  readonly isByGroup: boolean;
   /** Minor units for a whole period; null: no limit. */
   readonly minimumAmount: bigint | null;
   readonly maximumAmount: bigint | null;
@@ -74,6 +76,11 @@ export interface PercentagePrice extends AnyPrice {
   readonly fixedAmount: bigint;
   /** Decimal string, events that are free. */
   readonly freeUnits: string;
+  /** Minor units that are free; of two free quotas, whichever ends first ends both. */
+  readonly freeAmount: bigint;
+  /** Minor units, the least and the most that one event costs; null: no limit. */
+  readonly eventMinimumAmount: bigint | null;
+  readonly eventMaximumAmount: bigint | null;
 }
 
 /** How an amount is computed from a quantity. Never changes once it is made. */
@@ -91,7 +98,11 @@ export interface PriceTerms {
   readonly freeUnits: string | null;
   readonly rate: string | null;
   readonly fixedAmount: bigint | null;
+  readonly freeAmount: bigint | null;
+  readonly eventMinimumAmount: bigint | null;
+  readonly eventMaximumAmount: bigint | null;
   readonly meterId: string | null;
+  readonly isByGroup: boolean;
   readonly minimumAmount: bigint | null;
   readonly maximumAmount: bigint | null;
   readonly chargeFlatAtZero: boolean | null;
@@ -103,8 +114,8 @@ export interface PriceTerms {
  * @throws {InvariantError} for terms with faults; look for them with `faultsOfPrice` first
  */
 export function toPrice(id: string, terms: PriceTerms): Price {
-  const { name, timing, meterId, minimumAmount, maximumAmount } = terms;
-  const any = { id, name, timing, meterId, minimumAmount, maximumAmount };
+  const { name, timing, meterId, isByGroup, minimumAmount, maximumAmount } = terms;
+  const any = { id, name, timing, meterId, isByGroup, minimumAmount, maximumAmount };
   switch (terms.model) {
     case 'flat':
       return { ...any, model: terms.model, amount: given(terms.amount) };
@@ -133,13 +144,16 @@ export function toPrice(id: string, terms: PriceTerms): Price {
         rate: given(terms.rate),
         fixedAmount: terms.fixedAmount ?? 0n,
         freeUnits: terms.freeUnits ?? '0',
+        freeAmount: terms.freeAmount ?? 0n,
+        eventMinimumAmount: terms.eventMinimumAmount,
+        eventMaximumAmount: terms.eventMaximumAmount,
       };
   }
 }
 
 /** The other way round: every field, null where the model has none. */
 export function termsOfPrice(price: Price): PriceTerms {
-  const { name, model, timing, meterId, minimumAmount, maximumAmount } = price;
+  const { name, model, timing, meterId, isByGroup, minimumAmount, maximumAmount } = price;
   return {
     name,
     model,
@@ -151,7 +165,11 @@ export function termsOfPrice(price: Price): PriceTerms {
     freeUnits: 'freeUnits' in price ? price.freeUnits : null,
     rate: 'rate' in price ? price.rate : null,
     fixedAmount: 'fixedAmount' in price ? price.fixedAmount : null,
+    freeAmount: 'freeAmount' in price ? price.freeAmount : null,
+    eventMinimumAmount: 'eventMinimumAmount' in price ? price.eventMinimumAmount : null,
+    eventMaximumAmount: 'eventMaximumAmount' in price ? price.eventMaximumAmount : null,
     meterId,
+    isByGroup,
     minimumAmount,
     maximumAmount,
     chargeFlatAtZero: 'chargeFlatAtZero' in price ? price.chargeFlatAtZero : null,

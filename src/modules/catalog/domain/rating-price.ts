@@ -31,9 +31,9 @@ export function toRatingPrice(price: Price): RatingPrice {
         rate: price.rate,
         fixedAmountMinor: price.fixedAmount,
         freeEvents: wholeOf(price.freeUnits),
-        freeAmountMinor: 0n,
-        eventMinimumMinor: null,
-        eventMaximumMinor: null,
+        freeAmountMinor: price.freeAmount,
+        eventMinimumMinor: price.eventMinimumAmount,
+        eventMaximumMinor: price.eventMaximumAmount,
       };
   }
 }

@@ -158,14 +158,61 @@ export class PriceInputDto {
   readonly fixed_amount?: number | null;
 
   @Nullable()
+  @IsMinorUnits(0)
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    nullable: true,
+    description:
+      'Minor units that are free; for `percentage`; left out: none. Whichever of it and `free_units` ends first ends both.',
+    example: null,
+  })
+  readonly free_amount?: number | null;
+
+  @Nullable()
+  @IsMinorUnits(0)
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    nullable: true,
+    description: 'Minor units; the least one event costs that is not free; for `percentage`.',
+    example: null,
+  })
+  readonly event_minimum_amount?: number | null;
+
+  @Nullable()
+  @IsMinorUnits(0)
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    nullable: true,
+    description: 'Minor units; the most one event costs; for `percentage`.',
+    example: null,
+  })
+  readonly event_maximum_amount?: number | null;
+
+  @Nullable()
   @IsIdOf('meter')
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'The meter whose usage it prices; such a price is `in_arrears`.',
+    description:
+      'The meter whose usage it prices; such a price is `in_arrears`, and never prorated by time. A `percentage` is one of ' +
+      'the amounts that a `sum` meter adds up, in minor units.',
     example: null,
   })
   readonly meter_id?: string | null;
+
+  @Nullable()
+  @IsBoolean()
+  @ApiPropertyOptional({
+    type: Boolean,
+    nullable: true,
+    description:
+      'Whether each group of the meter is priced on its own, with a line each; left out: false.',
+    example: null,
+  })
+  readonly by_group?: boolean | null;
 
   @Nullable()
   @IsMinorUnits(0)
@@ -213,7 +260,11 @@ export function toPriceTerms(dto: PriceInputDto): PriceTerms {
     freeUnits: dto.free_units ?? null,
     rate: dto.rate ?? null,
     fixedAmount: toAmount(dto.fixed_amount),
+    freeAmount: toAmount(dto.free_amount),
+    eventMinimumAmount: toAmount(dto.event_minimum_amount),
+    eventMaximumAmount: toAmount(dto.event_maximum_amount),
     meterId: dto.meter_id ?? null,
+    isByGroup: dto.by_group ?? false,
     minimumAmount: toAmount(dto.minimum_amount),
     maximumAmount: toAmount(dto.maximum_amount),
     chargeFlatAtZero: dto.charge_flat_at_zero ?? null,

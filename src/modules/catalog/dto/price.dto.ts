@@ -109,12 +109,42 @@ export class PriceDto {
   readonly fixed_amount!: number | null;
 
   @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Minor units that are free; only `percentage`.',
+    example: null,
+  })
+  readonly free_amount!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Minor units; the least one event costs; only `percentage`.',
+    example: null,
+  })
+  readonly event_minimum_amount!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Minor units; the most one event costs; only `percentage`.',
+    example: null,
+  })
+  readonly event_maximum_amount!: number | null;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'The meter whose usage it prices.',
     example: null,
   })
   readonly meter_id!: string | null;
+
+  @ApiProperty({
+    description: 'Whether each group of the meter is priced on its own.',
+    example: false,
+  })
+  readonly by_group!: boolean;
 
   @ApiProperty({
     type: 'integer',
@@ -156,7 +186,11 @@ export function toPriceDto(price: Price): PriceDto {
     free_units: terms.freeUnits,
     rate: terms.rate,
     fixed_amount: toNullableAmount(terms.fixedAmount),
+    free_amount: toNullableAmount(terms.freeAmount),
+    event_minimum_amount: toNullableAmount(terms.eventMinimumAmount),
+    event_maximum_amount: toNullableAmount(terms.eventMaximumAmount),
     meter_id: terms.meterId,
+    by_group: terms.isByGroup,
     minimum_amount: toNullableAmount(terms.minimumAmount),
     maximum_amount: toNullableAmount(terms.maximumAmount),
     charge_flat_at_zero: terms.chargeFlatAtZero,
