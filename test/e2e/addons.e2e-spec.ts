@@ -68,7 +68,7 @@ describe('add-ons', () => {
   });
 
   it('are created with every field the API shows, and prices of every model in order', async () => {
-    const meter = await createMeter(engine);
+    const meter = await createMeter(engine, { aggregation: 'sum', value_property: 'amount' });
     const package_ = {
       name: 'Package',
       model: 'package',

@@ -4,6 +4,7 @@ import { startTestApp, type TestApp } from './test-app';
 export interface Line {
   readonly id: string;
   readonly type: string;
+  readonly description: string;
   readonly amount: number;
   readonly discount: number;
   readonly tax: number;
@@ -40,6 +41,20 @@ export interface Subscription {
   readonly current_period_end: string | null;
   readonly cancel_at: string | null;
   readonly next_billing_at: string | null;
+}
+
+export interface UsageSoFar {
+  readonly price_id: string;
+  readonly period_start: string;
+  readonly period_end: string;
+  readonly is_late: boolean;
+  readonly groups: readonly {
+    readonly group: readonly (string | null)[] | null;
+    readonly quantity: string;
+    readonly events: number;
+    readonly amount: number;
+  }[];
+  readonly amount: number;
 }
 
 let made = 0;
@@ -97,6 +112,50 @@ export class Story {
       prices,
       ...fields,
     });
+  }
+
+  /** A meter for events of a name of its own; returns both. */
+  async meter(
+    fields: Readonly<Record<string, unknown>> = {},
+  ): Promise<{ readonly id: string; readonly event: string }> {
+    made += 1;
+    const event = `event_${made}`;
+    const meter = { key: `meter_${made}`, event_name: event, aggregation: 'sum' };
+    const value = fields['aggregation'] === 'count' ? {} : { value_property: 'n' };
+    const { id } = await create(this.engine, '/v1/meters', { ...meter, ...value, ...fields });
+    return { id, event };
+  }
+
+  /** Reports usage, one event; fails the test unless it is accepted. Returns its key. */
+  async use(
+    event: string,
+    timestamp: string,
+    properties: Readonly<Record<string, unknown>> = {},
+  ): Promise<string> {
+    made += 1;
+    const key = `use-${made}`;
+    const answer = await this.engine.http.post('/v1/usage-events').send({
+      idempotency_key: key,
+      customer_id: this.customerId,
+      event_name: event,
+      timestamp,
+      properties,
+    });
+    expect(answer.body).toEqual({ accepted: 1, duplicates: 0, rejected: [] });
+    return key;
+  }
+
+  /** What the customer used in the period that runs. */
+  async usage(): Promise<readonly UsageSoFar[]> {
+    const { body } = await this.engine.http.get(`/v1/customers/${this.customerId}/usage`);
+    return (body as { data: readonly UsageSoFar[] }).data;
+  }
+
+  /** The lines of each invoice, oldest first: type, quantity, amount. */
+  async lines(): Promise<readonly (readonly (readonly [string, string | null, number])[])[]> {
+    return (await this.invoices()).map(({ lines }) =>
+      lines.map(({ type, quantity, amount }) => [type, quantity, amount] as const),
+    );
   }
 
   async subscribe(

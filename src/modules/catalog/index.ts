@@ -17,10 +17,12 @@ export type {
   PerUnitPrice,
   Price,
   PriceModel,
+  PriceTerms,
   PriceTier,
   PriceTiming,
   TieredPrice,
 } from './domain/price';
+export type { PriceFault } from './domain/price-faults';
 export { toRatingPrice } from './domain/rating-price';
 export { PlanEntitlementRules } from './plan-entitlement-rules';
 export { PriceRules } from './price-rules';

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { priceTermsContradict } from './catalog.errors';
 import type { PriceTerms } from './domain/price';
+import type { PriceFault } from './domain/price-faults';
 
-/** Throws a problem where prices name meters that do not exist; `pointer` is that of the list. */
+/** The places where prices do not fit the meters they name; throws where one does not exist. `pointer` is that of the list. */
 export type PriceCheck = (
-  prices: readonly Pick<PriceTerms, 'meterId'>[],
+  prices: readonly PriceTerms[],
   pointer: string,
-) => Promise<void>;
+) => Promise<readonly PriceFault[]>;
 
 /**
  * Which meters there are is known one layer above, where usage is counted: that module registers its check here while it
@@ -19,7 +21,10 @@ export class PriceRules {
     this.checks.push(check);
   }
 
+  /** @throws {ProblemError} `reference_not_found`, `price_terms_contradict` */
   async assertFit(prices: readonly PriceTerms[], pointer: string): Promise<void> {
-    for (const check of this.checks) await check(prices, pointer);
+    const faults: PriceFault[] = [];
+    for (const check of this.checks) faults.push(...(await check(prices, pointer)));
+    if (faults.length > 0) throw priceTermsContradict(faults);
   }
 }

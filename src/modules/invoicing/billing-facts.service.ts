@@ -9,6 +9,7 @@ import { toCreditGrant } from './domain/credit-grant';
 import type { BillingFacts, CouponTerms, TaxRateTerms } from './domain/decide-invoice';
 import type { CreditOrder, InvoiceOrder } from './domain/order';
 import { InvoicesRepository } from './invoices.repository';
+import { UsageReadingsService } from './usage-readings.service';
 
 /** `issue` locks what the invoice will change; `preview` reads alone. */
 export type Purpose = 'issue' | 'preview';
@@ -24,6 +25,7 @@ export class BillingFactsService {
     private readonly redemptions: RedemptionsService,
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
+    private readonly usage: UsageReadingsService,
   ) {}
 
   /** The facts of one order. As `loadAll`. */
@@ -66,12 +68,14 @@ export class BillingFactsService {
       ({ customerId }) => customerId,
     );
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
+    const usage = await this.usage.loadAll(orders, locks);
     return (order) => {
       const { customerId, subscriptionId } = order;
       const customer = byId.get(customerId);
       invariant(customer !== undefined, `The customer ${customerId} was read.`);
       const itemIds = new Set(creditsOf(order).map(({ itemId }) => itemId));
       return {
+        usage: usage.get(order) ?? [],
         billed: [...itemIds].flatMap((itemId) => billed.get(itemId) ?? []),
         coupons:
           subscriptionId === null ? [] : (running.get(subscriptionId) ?? []).map(toCouponTerms),

@@ -6,6 +6,7 @@ export type {
   CreditOrder,
   InvoiceOrder,
   LineOrder,
+  UsageOrder,
 } from './domain/order';
 export type { Standing } from './domain/reissue';
 export {
@@ -30,3 +31,5 @@ export {
 export { InvoicingModule } from './invoicing.module';
 export { IssueInvoiceService } from './issue-invoice.service';
 export { ReissueInvoiceService } from './reissue-invoice.service';
+export type { UsageQuote } from './domain/usage-quote';
+export { UsageQuotesService } from './usage-quotes.service';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
+import type { Period } from '../../core/time';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
@@ -59,6 +60,16 @@ interface CustomerAmount {
   readonly currency: string;
   readonly amountMinor: bigint;
 }
+
+/** What is void was given back; it counts as billed, since only its reissue bills it again, and then counts in its place. */
+const BILLED_USAGE = `
+  SELECT coalesce(sum(line.amount), 0)::text AS amount,
+    coalesce(sum(CASE WHEN invoice.status = 'void' THEN 0
+      ELSE line.amount - line.discount - line.credited END), 0)::text AS held
+  FROM invoice_line line JOIN invoice ON invoice.id = line.invoice_id
+  WHERE line.item_id = $1 AND line.period_start_at = $2 AND line.period_end_at = $3
+    AND line.kind IN ('usage', 'minimum', 'maximum')
+    AND NOT EXISTS (SELECT FROM invoice AS again WHERE again.reissue_of_id = invoice.id)`;
 
 type InvoiceRow = Omit<Invoice, 'lines'>;
 
@@ -156,6 +167,19 @@ export class InvoicesRepository {
       found.map(({ id }) => id),
     ]);
     return rows.map(toLine);
+  }
+
+  /** What the usage of an item was billed for a period, true-ups included, and what of it is still held. */
+  async billedUsage(
+    itemId: string,
+    { startAt, endAt }: Period,
+  ): Promise<{ readonly amountMinor: bigint; readonly heldMinor: bigint }> {
+    const [row] = await this.database.query<{ amount: string; held: string }>(BILLED_USAGE, [
+      itemId,
+      startAt,
+      endAt,
+    ]);
+    return { amountMinor: BigInt(row?.amount ?? 0), heldMinor: BigInt(row?.held ?? 0) };
   }
 
   /** Counts what credits take back of lines; negative gives it back. */

@@ -4,6 +4,7 @@ import { InvoicingRemoval } from './invoicing-removal';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
+import { MeteringModule } from '../metering';
 import { TestClocksModule } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
 import { CreditGrantEntity } from './credit-grant.entity';
@@ -26,6 +27,8 @@ import { InvoicesService } from './invoices.service';
 import { IssueInvoiceService } from './issue-invoice.service';
 import { ReissueInvoiceService } from './reissue-invoice.service';
 import { PrintInvoiceService } from './print-invoice.service';
+import { UsageQuotesService } from './usage-quotes.service';
+import { UsageReadingsService } from './usage-readings.service';
 
 @Module({
   imports: [
@@ -39,6 +42,7 @@ import { PrintInvoiceService } from './print-invoice.service';
     CouponsModule,
     CustomersModule,
     LedgerModule,
+    MeteringModule,
     TestClocksModule,
   ],
   controllers: [InvoicesController, CreditNotesController],
@@ -47,6 +51,8 @@ import { PrintInvoiceService } from './print-invoice.service';
     InvoicesRepository,
     CreditGrantsRepository,
     CreditNotesRepository,
+    UsageReadingsService,
+    UsageQuotesService,
     BillingFactsService,
     InvoiceBooks,
     IssueInvoiceService,
@@ -65,6 +71,7 @@ import { PrintInvoiceService } from './print-invoice.service';
     IssueInvoiceService,
     InvoicesService,
     ReissueInvoiceService,
+    UsageQuotesService,
   ],
 })
 export class InvoicingModule {}

@@ -19,6 +19,7 @@ import { InvoiceBooks } from './invoice-books';
 import { invoiceTooLarge } from './invoicing.errors';
 import { invoiceCreated, invoiceFinalized, invoicePaid } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
+import { UsageReadingsService } from './usage-readings.service';
 
 const DIGITS_OF_A_NUMBER = 6;
 
@@ -39,6 +40,7 @@ export class IssueInvoiceService {
     private readonly customers: CustomersService,
     private readonly redemptions: RedemptionsService,
     private readonly books: InvoiceBooks,
+    private readonly usage: UsageReadingsService,
     private readonly outbox: Outbox,
     private readonly configuration: Configuration,
   ) {}
@@ -70,9 +72,17 @@ export class IssueInvoiceService {
     if (orders.length === 0) return [];
     const customers = await this.customers.fixCurrencies(orders);
     const factsOf = await this.facts.loadAll(orders, [...customers.values()], now, 'issue');
-    const drafts = this.decideAll(orders, factsOf, now);
+    const decided = this.decideAll(orders, factsOf, now);
+    const drafts = decided.filter(({ invoice }) => invoice.lines.length > 0);
     const invoices = await this.settle(drafts, customers, now);
     await this.invoices.insertAll(invoices);
+    await this.usage.record(
+      orders.map((order, index) => {
+        const { usage } = factsOf(order);
+        return { order, usage, invoice: decided[index]?.invoice ?? null };
+      }),
+      now,
+    );
     await this.outbox.recordAll(
       invoices.flatMap((invoice, index) => {
         const draft = drafts[index]?.invoice ?? invoice;
@@ -141,7 +151,7 @@ export class IssueInvoiceService {
     now: Date,
   ): readonly Draft[] {
     const credit = new Map<string, BillingFacts['creditGrants']>();
-    const drafts = orders.map((order) => {
+    return orders.map((order) => {
       const facts = factsOf(order);
       const creditGrants = credit.get(order.customerId) ?? facts.creditGrants;
       const invoice = this.decide(order, { ...facts, creditGrants }, now);
@@ -149,7 +159,6 @@ export class IssueInvoiceService {
       credit.set(order.customerId, creditAfter(creditGrants, invoice.credits, added));
       return { invoice, added };
     });
-    return drafts.filter(({ invoice }) => invoice.lines.length > 0);
   }
 
   private decide(order: InvoiceOrder, facts: BillingFacts, now: Date): Invoice {

@@ -24,6 +24,8 @@ import { UsageTallyEntity } from './store/usage-tally.entity';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
 import { UsageWindowEntity } from './store/usage-window.entity';
 import { UsageBilledEntity } from './usage-billed.entity';
+import { UsageBilledRepository } from './usage-billed.repository';
+import { UsageBillingService } from './usage-billing.service';
 import { UsageEventsController } from './usage-events.controller';
 import { UsageEventsService } from './usage-events.service';
 import { UsageService } from './usage.service';
@@ -57,11 +59,13 @@ import { UsageWatchers } from './usage-watchers';
     UsageRemoval,
     UsageReader,
     UsageService,
+    UsageBilledRepository,
+    UsageBillingService,
     UsageStreams,
     UsageTotalsWriter,
     UsageWatchers,
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
-  exports: [MetersService, UsageService, UsageWatchers],
+  exports: [MetersService, UsageBillingService, UsageService, UsageWatchers],
 })
 export class MeteringModule {}

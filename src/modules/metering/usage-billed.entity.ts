@@ -5,6 +5,8 @@ import { GroupColumn } from './store/usage-columns';
 /** What of a meter's usage was billed, written in the commit of the invoice. */
 @Entity('usage_billed')
 @Index('usage_billed_stream_index', ['streamId', 'meterId', 'periodEndAt'])
+@Index('usage_billed_item_index', ['itemId', 'periodStartAt'])
+@Index('usage_billed_late_index', ['subscriptionId'], { where: '"is_late"' })
 @Check('usage_billed_check', `"period_start_at" < "period_end_at"`)
 export class UsageBilledEntity {
   @IdColumn() readonly id!: string;
@@ -18,5 +20,10 @@ export class UsageBilledEntity {
   @Column({ type: 'bigint' }) readonly events!: string;
   @Column({ type: 'bigint' }) readonly upToPosition!: string;
   @ReferenceColumn({ nullable: true }) readonly invoiceLineId!: string | null;
+  @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
+  /** What whoever bills needs to bill it again. */
+  @Column({ type: 'jsonb' }) readonly terms!: object;
+  /** Whether its period has usage that is not billed yet. */
+  @Column({ type: 'boolean' }) readonly isLate!: boolean;
   @InstantColumn() readonly createdAt!: Date;
 }

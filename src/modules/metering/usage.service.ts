@@ -18,6 +18,17 @@ export class UsageService {
     return this.store.aggregate(query);
   }
 
+  /** The exact usage of a period, all groups counted together: a value in two groups is one for `unique`. */
+  async readTogether({
+    customerId,
+    meter,
+    period,
+  }: Omit<UsageQuery, 'upToPosition'>): Promise<UsageReading> {
+    const query = { customerId, meter, windows: [period], groupBy: [] };
+    const { whole, upToPosition } = await this.store.series(query);
+    return { groups: whole, upToPosition };
+  }
+
   /**
    * The events that such a reading counts, in order of time, page by page.
    * @param group of those of the reading; null: all

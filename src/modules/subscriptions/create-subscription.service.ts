@@ -49,7 +49,7 @@ export class CreateSubscriptionService {
   /**
    * Subscribes a customer: now, later, or as of a past instant, and then bills the periods since one after the other.
    * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
-   *   `price_needs_usage`, what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
+   *   what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
    */
   create(command: CreateSubscription): Promise<Subscription> {
     return this.database.transaction(async () => {

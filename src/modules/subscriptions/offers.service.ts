@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Addon, CatalogService, type Plan, type Price, toRatingPrice } from '../catalog';
 import type { AddonQuantity, Offer, SoldPrice } from './domain/subscription';
-import { priceNeedsUsage, subscriptionTermsContradict } from './subscriptions.errors';
+import { subscriptionTermsContradict } from './subscriptions.errors';
 
 /** What a caller chose. */
 export interface Choice {
@@ -18,14 +18,14 @@ export class OffersService {
 
   /**
    * The plan's active version and the add-ons, with their prices, in the caller's transaction.
-   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `price_needs_usage`
+   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`
    */
   async resolve(choice: Choice): Promise<{ readonly offer: Offer; readonly plan: Plan }> {
     const plan = await this.catalog.requirePlanForReference(choice.planId, '/plan_id');
     const version = plan.activeVersion;
     const items: Offer['items'][number][] = version.prices.map((price) => ({
       addonId: null,
-      price: toSoldPrice(price, '/plan_id'),
+      price: toSoldPrice(price),
       quantity: choice.quantity,
     }));
     for (const [index, { addonId, quantity }] of choice.addons.entries()) {
@@ -33,7 +33,7 @@ export class OffersService {
       const addon = await this.catalog.requireAddonForReference(addonId, pointer);
       assertFits(addon, plan, choice.addons, pointer);
       for (const price of addon.prices) {
-        items.push({ addonId, price: toSoldPrice(price, pointer), quantity });
+        items.push({ addonId, price: toSoldPrice(price), quantity });
       }
     }
     const { interval, intervalCount, proration } = version;
@@ -66,10 +66,8 @@ function assertFits(
   }
 }
 
-function toSoldPrice(price: Price, pointer: string): SoldPrice {
-  if (price.meterId !== null || price.model === 'percentage') {
-    throw priceNeedsUsage(pointer, price.id);
-  }
+function toSoldPrice(price: Price): SoldPrice {
+  const { meterId, isByGroup } = price;
   return {
     priceId: price.id,
     name: price.name,
@@ -77,5 +75,6 @@ function toSoldPrice(price: Price, pointer: string): SoldPrice {
     rating: toRatingPrice(price),
     minimumMinor: price.minimumAmount,
     maximumMinor: price.maximumAmount,
+    ...(meterId === null ? {} : { usage: { meterId, isByGroup } }),
   };
 }

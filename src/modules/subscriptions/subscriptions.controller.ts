@@ -49,7 +49,6 @@ import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 import { UpdateSubscriptionDto } from './dto/update-subscription.dto';
 import { EditSubscriptionService } from './edit-subscription.service';
 import {
-  priceNeedsUsage,
   scheduledChangeNotFound,
   subscriptionChangePending,
   subscriptionCustomerDeleted,
@@ -77,7 +76,6 @@ const OFFERING = [
   referenceNotFound,
   customerCurrencyMismatch,
   subscriptionTermsContradict,
-  priceNeedsUsage,
   invoiceTooLarge,
 ];
 const CHANGING = [subscriptionNotFound, subscriptionCustomerDeleted, ...ON_A_CLOCK];

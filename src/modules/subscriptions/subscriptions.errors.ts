@@ -78,17 +78,3 @@ export const subscriptionTermsContradict = defineProblem(
     errors: [{ pointer, code: 'contradiction', message }],
   }),
 );
-
-export const priceNeedsUsage = defineProblem(
-  {
-    code: 'price_needs_usage',
-    kind: 'rule_broken',
-    title: 'A price counts usage',
-    meaning:
-      'A price with a meter, or of the model `percentage`, is for usage that is measured. A subscription bills quantities that are agreed on.',
-  },
-  (pointer: string, priceId: string) => ({
-    detail: `${pointer} has the price ${priceId}, which counts usage.`,
-    errors: [{ pointer, code: 'price_needs_usage', message: 'has a price that counts usage' }],
-  }),
-);

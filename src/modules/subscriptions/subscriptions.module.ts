@@ -8,6 +8,8 @@ import { InvoicingModule } from '../invoicing';
 import { TestClocksModule } from '../test-clocks';
 import { CreateSubscriptionService } from './create-subscription.service';
 import { EditSubscriptionService } from './edit-subscription.service';
+import { CustomerUsageController } from './customer-usage.controller';
+import { CustomerUsageService } from './customer-usage.service';
 import { DueSubscriptions } from './due-subscriptions';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { InvoiceReissuesController } from './invoice-reissues.controller';
@@ -37,7 +39,7 @@ import { SubscriptionsService } from './subscriptions.service';
     InvoicingModule,
     TestClocksModule,
   ],
-  controllers: [SubscriptionsController, InvoiceReissuesController],
+  controllers: [CustomerUsageController, SubscriptionsController, InvoiceReissuesController],
   providers: [
     SubscriptionsRemoval,
     SubscriptionsRepository,
@@ -49,6 +51,7 @@ import { SubscriptionsService } from './subscriptions.service';
     CreateSubscriptionService,
     EditSubscriptionService,
     ReissuesService,
+    CustomerUsageService,
     SubscriptionsService,
   ],
   exports: [SubscriptionsService, SubscriptionWatchers],

@@ -111,7 +111,23 @@ export class SubscriptionsRepository {
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     this.database.requireTransaction();
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
-    const found = await this.database.select(SubscriptionEntity, locked, [ids]);
+    return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
+  }
+
+  /** The same of all subscriptions of a customer that are not over, as they are now, not locked. */
+  async snapshotsOf(customerId: string): Promise<readonly Snapshot[]> {
+    const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
+    const found = await this.database.select(SubscriptionEntity, running, [customerId]);
+    return this.snapshots(
+      found.map(({ id }) => id),
+      found,
+    );
+  }
+
+  private async snapshots(
+    ids: readonly string[],
+    found: readonly Subscription[],
+  ): Promise<readonly Snapshot[]> {
     const subscriptions = new Map(found.map((one) => [one.id, one]));
     const newest = await this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
     const periods = new Map(newest.map((one) => [one.subscriptionId, one]));

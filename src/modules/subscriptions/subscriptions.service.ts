@@ -87,7 +87,7 @@ export class SubscriptionsService {
   /**
    * Changes plan, quantity or add-ons, now or at the end of the period.
    * @throws {ProblemError} `subscription_not_found`, `subscription_not_running`, `subscription_change_pending`,
-   *   `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`, `price_needs_usage`
+   *   `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`
    */
   change(id: string, command: ChangeSubscription): Promise<Subscription> {
     return this.apply(id, this.toChange(command));

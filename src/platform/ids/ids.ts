@@ -30,6 +30,7 @@ export type IdPrefix =
   | 'sp'
   | 'sub'
   | 'txr'
+  | 'ub'
   | 'whd'
   | 'whe'
   | 'whs';

@@ -7,8 +7,9 @@ import {
   type CreditGrant,
 } from '../../../core/invoice';
 import type { TaxTreatment } from '../../../core/tax';
-import { decideLines, type DecidedLines, type LineDraft, trueUpLine } from './decide-lines';
+import { decideLines, type DecidedLines, type LineFacts, trueUpLine } from './decide-lines';
 import type { Invoice, InvoiceCoupon, InvoiceLine, InvoiceTaxRate } from './invoice';
+import type { LineDraft } from './line-draft';
 import type { InvoiceOrder } from './order';
 import { evaluate } from './trace';
 
@@ -16,9 +17,7 @@ export type CouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 export type TaxRateTerms = Omit<InvoiceTaxRate, 'taxableMinor' | 'taxMinor'>;
 
 /** What an invoice is made of beside its order. */
-export interface BillingFacts {
-  /** Finalised lines of the items that the order credits. */
-  readonly billed: readonly InvoiceLine[];
+export interface BillingFacts extends LineFacts {
   readonly coupons: readonly CouponTerms[];
   readonly taxRates: readonly TaxRateTerms[];
   readonly taxTreatment: TaxTreatment;
@@ -39,7 +38,7 @@ export function decideInvoice(
   ids: NewIds,
   now: Date,
 ): Invoice {
-  const decided = decideLines(order.lines, facts.billed, ids.nextLineId);
+  const decided = decideLines(order.lines, facts, ids.nextLineId);
   const { amounts, drafts } = priced(order.currency, decided, facts);
   return {
     id: ids.invoiceId,

@@ -39,6 +39,7 @@ function billed(order: ChargeOrder): readonly InvoiceLine[] {
   const ids = { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` };
   const facts = {
     billed: [],
+    usage: [],
     coupons: [],
     taxRates: [],
     taxTreatment: 'none',
@@ -62,7 +63,7 @@ function billed(order: ChargeOrder): readonly InvoiceLine[] {
 
 function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'border' | 'termination'): bigint {
   const credit: LineOrder = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
-  const { lines } = decideLines([credit], billed(order), () => 'il_credit');
+  const { lines } = decideLines([credit], { billed: billed(order), usage: [] }, () => 'il_credit');
   return lines.reduce((total, { amount }) => total + amount, 0n);
 }
 

@@ -2,48 +2,38 @@ import { formatExact, parseDecimal } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import { creditForUnused, type Commitment, type LineKind } from '../../../core/invoice';
 import { prorate, unusedPart, type Proration } from '../../../core/proration';
-import { rate, roundAtLine, type Price } from '../../../core/rating';
+import { rate, roundAtLine } from '../../../core/rating';
+import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lines';
 import type { InvoiceLine } from './invoice';
-import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder } from './order';
+import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
+import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder, UsageOrder } from './order';
 import { fullAmountOf, sumOf, type LineTrace } from './trace';
-
-/** A line before discounts and tax. */
-export type LineDraft = Pick<
-  InvoiceLine,
-  | 'id'
-  | 'kind'
-  | 'description'
-  | 'quantity'
-  | 'unitAmount'
-  | 'amount'
-  | 'priceId'
-  | 'itemId'
-  | 'period'
-  | 'fullPeriod'
-  | 'proration'
-  | 'prorationUnit'
-  | 'timeZone'
-  | 'isInAdvance'
-  | 'creditsLineId'
-  | 'trace'
->;
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
   /** The limits of prices, each with the line that its true-up is made like. */
-  readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & { readonly of: ChargeOrder })[];
+  readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
+    readonly of: ChargeOrder | UsageOrder;
+  })[];
+}
+
+/** What lines are made of beside their orders. */
+export interface LineFacts {
+  /** Finalised lines of the items that are credited. */
+  readonly billed: readonly InvoiceLine[];
+  /** What was counted for the usage that is ordered, and for usage that came late. */
+  readonly usage: readonly CountedUsage[];
 }
 
 /**
  * The lines that orders make, rounded, before discounts and tax. What there is nothing of is no line: a part without
- * days, a credit of nothing.
+ * days, a credit of nothing, no usage.
  *
- * @param billed finalised lines of the items that are credited
  * @param nextId makes the id of the next line
  */
 export function decideLines(
   orders: readonly LineOrder[],
-  billed: readonly InvoiceLine[],
+  { billed, usage }: LineFacts,
   nextId: () => string,
 ): DecidedLines {
   const lines: LineDraft[] = [];
@@ -56,6 +46,12 @@ export function decideLines(
       case 'credit':
         lines.push(...creditLines(order, billed, nextId));
         break;
+      case 'usage': {
+        const made = usageLines(countedFor(order, usage), nextId);
+        lines.push(...made.lines);
+        commitments.push(...made.commitments);
+        break;
+      }
       case 'charge': {
         if (order.proration?.numerator === 0n) break;
         const line = chargeLine(order, nextId());
@@ -75,7 +71,17 @@ export function decideLines(
       }
     }
   }
+  for (const late of usage) {
+    const line = late.billed === null ? null : lateUsageLine(late, nextId);
+    if (line !== null) lines.push(line);
+  }
   return { lines, commitments };
+}
+
+function countedFor(order: UsageOrder, usage: readonly CountedUsage[]): CountedUsage {
+  const counted = usage.find(({ order: one, billed }) => billed === null && one === order);
+  invariant(counted !== undefined, 'what is ordered was counted');
+  return counted;
 }
 
 function fixedLine({ description, amountMinor }: FixedOrder, id: string): LineDraft {
@@ -245,35 +251,6 @@ const NOTHING_SOLD = {
   isInAdvance: false,
   creditsLineId: null,
 } as const;
-
-function soldLike(order: ChargeOrder) {
-  return {
-    priceId: order.price.priceId,
-    itemId: order.itemId,
-    period: order.period,
-    fullPeriod: order.fullPeriod,
-    proration: order.proration,
-    prorationUnit: order.prorationUnit,
-    timeZone: order.timeZone,
-    isInAdvance: order.isInAdvance,
-    creditsLineId: null,
-  };
-}
-
-/** For one unit or package; of a flat price the whole amount; none where tiers decide. */
-function unitAmountOf(price: Price): string | null {
-  switch (price.model) {
-    case 'flat':
-      return price.amountMinor.toString();
-    case 'per_unit':
-    case 'package':
-      return price.unitAmount;
-    case 'graduated':
-    case 'volume':
-    case 'percentage':
-      return null;
-  }
-}
 
 function totalOf(lines: readonly InvoiceLine[], amountOf: (line: InvoiceLine) => bigint): bigint {
   return lines.reduce((total, line) => total + amountOf(line), 0n);

@@ -30,6 +30,22 @@ export interface ChargeOrder {
   readonly isInAdvance: boolean;
 }
 
+/** The usage of an item in a period: of the item's own span, where it held for a part of one. */
+export interface UsageOrder {
+  readonly kind: 'usage';
+  readonly itemId: string;
+  readonly price: BilledPrice;
+  readonly meterId: string;
+  /** Whether each group of the meter is priced on its own. */
+  readonly isByGroup: boolean;
+  readonly period: Period;
+  readonly fullPeriod: Period;
+  /** Of the price's limits alone: usage is what it is. */
+  readonly proration: Proration | null;
+  readonly prorationUnit: 'day' | 'second';
+  readonly timeZone: string;
+}
+
 /** The unused part of whatever an item was billed in advance beyond an instant. */
 export interface CreditOrder {
   readonly kind: 'credit';
@@ -46,7 +62,7 @@ export interface FixedOrder {
   readonly amountMinor: bigint;
 }
 
-export type LineOrder = ChargeOrder | CreditOrder | FixedOrder;
+export type LineOrder = ChargeOrder | UsageOrder | CreditOrder | FixedOrder;
 
 /** What an invoice is to say; taxes, coupons and credit are found by whoever makes it. */
 export interface InvoiceOrder {

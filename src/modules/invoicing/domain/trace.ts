@@ -4,9 +4,10 @@ import type { Proration } from '../../../core/proration';
 import { parseDecimal } from '../../../core/decimal';
 import { amountOfSteps, rate, roundAtLine, trueUp, type Price } from '../../../core/rating';
 import type { TraceStep } from '../../../core/rating';
+import { evaluateUsage, type UsageTrace } from './usage';
 
 /** How the amount of a line came about: evaluated again by the same functions, it gives the amount again. */
-export type LineTrace = RatedTrace | CreditTrace | TrueUpTrace | FixedTrace;
+export type LineTrace = RatedTrace | UsageTrace | CreditTrace | TrueUpTrace | FixedTrace;
 
 export interface RatedTrace {
   readonly kind: 'rated';
@@ -50,6 +51,8 @@ export function evaluate(trace: LineTrace): bigint {
       const quantity = parseDecimal(trace.quantity);
       return roundAtLine(rate(trace.price, { kind: 'quantity', quantity }).amount, trace.proration);
     }
+    case 'usage':
+      return evaluateUsage(trace);
     case 'credit':
       return -creditForUnused(billedLineOf(trace), trace.unused);
     case 'true_up':
@@ -71,6 +74,8 @@ export function fullAmountOf(trace: LineTrace): Rational {
     }
     case 'fixed':
       return rational(trace.amountMinor);
+    // Neither is ever unused: usage is billed when it is over.
+    case 'usage':
     case 'credit':
       return ZERO;
   }

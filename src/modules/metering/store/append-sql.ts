@@ -22,7 +22,10 @@ const ADD_TO_TALLY = `
     duplicates = tally.duplicates + excluded.duplicates,
     rejected = tally.rejected + excluded.rejected`;
 
-/** The events that lie in a period that is billed, and count there; most of the time the first part is empty. */
+/**
+ * The events that lie in a period that is billed, and count there; most of the time the first part is empty. What a
+ * recurring meter holds is carried over: such an event is late for every later period too.
+ */
 const LATE = `
   billed AS MATERIALIZED (
     SELECT stream_id, meter_id, period_start_at, period_end_at, min(id) AS id
@@ -37,7 +40,8 @@ const LATE = `
     JOIN stream ON stream.id = billed.stream_id
     JOIN meter ON meter.id = billed.meter_id
     JOIN staged AS event ON event.stream_no = stream.no
-      AND event.occurred_at >= billed.period_start_at AND event.occurred_at < billed.period_end_at
+      AND event.occurred_at < billed.period_end_at
+      AND (event.occurred_at >= billed.period_start_at OR meter.is_recurring)
     ${METER_READS}
     WHERE ${IS_COUNTED}
   )`;
@@ -51,6 +55,16 @@ const COUNTED = `
     JOIN meter ON meter.event_name = stream.event_name
     ${METER_READS}
     WHERE ${IS_COUNTED}
+  )`;
+
+/** Part of the statement: the periods of `late` events that are stored have usage which is not billed. */
+const MARK_LATE = `
+  marked AS (
+    UPDATE usage_billed SET is_late = true
+    FROM late JOIN fresh USING (stream_id, position)
+    WHERE usage_billed.stream_id = late.stream_id AND usage_billed.meter_id = late.meter_id
+      AND usage_billed.period_start_at = late.start_at
+      AND usage_billed.period_end_at = late.end_at AND NOT usage_billed.is_late
   )`;
 
 /**
@@ -93,6 +107,7 @@ export const recordSql = (staged: string): string => `
   ${COUNTED},
   ${MOVE_BUCKETS},
   ${SIDES_OF_WINDOWS},
+  ${MARK_LATE},
   missed AS (
     SELECT index, refusal FROM incoming
     WHERE NOT EXISTS (

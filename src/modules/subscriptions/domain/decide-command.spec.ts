@@ -120,8 +120,13 @@ class Life {
     };
     return (outcome.billing?.lines ?? []).map((line) => {
       if (line.kind === 'credit') return ['credit', line.unusedFrom, line.end];
-      const { proration, quantity, period } = line;
-      return [quantity, period.startAt, period.endAt, proration?.numerator ?? 'whole'];
+      const { proration, period } = line;
+      return [
+        line.kind === 'usage' ? 'usage' : line.quantity,
+        period.startAt,
+        period.endAt,
+        proration?.numerator ?? 'whole',
+      ];
     });
   }
 }

@@ -13,6 +13,7 @@ import {
   type Offer,
   type ScheduledChange,
   type Snapshot,
+  type SoldPrice,
   type Subscription,
   type SubscriptionItem,
   type SubscriptionPeriod,
@@ -38,7 +39,7 @@ export function nextDueAt(
   );
 }
 
-/** The items of an offer, from an instant on. A flat price is sold once, whatever the quantity. */
+/** The items of an offer, from an instant on. A price that no agreed quantity counts for is sold once. */
 export function itemsOf(
   subscriptionId: string,
   offer: Offer,
@@ -49,13 +50,18 @@ export function itemsOf(
     ...item,
     id: ids.item(),
     subscriptionId,
-    quantity: item.price.rating.model === 'flat' ? '1' : item.quantity,
+    quantity: isSoldOnce(item.price) ? '1' : item.quantity,
     proration: offer.proration,
     startAt,
     endAt: null,
     isPaused: false,
     plannedEndAt: null,
   }));
+}
+
+/** A flat amount is one amount, and usage is counted. */
+function isSoldOnce({ rating, usage }: SoldPrice): boolean {
+  return rating.model === 'flat' || usage !== undefined;
 }
 
 /** The start of a subscription: its trial, or its first period with what that bills in advance. */

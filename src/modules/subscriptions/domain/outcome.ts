@@ -23,6 +23,16 @@ export interface ChargeLine {
   readonly isInAdvance: boolean;
 }
 
+/** The usage of an item in a period, as far as the item held. */
+export interface UsageLine extends Omit<
+  ChargeLine,
+  'kind' | 'isProration' | 'quantity' | 'isInAdvance'
+> {
+  readonly kind: 'usage';
+  readonly meterId: string;
+  readonly isByGroup: boolean;
+}
+
 export interface CreditLine {
   readonly kind: 'credit';
   readonly itemId: string;
@@ -30,7 +40,7 @@ export interface CreditLine {
   readonly end: 'border' | 'termination';
 }
 
-export type Line = ChargeLine | CreditLine;
+export type Line = ChargeLine | UsageLine | CreditLine;
 
 /** What is to be invoiced. */
 export interface Billing {

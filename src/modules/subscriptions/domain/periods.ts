@@ -1,9 +1,11 @@
 import { prorate, type ProratedPart, type Proration } from '../../../core/proration';
 import { periodAfter, periodAt, type BillingPeriod, type Period } from '../../../core/time';
-import type { ChargeLine } from './outcome';
+import type { ChargeLine, UsageLine } from './outcome';
 import {
   anchorOf,
   fullSpanOf,
+  type Snapshot,
+  type SoldUsage,
   spanOf,
   type Subscription,
   type SubscriptionItem,
@@ -75,18 +77,19 @@ export function advanceCharges(
 
 /**
  * What a period bills when it ends, or when it is cut short: each price in arrears, for the part for which it held, the
- * day of a termination included. Where the plan prorates nothing, a price that held to the end is billed whole.
+ * day of a termination included. Where the plan prorates nothing, a price that held to the end is billed whole. Usage is
+ * that between the two instants, and the part weighs no more than the limits of its price.
  */
 export function arrearsCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
   period: SubscriptionPeriod,
   until: { readonly at: Date; readonly end: 'border' | 'termination' },
-): readonly ChargeLine[] {
+): readonly (ChargeLine | UsageLine)[] {
   if (period.isTrial || period.isClosed) return [];
   return items
     .filter(({ price }) => price.timing === 'in_arrears')
-    .flatMap((item) => {
+    .flatMap((item): readonly (ChargeLine | UsageLine)[] => {
       const startAt = item.startAt > period.startAt ? item.startAt : period.startAt;
       const holdsOn = item.endAt === null || item.endAt > until.at;
       const endAt = item.endAt === null || holdsOn ? until.at : item.endAt;
@@ -100,8 +103,26 @@ export function arrearsCharges(
         (item.proration === 'none' && isToTheEnd);
       const part = { startAt, endAt };
       const proration = isWhole ? null : partOf(subscription, item, { ...part, end }, period);
-      return [charge(subscription, item, part, period, proration)];
+      const charged = charge(subscription, item, part, period, proration);
+      const { usage } = item.price;
+      if (usage === undefined) return [charged];
+      return startAt < endAt ? [usageOf(charged, usage)] : [];
     });
+}
+
+/** The usage of the period that runs, up to where it will be billed as things stand. */
+export function usageSoFar({
+  subscription,
+  items,
+  period,
+  pending,
+}: Snapshot): readonly UsageLine[] {
+  if (period === null) return [];
+  const endsEarly = pending?.terms.kind === 'cancel' && pending.effectiveAt < period.endAt;
+  const until = endsEarly
+    ? { at: pending.effectiveAt, end: 'termination' as const }
+    : { at: period.endAt, end: 'border' as const };
+  return arrearsCharges(subscription, items, period, until).filter((line) => line.kind === 'usage');
 }
 
 /** The rest of a period at a price that holds from now on. */
@@ -155,4 +176,12 @@ function charge(
     timeZone: subscription.timeZone,
     isInAdvance: item.price.timing === 'in_advance',
   };
+}
+
+function usageOf(
+  { itemId, price, period, fullPeriod, proration, prorationUnit, timeZone }: ChargeLine,
+  usage: SoldUsage,
+): UsageLine {
+  const sold = { itemId, price, period, fullPeriod, proration, prorationUnit, timeZone };
+  return { kind: 'usage', ...sold, ...usage };
 }

@@ -98,6 +98,14 @@ export interface SoldPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
+  /** What counts the quantity; absent where it is agreed on. */
+  readonly usage?: SoldUsage;
+}
+
+export interface SoldUsage {
+  readonly meterId: string;
+  /** Whether each group of the meter is priced on its own. */
+  readonly isByGroup: boolean;
 }
 
 /** A price with its quantity, for as long as they are billed. */
@@ -107,7 +115,7 @@ export interface SubscriptionItem {
   /** Null: a price of the plan. */
   readonly addonId: string | null;
   readonly price: SoldPrice;
-  /** Decimal string; `1` of a flat price. */
+  /** Decimal string; `1` of a flat price and of one for usage. */
   readonly quantity: string;
   /** Of the plan version it was sold with, whatever the subscription has changed to since. */
   readonly proration: ProrationMode;

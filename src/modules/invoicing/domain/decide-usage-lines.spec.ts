@@ -1,0 +1,252 @@
+import fc from 'fast-check';
+import { parseDecimal, rational } from '../../../core/decimal';
+import { chargeEvents, type PercentagePrice, type Price } from '../../../core/rating';
+import { decideInvoice, evaluateInvoice, type BillingFacts } from './decide-invoice';
+import type { CountedUsage } from './decide-usage-lines';
+import { explain } from './explain';
+import type { Invoice } from './invoice';
+import { fromJson, toJson } from './json';
+import type { BilledPrice, UsageOrder } from './order';
+import type { BilledUsage, UsagePart } from './usage';
+
+const JANUARY = {
+  startAt: new Date('2026-01-01T00:00:00Z'),
+  endAt: new Date('2026-02-01T00:00:00Z'),
+};
+const NOW = new Date('2026-02-01T00:00:00Z');
+
+const graduated: Price = {
+  model: 'graduated',
+  chargeFlatAtZero: true,
+  tiers: [
+    { upTo: '100', unitAmount: '10', flatAmountMinor: 500n },
+    { upTo: null, unitAmount: '5', flatAmountMinor: 0n },
+  ],
+};
+const volume: Price = { ...graduated, model: 'volume' };
+const perUnit: Price = { model: 'per_unit', unitAmount: '0.5' };
+const METER = {
+  id: 'meter_1',
+  key: 'calls',
+  eventName: 'call',
+  aggregation: 'sum',
+  valueProperty: 'n',
+  filters: [],
+  groupBy: ['region'],
+};
+
+function orderOf(rating: Price, limits: Partial<BilledPrice> = {}, isByGroup = false): UsageOrder {
+  const price = { priceId: 'price_1', name: 'Calls', minimumMinor: null, maximumMinor: null };
+  return {
+    kind: 'usage',
+    itemId: 'si_1',
+    price: { ...price, rating, ...limits },
+    meterId: METER.id,
+    isByGroup,
+    period: JANUARY,
+    fullPeriod: JANUARY,
+    proration: null,
+    prorationUnit: 'day',
+    timeZone: 'UTC',
+  };
+}
+
+const all = (quantity: string): UsagePart => ({
+  group: null,
+  quantity: parseDecimal(quantity),
+  events: 1n,
+  charged: null,
+});
+const of = (region: string | null, quantity: string): UsagePart => ({
+  ...all(quantity),
+  group: [region],
+});
+
+function invoiceOf(
+  order: UsageOrder,
+  parts: readonly UsagePart[],
+  billed: BilledUsage | null = null,
+  facts: Partial<BillingFacts> = {},
+): Invoice {
+  const counted: CountedUsage = {
+    order,
+    reading: { meter: METER, upToPosition: 7n, parts },
+    billed,
+  };
+  let made = 0;
+  return decideInvoice(
+    {
+      reason: 'renewal',
+      customerId: 'cus_1',
+      subscriptionId: 'sub_1',
+      renewsAt: NOW,
+      currency: 'USD',
+      period: JANUARY,
+      lines: billed === null ? [order] : [],
+      collection: 'automatic',
+      daysUntilDue: 0,
+      metadata: {},
+    },
+    {
+      testClockId: null,
+      billed: [],
+      coupons: [],
+      taxRates: [],
+      taxTreatment: 'none',
+      creditGrants: [],
+      ...facts,
+      usage: [counted],
+    },
+    { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` },
+    NOW,
+  );
+}
+
+const shown = ({ lines }: Invoice) =>
+  lines.map(({ kind, description, quantity, amount }) => [kind, description, quantity, amount]);
+
+/** Stored and read again. */
+const stored = (invoice: Invoice) =>
+  fromJson(JSON.parse(JSON.stringify(toJson(invoice)))) as Invoice;
+
+describe('usage on an invoice', () => {
+  it('is a line, and its trace gives its amount again', () => {
+    const invoice = stored(invoiceOf(orderOf(graduated), [all('130.5')]));
+    expect(shown(invoice)).toEqual([['usage', 'Calls', '130.5', 1_653n]]);
+    const [line] = invoice.lines;
+    expect(line?.trace).toMatchObject({ kind: 'usage', meter: METER, upToPosition: 7n });
+    expect(line === undefined || explain(invoice, line).matches).toBe(true);
+  });
+
+  it('is a line for each group where the price says so', () => {
+    const parts = [of('eu', '200'), of(null, '50')];
+    expect(shown(invoiceOf(orderOf(graduated, {}, true), parts))).toEqual([
+      ['usage', 'Calls (eu)', '200', 2_000n],
+      ['usage', 'Calls (–)', '50', 1_000n],
+    ]);
+    expect(shown(invoiceOf(orderOf(graduated), [all('250')]))).toEqual([
+      ['usage', 'Calls', '250', 2_250n],
+    ]);
+  });
+
+  it.each([
+    ['its first flat amount is due', graduated, [['usage', 'Calls', '0', 500n]]],
+    ['nothing is due', { ...graduated, chargeFlatAtZero: false }, []],
+    ['nothing is due per unit', perUnit, []],
+  ] as const)('of zero: %s', (_, price, expected) => {
+    expect(shown(invoiceOf(orderOf(price), [all('0')]))).toEqual(expected);
+  });
+
+  it('that is free is a line of nothing', () => {
+    const free: Price = { model: 'package', unitAmount: '900', packageSize: '10', freeUnits: '10' };
+    expect(shown(invoiceOf(orderOf(free), [all('10')]))).toEqual([['usage', 'Calls', '10', 0n]]);
+  });
+
+  it.each([
+    ['0', [['minimum', 'Calls (minimum)', null, 1_000n]]],
+    [
+      '10',
+      [
+        ['usage', 'Calls', '10', 5n],
+        ['minimum', 'Calls (minimum)', null, 995n],
+      ],
+    ],
+    [
+      '9000',
+      [
+        ['usage', 'Calls', '9000', 4_500n],
+        ['maximum', 'Calls (maximum)', null, -500n],
+      ],
+    ],
+  ] as const)('of %s has a minimum and a maximum for the period', (quantity, expected) => {
+    const invoice = invoiceOf(orderOf(perUnit, { minimumMinor: 1_000n, maximumMinor: 4_000n }), [
+      all(quantity),
+    ]);
+    expect(shown(invoice)).toEqual(expected);
+    expect(evaluateInvoice(stored(invoice)).subtotalMinor).toBe(invoice.subtotal);
+  });
+
+  it('of a part of the period weighs its limits, and not what was used', () => {
+    const half = { numerator: 1n, denominator: 2n, unit: 'day' } as const;
+    const order = { ...orderOf(perUnit, { minimumMinor: 1_000n }), proration: half };
+    const invoice = invoiceOf(order, [all('100')]);
+    expect(invoice.lines.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['usage', 50n],
+      ['minimum', 450n],
+    ]);
+    expect(invoice.lines[0]?.proration).toBeNull();
+  });
+
+  it('of a percentage keeps what its events come to', () => {
+    const price: PercentagePrice = {
+      model: 'percentage',
+      rate: '0.029',
+      fixedAmountMinor: 30n,
+      freeEvents: 1n,
+      freeAmountMinor: 0n,
+      eventMinimumMinor: null,
+      eventMaximumMinor: 100n,
+    };
+    const charger = chargeEvents(price);
+    for (const base of [1_000n, 2_000n, 5_000n]) charger.add(rational(base));
+    const part = { ...all('8000'), events: 3n, charged: charger.charged() };
+    const invoice = stored(invoiceOf(orderOf(price), [part]));
+    expect(shown(invoice)).toEqual([['usage', 'Calls', '8000', 188n]]);
+    const [line] = invoice.lines;
+    expect(line === undefined || explain(invoice, line).matches).toBe(true);
+  });
+});
+
+describe('late usage', () => {
+  const billedOf = (amountMinor: bigint, quantity: string, heldMinor = amountMinor) => ({
+    amountMinor,
+    heldMinor,
+    quantity,
+  });
+
+  it('is billed by the difference, and names the period it corrects', () => {
+    const invoice = stored(invoiceOf(orderOf(volume), [all('150')], billedOf(1_500n, '100')));
+    expect(shown(invoice)).toEqual([['usage', 'Calls (late usage)', '50', -750n]]);
+    const [line] = invoice.lines;
+    expect(line?.period).toEqual(JANUARY);
+    expect(line === undefined || explain(invoice, line).matches).toBe(true);
+  });
+
+  it('without a difference is no line', () => {
+    expect(shown(invoiceOf(orderOf(graduated), [all('10')], billedOf(600n, '10')))).toEqual([]);
+  });
+
+  it('never gives back more than the lines of the period hold', () => {
+    const held = billedOf(600n, '10', 240n);
+    const invoice = invoiceOf(orderOf(perUnit), [all('0')], held);
+    expect(shown(invoice)).toEqual([['usage', 'Calls (late usage)', '-10', -240n]]);
+  });
+
+  it('stays within the limits of the price', () => {
+    const order = orderOf(perUnit, { minimumMinor: 1_000n, maximumMinor: 4_000n });
+    expect(shown(invoiceOf(order, [all('500')], billedOf(1_000n, '10')))).toEqual([]);
+    expect(shown(invoiceOf(order, [all('4000')], billedOf(1_000n, '10')))).toMatchObject([
+      ['usage', 'Calls (late usage)', '3990', 1_000n],
+    ]);
+    expect(shown(invoiceOf(order, [all('90000')], billedOf(1_000n, '10')))).toMatchObject([
+      ['usage', 'Calls (late usage)', '89990', 3_000n],
+    ]);
+  });
+
+  it('that comes again and again adds up to what all of it costs', () => {
+    const quantities = fc.array(fc.nat(400), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(fc.constantFrom(graduated, volume, perUnit), quantities, (price, steps) => {
+        const order = orderOf(price, { maximumMinor: 1_900n });
+        let billedMinor = 0n;
+        let before = '0';
+        steps.forEach((quantity, index) => {
+          const billed = index === 0 ? null : billedOf(billedMinor, before);
+          billedMinor += invoiceOf(order, [all(String(quantity))], billed).subtotal;
+          before = String(quantity);
+        });
+        expect(billedMinor).toBe(invoiceOf(order, [all(before)]).subtotal);
+      }),
+    );
+  });
+});

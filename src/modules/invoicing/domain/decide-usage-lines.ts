@@ -1,0 +1,121 @@
+import { parseExact, subtract, sum } from '../../../core/decimal';
+import { invariant } from '../../../core/invariant';
+import type { Commitment } from '../../../core/invoice';
+import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
+import type { UsageOrder } from './order';
+import {
+  correctionOf,
+  isNothing,
+  nameOfGroup,
+  ratePart,
+  shownQuantity,
+  type BilledUsage,
+  type UsageLimits,
+  type UsagePart,
+  type UsageReading,
+  type UsageTrace,
+} from './usage';
+
+const LONGEST_DESCRIPTION = 500;
+
+/** What was counted for an order, and what was billed for it before: null where this is its first bill. */
+export interface CountedUsage {
+  readonly order: UsageOrder;
+  readonly reading: UsageReading;
+  readonly billed: BilledUsage | null;
+}
+
+export interface UsageLines {
+  readonly lines: readonly LineDraft[];
+  readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & { readonly of: UsageOrder })[];
+}
+
+/**
+ * The lines for the usage of a period, one for each part, and its limits: a minimum is due without any usage. Where
+ * nothing was counted and nothing is due for that, there is no line.
+ */
+export function usageLines({ order, reading }: CountedUsage, nextId: () => string): UsageLines {
+  const lines = reading.parts.flatMap((part) => {
+    const { amountMinor, traced } = ratePart(order.price.rating, part);
+    if (isNothing(part, amountMinor)) return [];
+    const trace: UsageTrace = { ...traceOf(order, reading), parts: [traced], corrects: null };
+    return [
+      {
+        ...soldLike(order),
+        id: nextId(),
+        kind: 'usage' as const,
+        description: descriptionOf(order, part),
+        quantity: shownQuantity(part.quantity),
+        unitAmount: unitAmountOf(order.price.rating),
+        amount: amountMinor,
+        trace,
+      },
+    ];
+  });
+  const { minimumMinor, maximumMinor } = order.price;
+  if (minimumMinor === null && maximumMinor === null) return { lines, commitments: [] };
+  const commitment = {
+    lineId: nextId(),
+    countedLineIds: new Set(lines.map(({ id }) => id)),
+    alreadyBilledMinor: 0n,
+    minimumMinor,
+    maximumMinor,
+    proration: order.proration,
+    of: order,
+  };
+  return { lines, commitments: [commitment] };
+}
+
+/**
+ * The line for what came late to a period that is billed: its usage rated anew, all groups and limits together, less what
+ * was billed. None where that is nothing.
+ */
+export function lateUsageLine(
+  { order, reading, billed }: CountedUsage,
+  nextId: () => string,
+): LineDraft | null {
+  invariant(billed !== null, 'what is corrected was billed');
+  const rated = reading.parts.map((part) => ratePart(order.price.rating, part));
+  const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
+  const amount = correctionOf(ratedMinor, limitsOf(order), billed);
+  if (amount === 0n) return null;
+  const parts = rated.map(({ traced }) => traced);
+  const quantity = subtract(quantityOf(reading), parseExact(billed.quantity));
+  return {
+    ...soldLike(order),
+    id: nextId(),
+    kind: 'usage',
+    description: `${order.price.name} (late usage)`,
+    quantity: shownQuantity(quantity),
+    unitAmount: null,
+    amount,
+    trace: { ...traceOf(order, reading), parts, corrects: billed },
+  };
+}
+
+function quantityOf({ parts }: UsageReading) {
+  return sum(parts.map(({ quantity }) => quantity));
+}
+
+function traceOf(order: UsageOrder, reading: UsageReading) {
+  const { meter, upToPosition } = reading;
+  return {
+    kind: 'usage' as const,
+    price: order.price.rating,
+    meter,
+    isByGroup: order.isByGroup,
+    period: order.period,
+    upToPosition,
+    limits: limitsOf(order),
+  };
+}
+
+function limitsOf({ price, proration }: UsageOrder): UsageLimits {
+  const { minimumMinor, maximumMinor } = price;
+  return { minimumMinor, maximumMinor, proration };
+}
+
+function descriptionOf({ price }: UsageOrder, { group }: UsagePart): string {
+  const named = group === null ? price.name : `${price.name} (${nameOfGroup(group)})`;
+  return Array.from(named).slice(0, LONGEST_DESCRIPTION).join('');
+}

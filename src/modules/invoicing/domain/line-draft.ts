@@ -1,0 +1,68 @@
+import type { Price } from '../../../core/rating';
+import type { InvoiceLine } from './invoice';
+import type { ChargeOrder, UsageOrder } from './order';
+
+/** A line before discounts and tax. */
+export type LineDraft = Pick<
+  InvoiceLine,
+  | 'id'
+  | 'kind'
+  | 'description'
+  | 'quantity'
+  | 'unitAmount'
+  | 'amount'
+  | 'priceId'
+  | 'itemId'
+  | 'period'
+  | 'fullPeriod'
+  | 'proration'
+  | 'prorationUnit'
+  | 'timeZone'
+  | 'isInAdvance'
+  | 'creditsLineId'
+  | 'trace'
+>;
+
+type SoldLike = Pick<
+  LineDraft,
+  | 'priceId'
+  | 'itemId'
+  | 'period'
+  | 'fullPeriod'
+  | 'proration'
+  | 'prorationUnit'
+  | 'timeZone'
+  | 'isInAdvance'
+  | 'creditsLineId'
+>;
+
+/** What a line takes over from its order. */
+export function soldLike(order: ChargeOrder | UsageOrder): SoldLike {
+  return {
+    priceId: order.price.priceId,
+    itemId: order.itemId,
+    period: order.period,
+    fullPeriod: order.fullPeriod,
+    // Usage is what it is: the part of a period weighs its limits alone.
+    proration: order.kind === 'usage' ? null : order.proration,
+    prorationUnit: order.prorationUnit,
+    timeZone: order.timeZone,
+    isInAdvance: order.kind === 'charge' && order.isInAdvance,
+    creditsLineId: null,
+  };
+}
+
+/** For one unit or package; of a flat price the whole amount; none where tiers decide. */
+export function unitAmountOf(price: Price): string | null {
+  switch (price.model) {
+    case 'flat':
+      return price.amountMinor.toString();
+    case 'per_unit':
+    case 'package':
+      return price.unitAmount;
+    case 'graduated':
+    case 'volume':
+    case 'percentage':
+      return null;
+  }
+}

@@ -1,0 +1,61 @@
+import type { Rational } from '../../../core/decimal';
+import type { Period } from '../../../core/time';
+import type { CountedUsage } from './decide-usage-lines';
+import type { InvoiceLine } from './invoice';
+import { toJson } from './json';
+import type { UsageOrder } from './order';
+import type { MeterTerms, UsageGroup } from './usage';
+
+export interface KeptUsage {
+  readonly meter: MeterTerms;
+  readonly itemId: string;
+  readonly period: Period;
+  readonly upToPosition: bigint;
+  /** The order, as JSON. */
+  readonly terms: object;
+  readonly groups: readonly {
+    readonly group: UsageGroup;
+    readonly quantity: Rational;
+    readonly events: bigint;
+    readonly lineId: string | null;
+  }[];
+}
+
+/** What is kept of usage that was billed: to tell what came late, and to bill that by the same order. */
+export function billOf(
+  { order, reading, billed }: CountedUsage,
+  lines: readonly InvoiceLine[],
+): KeptUsage {
+  const ofPeriod = lines.filter(
+    ({ itemId, kind, period }) =>
+      kind === 'usage' &&
+      itemId === order.itemId &&
+      period?.startAt.getTime() === order.period.startAt.getTime() &&
+      period.endAt.getTime() === order.period.endAt.getTime(),
+  );
+  return {
+    meter: reading.meter,
+    itemId: order.itemId,
+    period: order.period,
+    upToPosition: reading.upToPosition,
+    terms: toJson(order) as object,
+    groups: reading.parts.map(({ group, quantity, events }) => ({
+      group: group ?? [],
+      quantity,
+      events,
+      lineId: (billed === null ? lineOf(ofPeriod, group) : ofPeriod[0])?.id ?? null,
+    })),
+  };
+}
+
+/** The order that {@link billOf} kept. */
+export function toUsageOrder(kept: unknown): UsageOrder {
+  return kept as UsageOrder;
+}
+
+function lineOf(lines: readonly InvoiceLine[], group: UsageGroup | null): InvoiceLine | undefined {
+  return lines.find(
+    ({ trace }) =>
+      trace.kind === 'usage' && JSON.stringify(trace.parts[0]?.group) === JSON.stringify(group),
+  );
+}

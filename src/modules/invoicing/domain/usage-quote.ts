@@ -1,0 +1,39 @@
+import type { CountedUsage } from './decide-usage-lines';
+import type { Invoice } from './invoice';
+import type { UsageOrder } from './order';
+import { ratePart, type UsageGroup } from './usage';
+
+/** What usage would be billed now: the same as an invoice of now would say, before discounts and tax. */
+export interface UsageQuote {
+  readonly order: UsageOrder;
+  /** Whether the period was billed already, and this is what came since. */
+  readonly isLate: boolean;
+  readonly parts: readonly {
+    readonly group: UsageGroup | null;
+    /** Exact text. */
+    readonly quantity: string;
+    readonly events: bigint;
+    readonly amountMinor: bigint;
+  }[];
+  /** Of all parts, with the minimum and maximum of the price; for late usage the difference to what was billed. */
+  readonly amountMinor: bigint;
+}
+
+/** @param invoice made of the usage */
+export function quoteOf({ order, reading, billed }: CountedUsage, invoice: Invoice): UsageQuote {
+  const lines = invoice.lines.filter(
+    ({ itemId, period }) =>
+      itemId === order.itemId &&
+      period?.startAt.getTime() === order.period.startAt.getTime() &&
+      period.endAt.getTime() === order.period.endAt.getTime(),
+  );
+  return {
+    order,
+    isLate: billed !== null,
+    parts: reading.parts.map((part) => {
+      const { amountMinor, traced } = ratePart(order.price.rating, part);
+      return { group: part.group, quantity: traced.quantity, events: part.events, amountMinor };
+    }),
+    amountMinor: lines.reduce((total, { amount }) => total + amount, 0n),
+  };
+}

@@ -1,0 +1,204 @@
+import { Injectable } from '@nestjs/common';
+import { multiply, parseExact, rational, type Rational, ZERO } from '../../core/decimal';
+import { groupBy } from '../../core/grouping';
+import { invariant } from '../../core/invariant';
+import { chargeEvents, type ChargedEvents, type PercentagePrice } from '../../core/rating';
+import type { Period } from '../../core/time';
+import {
+  type EventPage,
+  type Meter,
+  MetersService,
+  UsageBillingService,
+  type UsageQuery,
+  UsageService,
+} from '../metering';
+import type { CountedUsage } from './domain/decide-usage-lines';
+import type { Invoice } from './domain/invoice';
+import { fromJson } from './domain/json';
+import type { InvoiceOrder, UsageOrder } from './domain/order';
+import type { BilledUsage, UsageGroup, UsagePart, UsageReading } from './domain/usage';
+import { billOf, toUsageOrder } from './domain/usage-bill';
+import { InvoicesRepository } from './invoices.repository';
+
+type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines'>;
+
+/** Events of a percentage price that are read at once. */
+const EVENTS_AT_ONCE = 1_000;
+
+interface Asked {
+  readonly customerId: string;
+  readonly order: UsageOrder;
+  /** What was billed last of a period to which usage came late. */
+  readonly late: { readonly quantity: string } | null;
+}
+
+/** Reads the usage that invoices bill, and keeps what was billed. */
+@Injectable()
+export class UsageReadingsService {
+  constructor(
+    private readonly meters: MetersService,
+    private readonly usage: UsageService,
+    private readonly billing: UsageBillingService,
+    private readonly invoices: InvoicesRepository,
+  ) {}
+
+  /**
+   * What was counted for the usage that is ordered, and for what came late to the subscriptions since they were billed.
+   * @param holds whether no event is stored for it until the transaction ends
+   */
+  async loadAll(
+    orders: readonly UsageOf[],
+    holds: boolean,
+  ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
+    const asked = await this.askedOf(orders);
+    const all = [...asked.values()].flat();
+    if (all.length === 0) return new Map();
+    const meters = await this.meters.getAll([...new Set(all.map(({ order }) => order.meterId))]);
+    const withMeters = [...asked].map(([order, usage]) => ({
+      order,
+      usage: usage.map((one) => ({ ...one, meter: required(meters.get(one.order.meterId)) })),
+    }));
+    if (holds) {
+      await this.billing.hold(
+        withMeters
+          .flatMap(({ usage }) => usage)
+          .map(({ customerId, meter: { eventName } }) => ({ customerId, eventName })),
+      );
+    }
+    const counted = new Map<UsageOf, CountedUsage[]>();
+    for (const { order, usage } of withMeters) {
+      const found: CountedUsage[] = [];
+      for (const one of usage) {
+        const reading = await this.read(one.customerId, one.meter, one.order);
+        const billed =
+          one.late === null ? null : await this.billedFor(one.order, one.late.quantity);
+        found.push({ order: one.order, reading, billed });
+      }
+      counted.set(order, found);
+    }
+    return counted;
+  }
+
+  /** Writes what was billed, in the transaction of the invoices: each order with the invoice it made, null for none. */
+  async record(
+    made: readonly {
+      readonly order: UsageOf;
+      readonly usage: readonly CountedUsage[];
+      readonly invoice: Invoice | null;
+    }[],
+    now: Date,
+  ): Promise<void> {
+    const bills = made.flatMap(({ order, usage, invoice }) =>
+      usage.map((counted) => ({
+        customerId: order.customerId,
+        subscriptionId: order.subscriptionId,
+        ...billOf(counted, invoice?.lines ?? []),
+      })),
+    );
+    await this.billing.record(bills, now);
+  }
+
+  /** What an item used in its period. */
+  async read(customerId: string, meter: Meter, order: UsageOrder): Promise<UsageReading> {
+    const { period, fullPeriod, isByGroup } = order;
+    const asked = { customerId, meter, period };
+    const { groups: counted, upToPosition } = isByGroup
+      ? await this.usage.read({ ...asked, upToPosition: null })
+      : await this.usage.readTogether(asked);
+    const share = meter.aggregation === 'weighted_sum' ? shareOf(period, fullPeriod) : null;
+    const groups = isByGroup ? counted : [counted[0] ?? NOTHING_USED];
+    const parts: UsagePart[] = [];
+    for (const { group, value, events } of groups) {
+      const query = { ...asked, upToPosition };
+      const { rating } = order.price;
+      parts.push({
+        group: isByGroup ? group : null,
+        quantity: share === null ? value : multiply(value, share),
+        events,
+        charged:
+          rating.model === 'percentage'
+            ? await this.charge(rating, query, isByGroup ? group : null)
+            : null,
+      });
+    }
+    return { meter: termsOf(meter), upToPosition, parts };
+  }
+
+  private async charge(
+    price: PercentagePrice,
+    query: UsageQuery,
+    group: UsageGroup | null,
+  ): Promise<ChargedEvents> {
+    const { valueProperty } = query.meter;
+    invariant(valueProperty !== null, 'a percentage is one of what a property says');
+    const charger = chargeEvents(price);
+    let after: string | null = null;
+    do {
+      const request = { after, limit: EVENTS_AT_ONCE };
+      const page: EventPage = await this.usage.listCounted(query, group, request);
+      for (const { properties } of page.items) charger.add(numberOf(properties[valueProperty]));
+      after = page.next;
+    } while (after !== null);
+    return charger.charged();
+  }
+
+  /** Usage comes late to the next invoice that says anything else. */
+  private async askedOf(
+    orders: readonly UsageOf[],
+  ): Promise<ReadonlyMap<UsageOf, readonly Asked[]>> {
+    const speaking = orders.filter(({ lines }) => lines.length > 0);
+    const subscriptionIds = speaking.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const late = groupBy(
+      subscriptionIds.length === 0 ? [] : await this.billing.late(subscriptionIds),
+      ({ subscriptionId }) => subscriptionId,
+    );
+    return new Map(
+      speaking.map((order) => {
+        const { customerId, subscriptionId, lines } = order;
+        const ordered = lines.filter((line) => line.kind === 'usage');
+        const ofSubscription = subscriptionId === null ? [] : (late.get(subscriptionId) ?? []);
+        return [
+          order,
+          [
+            ...ordered.map((one) => ({ customerId, order: one, late: null })),
+            ...ofSubscription.map(({ terms, quantity }) => ({
+              customerId,
+              order: toUsageOrder(fromJson(terms)),
+              late: { quantity },
+            })),
+          ],
+        ];
+      }),
+    );
+  }
+
+  private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<BilledUsage> {
+    return { ...(await this.invoices.billedUsage(itemId, period)), quantity };
+  }
+}
+
+const NOTHING_USED = { group: [], value: ZERO, events: 0n };
+
+/** A weighted sum is weighed over its full period, of which this is a part: the parts add up. */
+function shareOf(part: Period, full: Period): Rational {
+  const lengthMs = ({ startAt, endAt }: Period) => BigInt(endAt.getTime() - startAt.getTime());
+  return rational(lengthMs(part), lengthMs(full));
+}
+
+function termsOf(meter: Meter): UsageReading['meter'] {
+  const { id, key, eventName, aggregation, valueProperty, filters, groupBy: names } = meter;
+  return { id, key, eventName, aggregation, valueProperty, filters, groupBy: names };
+}
+
+/** What an event that was counted holds: a number of JSON, or a decimal as text. */
+function numberOf(value: unknown): Rational {
+  const [, digits = '', exponent = '0'] = /^([^e]+)(?:e(.+))?$/.exec(String(value)) ?? [];
+  const power = 10n ** BigInt(Math.abs(Number(exponent)));
+  const exact = parseExact(digits);
+  return multiply(exact, Number(exponent) < 0 ? rational(1n, power) : rational(power));
+}
+
+function required(meter: Meter | undefined): Meter {
+  invariant(meter !== undefined, 'a meter that is billed exists');
+  return meter;
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { UsageBilledEntity } from './usage-billed.entity';
+
+/** The newest bill of each period of an item to which usage came late. */
+const LATE = `
+  SELECT billed.subscription_id AS "subscriptionId", billed.terms,
+    (SELECT sum(quantity)::text FROM usage_billed AS last
+     WHERE last.item_id = billed.item_id AND last.period_start_at = billed.period_start_at
+       AND last.period_end_at = billed.period_end_at AND last.up_to_position = billed.up_to_position
+    ) AS quantity
+  FROM (
+    SELECT DISTINCT ON (item_id, period_start_at, period_end_at) *
+    FROM usage_billed WHERE subscription_id = ANY ($1) AND is_late
+    ORDER BY item_id, period_start_at, period_end_at, up_to_position DESC, id
+  ) AS billed
+  ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
+
+/** All bills of the period say that usage is late, and none once it was billed again. */
+const SETTLE = `
+  UPDATE usage_billed AS billed SET is_late = false
+  FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
+  WHERE billed.item_id = one.item_id AND billed.period_start_at = one.start_at
+    AND billed.period_end_at = one.end_at AND billed.is_late`;
+
+export interface BilledPeriod {
+  readonly itemId: string;
+  readonly startAt: Date;
+  readonly endAt: Date;
+}
+
+/** Usage to which some was added, or of which some was voided, after it was billed. */
+export interface LateUsage {
+  readonly subscriptionId: string;
+  /** What the biller kept with the bill. */
+  readonly terms: unknown;
+  /** What was billed last, all groups added up. */
+  readonly quantity: string;
+}
+
+@Injectable()
+export class UsageBilledRepository {
+  constructor(private readonly database: Database) {}
+
+  late(subscriptionIds: readonly string[]): Promise<readonly LateUsage[]> {
+    return this.database.query<LateUsage>(LATE, [subscriptionIds]);
+  }
+
+  async insertAll(rows: readonly UsageBilledEntity[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.insertMany(UsageBilledEntity, rows);
+  }
+
+  /** What was late of these periods is billed. */
+  async settle(periods: readonly BilledPeriod[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(SETTLE, [
+      periods.map(({ itemId }) => itemId),
+      periods.map(({ startAt }) => startAt),
+      periods.map(({ endAt }) => endAt),
+    ]);
+  }
+}

@@ -1,0 +1,30 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { IdPipe, Operation } from '../../platform/http';
+import { customerNotFound } from '../customers';
+import { testClockAdvancing, testClockFailed } from '../test-clocks';
+import { CustomerUsageService } from './customer-usage.service';
+import { CustomerUsageDto, toCustomerUsageDto } from './dto/customer-usage.dto';
+
+const customerId = new IdPipe('cus', customerNotFound);
+
+@ApiTags('Customers')
+@Controller('v1/customers')
+export class CustomerUsageController {
+  constructor(private readonly usage: CustomerUsageService) {}
+
+  @Get(':id/usage')
+  @Operation({
+    summary: 'Read the usage of the current period',
+    description:
+      'What each metered price of the running subscriptions counted so far, and what it costs: what the invoice would ' +
+      'say if nothing more came. Usage that came late to billed periods is shown with the difference it makes.',
+    status: 200,
+    answer: CustomerUsageDto,
+    reads: 'path',
+    problems: [customerNotFound, testClockAdvancing, testClockFailed],
+  })
+  async getCustomerUsage(@Param('id', customerId) id: string): Promise<CustomerUsageDto> {
+    return toCustomerUsageDto(await this.usage.current(id));
+  }
+}

@@ -1,0 +1,91 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IdProperty, InstantProperty, toWireAmount, toWireInstant } from '../../../platform/http';
+import type { CustomerUsage } from '../customer-usage.service';
+
+export class UsageGroupDto {
+  @ApiProperty({
+    type: [String],
+    nullable: true,
+    description:
+      'The text of each property by which the meter groups, null where events lack it; null: all groups together.',
+    example: null,
+  })
+  readonly group!: readonly (string | null)[] | null;
+
+  @ApiProperty({ description: 'What the meter counted, as a decimal string.', example: '1500' })
+  readonly quantity!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Events that were counted.', example: 12 })
+  readonly events!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Minor units.', example: 750 })
+  readonly amount!: number;
+}
+
+export class CustomerUsageItemDto {
+  @IdProperty('sub_01h455vb4pex5vsknk084sn02q')
+  readonly subscription_id!: string;
+
+  @ApiProperty({ description: 'The price.', example: 'price_01h455vb4pex5vsknk084sn02q' })
+  readonly price_id!: string;
+
+  @ApiProperty({ description: 'Its name.', example: 'API calls' })
+  readonly name!: string;
+
+  @ApiProperty({ description: 'The meter.', example: 'meter_01h455vb4pex5vsknk084sn02q' })
+  readonly meter_id!: string;
+
+  @InstantProperty('First instant of the period, or of the price in it.')
+  readonly period_start!: string;
+
+  @InstantProperty('End of the period, or of the price in it, exclusive.')
+  readonly period_end!: string;
+
+  @ApiProperty({
+    description:
+      'Whether the period is billed already: this is then what came since, and `amount` the difference that the next ' +
+      'invoice bills.',
+    example: false,
+  })
+  readonly is_late!: boolean;
+
+  @ApiProperty({ type: [UsageGroupDto], description: 'What was used.' })
+  readonly groups!: readonly UsageGroupDto[];
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Minor units before discount and tax, with the minimum and maximum of the price.',
+    example: 750,
+  })
+  readonly amount!: number;
+
+  @ApiProperty({ description: 'ISO 4217.', example: 'USD' })
+  readonly currency!: string;
+}
+
+export class CustomerUsageDto {
+  @ApiProperty({ type: [CustomerUsageItemDto], description: 'One for each metered price.' })
+  readonly data!: readonly CustomerUsageItemDto[];
+}
+
+export function toCustomerUsageDto(usage: readonly CustomerUsage[]): CustomerUsageDto {
+  return {
+    data: usage.map(({ subscriptionId, currency, order, isLate, parts, amountMinor }) => ({
+      subscription_id: subscriptionId,
+      price_id: order.price.priceId,
+      name: order.price.name,
+      meter_id: order.meterId,
+      period_start: toWireInstant(order.period.startAt),
+      period_end: toWireInstant(order.period.endAt),
+      is_late: isLate,
+      groups: parts.map(({ group, quantity, events, amountMinor: amount }) => ({
+        group,
+        quantity,
+        events: Number(events),
+        amount: toWireAmount(amount),
+      })),
+      amount: toWireAmount(amountMinor),
+      currency,
+    })),
+  };
+}
