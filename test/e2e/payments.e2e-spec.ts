@@ -37,6 +37,7 @@ describe('payments', () => {
       id: expect.stringMatching(/^pay_/) as string,
       customer_id: customer,
       invoice_id: null,
+      collection_attempt: null,
       amount: 10_000,
       currency: 'USD',
       status: 'succeeded',

@@ -29,6 +29,8 @@ export interface Invoice {
   readonly credited_to_balance: number;
   readonly amount_due: number;
   readonly amount_remaining: number;
+  readonly finalized_at: string | null;
+  readonly overdue_at: string | null;
   readonly lines: readonly Line[];
 }
 

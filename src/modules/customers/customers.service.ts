@@ -170,9 +170,10 @@ export class CustomersService {
    * others may refer to it meanwhile.
    * @throws {ProblemError} `customer_not_found`
    */
-  async lockForChange(id: string): Promise<void> {
+  async lockForChange(id: string): Promise<Customer> {
     const customer = await this.customers.lock(id, 'change');
     if (customer === null) throw customerNotFound(id);
+    return customer;
   }
 
   /**

@@ -17,6 +17,7 @@ import {
   toCreditable,
 } from './domain/credit-note';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
+import { lastLookAt } from './domain/invoice-collection';
 import { InvoiceBooks } from './invoice-books';
 import {
   creditExceedsLine,
@@ -164,6 +165,7 @@ export class CreditNotesService {
       amountCredited,
       status: isPaid ? 'paid' : before.status,
       paidAt: isPaid ? now : before.paidAt,
+      collectAt: isPaid ? lastLookAt(before, now) : before.collectAt,
       version: before.version + 1,
       updatedAt: now,
     };

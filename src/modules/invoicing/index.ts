@@ -17,6 +17,9 @@ export {
 } from './dto/invoice.dto';
 export { ExactJsonColumn } from './exact-json.column';
 export { InvoiceBooks } from './invoice-books';
+export type { RetryPlan } from './domain/invoice-collection';
+export type { TimeScope } from './due-invoices.repository';
+export { InvoiceCollectionService } from './invoice-collection.service';
 export { type CustomerSum, InvoicePaymentsService } from './invoice-payments.service';
 export {
   invoiceNotFound,

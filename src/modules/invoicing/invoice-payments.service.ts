@@ -5,8 +5,10 @@ import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
 import type { Invoice } from './domain/invoice';
+import { nextAttemptAt, type RetryPlan } from './domain/invoice-collection';
 import {
   decidePayment,
+  payableOf,
   type PaidInvoice,
   withoutReserve,
   withPayment,
@@ -20,6 +22,13 @@ import {
 } from './invoicing.errors';
 import { invoicePaid, invoicePaymentFailed } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
+
+/** A payment that brought nothing. */
+export interface FailedPayment {
+  readonly amount: bigint;
+  /** Whether it was an automatic attempt. */
+  readonly wasAttempt: boolean;
+}
 
 /** What each customer has of something, in minor units. */
 export interface CustomerSum {
@@ -48,6 +57,11 @@ export class InvoicePaymentsService {
 
   find(id: string): Promise<Invoice | null> {
     return this.invoices.find(id);
+  }
+
+  /** Minor units that are neither paid nor credited nor being paid. */
+  payable(invoice: Invoice): bigint {
+    return payableOf(invoice);
   }
 
   /** The invoice, locked until the caller's transaction ends: after its subscription, before its payments. */
@@ -84,21 +98,27 @@ export class InvoicePaymentsService {
    * Pays a locked invoice with money that has come, in the caller's transaction, and frees what was reserved for it. What
    * the invoice does not need any more is left to the caller: it is the customer's.
    */
-  async pay(before: Invoice, amount: bigint, now: Date): Promise<PaidInvoice> {
+  async pay(before: Invoice, amount: bigint, retry: RetryPlan, now: Date): Promise<PaidInvoice> {
     this.database.requireTransaction();
-    const paid = withPayment(before, amount, now);
-    const after = paid.invoice;
+    const { invoice: paid, appliedMinor } = withPayment(before, amount, now);
+    const after = { ...paid, collectAt: nextAttemptAt(paid, false, retry, now) };
     await this.invoices.update(after);
     if (after.status === 'paid' && before.status !== 'paid') {
       await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
     }
-    return paid;
+    return { invoice: after, appliedMinor };
   }
 
   /** Frees what was reserved of a locked invoice for a payment that failed, and tells of it. */
-  async fail(before: Invoice, amount: bigint, now: Date): Promise<Invoice> {
+  async fail(
+    before: Invoice,
+    failed: FailedPayment,
+    retry: RetryPlan,
+    now: Date,
+  ): Promise<Invoice> {
     this.database.requireTransaction();
-    const after = withoutReserve(before, amount, now);
+    const freed = withoutReserve(before, failed.amount, now);
+    const after = { ...freed, collectAt: nextAttemptAt(freed, failed.wasAttempt, retry, now) };
     await this.invoices.update(after);
     await this.outbox.record(invoicePaymentFailed, { after, before, occurredAt: now });
     return after;

@@ -39,6 +39,22 @@ import { ExactJsonColumn } from './exact-json.column';
   `"amount_paid" >= 0 AND "amount_credited" >= 0 AND "amount_paid" + "amount_credited" <= "amount_due"`,
 )
 @Check('invoice_pending_check', `"amount_pending" >= 0 AND "amount_pending" <= "amount_due"`)
+@Check(
+  'invoice_collect_check',
+  `"attempt_count" >= 0 AND ("collect_at" IS NULL OR ("collection" = 'automatic' AND "status" <> 'draft'))`,
+)
+@Index('invoice_collect_index', ['collectAt'], {
+  where: '"collect_at" IS NOT NULL AND "test_clock_id" IS NULL',
+})
+@Index('invoice_test_clock_collect_index', ['testClockId', 'collectAt'], {
+  where: '"collect_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
+})
+@Index('invoice_overdue_index', ['dueAt'], {
+  where: `"status" = 'open' AND "overdue_at" IS NULL AND "test_clock_id" IS NULL`,
+})
+@Index('invoice_test_clock_overdue_index', ['testClockId', 'dueAt'], {
+  where: `"status" = 'open' AND "overdue_at" IS NULL AND "test_clock_id" IS NOT NULL`,
+})
 export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
@@ -75,8 +91,11 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @ExactJsonColumn() readonly coupons!: readonly InvoiceCoupon[];
   @ExactJsonColumn() readonly credits!: readonly AppliedCredit[];
   @Column({ type: 'varchar', length: 20 }) readonly collection!: Collection;
+  @Column({ type: 'integer', default: 0 }) readonly attemptCount!: number;
+  @InstantColumn({ nullable: true }) readonly collectAt!: Date | null;
   @Column({ type: 'integer' }) readonly daysUntilDue!: number;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;

@@ -100,6 +100,13 @@ export class InvoicesRepository {
     return this.withLinesOrNull(await this.invoices.findOneBy({ id }));
   }
 
+  /** Those of the invoices that exist, in the order of their ids. */
+  async findAll(ids: readonly string[]): Promise<readonly Invoice[]> {
+    return this.withLines(
+      await this.invoices.find({ where: { id: In([...ids]) }, order: { id: 'ASC' } }),
+    );
+  }
+
   /** The invoice, locked until the transaction ends. */
   async lock(id: string): Promise<Invoice | null> {
     this.database.requireTransaction();

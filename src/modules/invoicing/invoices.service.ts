@@ -10,6 +10,7 @@ import { decideAgain } from './domain/decide-invoice';
 import { explain, type Explanation } from './domain/explain';
 import { mayInvoiceBecome } from './domain/finalize';
 import { assertTotals, type Invoice } from './domain/invoice';
+import { lastLookAt } from './domain/invoice-collection';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import type { OneOffOrder } from './domain/one-off';
 import { InvoiceBooks } from './invoice-books';
@@ -101,7 +102,12 @@ export class InvoicesService {
         ),
       );
       await this.books.postVoided(before, now);
-      const after = { ...touched(before, now), status: 'void' as const, voidedAt: now };
+      const after = {
+        ...touched(before, now),
+        status: 'void' as const,
+        voidedAt: now,
+        collectAt: lastLookAt(before, now),
+      };
       await this.invoices.update(after);
       await this.outbox.record(invoiceVoided, { after, before, occurredAt: now });
       return after;
@@ -119,6 +125,7 @@ export class InvoicesService {
         ...touched(before, now),
         status: 'uncollectible' as const,
         uncollectibleAt: now,
+        collectAt: null,
       };
       await this.invoices.update(after);
       await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });

@@ -25,8 +25,18 @@ export const invoicePaid = defineEvent({
 export const invoicePaymentFailed = defineEvent({
   type: 'invoice.payment_failed',
   meaning:
-    'A payment of an invoice failed: what it reserved is to be paid still. `payment.failed` says why.',
-  example: { status: 'open' },
+    'A payment of an invoice failed: what it reserved is to be paid still. `payment.failed` says why; `attempt_count` ' +
+    'how often it was charged automatically, and `next_attempt_at` when it will be again, if it will.',
+  example: { status: 'open', attempt_count: 1, next_attempt_at: '2026-03-02T09:30:00.000Z' },
+  ...shown,
+});
+
+export const invoiceOverdue = defineEvent({
+  type: 'invoice.overdue',
+  meaning:
+    'An invoice was due and is not paid, nor is a payment of it under way. It is told once, and for one that is charged ' +
+    'automatically after the first attempt.',
+  example: { status: 'open', overdue_at: '2026-03-01T09:30:00.000Z' },
   ...shown,
 });
 

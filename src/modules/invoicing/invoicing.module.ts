@@ -16,6 +16,9 @@ import { CreditNotesService } from './credit-notes.service';
 import { EditInvoiceService } from './edit-invoice.service';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
+import { DueInvoices } from './due-invoices';
+import { DueInvoicesRepository } from './due-invoices.repository';
+import { InvoiceCollectionService } from './invoice-collection.service';
 import { InvoicePaymentsService } from './invoice-payments.service';
 import { InvoicePrinter } from './invoice-printer';
 import { InvoiceLineEntity } from './invoice-line.entity';
@@ -57,6 +60,9 @@ import { UsageReadingsService } from './usage-readings.service';
     InvoiceBooks,
     IssueInvoiceService,
     InvoiceDraftsService,
+    DueInvoicesRepository,
+    DueInvoices,
+    InvoiceCollectionService,
     InvoicePaymentsService,
     InvoicesService,
     EditInvoiceService,
@@ -67,6 +73,7 @@ import { UsageReadingsService } from './usage-readings.service';
   ],
   exports: [
     InvoiceBooks,
+    InvoiceCollectionService,
     InvoicePaymentsService,
     IssueInvoiceService,
     InvoicesService,

@@ -2,30 +2,52 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { postPayment, postRecovery } from '../../core/ledger';
 import { Clock } from '../../platform/clock';
+import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
 import { Outbox } from '../../platform/outbox';
-import { type Invoice, InvoicePaymentsService } from '../invoicing';
+import {
+  type Invoice,
+  InvoiceCollectionService,
+  InvoicePaymentsService,
+  type RetryPlan,
+} from '../invoicing';
 import { LedgerService } from '../ledger';
+import { type Subscription, SubscriptionStandingService } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
+import { nextAttemptAt } from './collection/domain/attempt';
 import { type Payment, withOutcome } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import { answerAbout, PAYMENT_EVENTS } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
+/** What a payment is for, locked: the subscription of the invoice before the invoice. */
+interface Owed {
+  readonly subscription: Subscription | null;
+  readonly invoice: Invoice;
+}
+
 /** Writes down what came of a charge: the last of the two commits of a payment. */
 @Injectable()
 export class PaymentOutcomesService {
+  private readonly retry: RetryPlan;
+
   constructor(
     private readonly database: Database,
     private readonly payments: PaymentsRepository,
     private readonly invoices: InvoicePaymentsService,
+    private readonly collection: InvoiceCollectionService,
+    private readonly standing: SubscriptionStandingService,
     private readonly ledger: LedgerService,
     private readonly testClocks: TestClocksService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
-  ) {}
+    configuration: Configuration,
+  ) {
+    this.retry = (attemptCount, now) =>
+      nextAttemptAt(attemptCount, configuration.paymentRetryDays, now);
+  }
 
   /**
    * The outcome, what it makes of the invoice, the events, the postings and the answer of the request, in one commit. Late
@@ -34,55 +56,74 @@ export class PaymentOutcomesService {
   settle(id: string, outcome: ProviderOutcome): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
-      const invoice = await this.lockInvoiceOf(id);
+      const owed = await this.lockOwed(id);
       const before = await this.payments.lock(id);
       invariant(before !== null, `The payment ${id} is gone.`);
-      const now = invoice === null ? askedAt : await this.testClocks.shownTo(invoice.testClockId);
+      const now = owed === null ? askedAt : await this.testClocks.shownTo(owed.invoice.testClockId);
       const said = withOutcome(before, outcome, now, askedAt);
-      const after = said === before ? before : await this.write(before, said, invoice, now);
+      const after = said === before ? before : await this.write(before, said, owed, now);
       await this.idempotency.completeFor(id, answerAbout(after));
       return after;
     });
   }
 
-  /** Which invoice a payment is for never changes: it may be read before the payment is locked, which comes after. */
-  private async lockInvoiceOf(id: string): Promise<Invoice | null> {
+  /** Which invoice a payment is for, and of which subscription, never changes: both may be read before they are locked. */
+  private async lockOwed(id: string): Promise<Owed | null> {
     const invoiceId = (await this.payments.find(id))?.invoiceId ?? null;
-    return invoiceId === null ? null : this.invoices.lock(invoiceId);
+    if (invoiceId === null) return null;
+    const { subscriptionId } = await this.invoices.get(invoiceId);
+    const subscription = subscriptionId === null ? null : await this.standing.lock(subscriptionId);
+    return { subscription, invoice: await this.invoices.lock(invoiceId) };
   }
 
   private async write(
     before: Payment,
     said: Payment,
-    invoice: Invoice | null,
+    owed: Owed | null,
     now: Date,
   ): Promise<Payment> {
-    const after = invoice === null ? said : await this.applyTo(invoice, said, now);
+    const after = owed === null ? said : await this.applyTo(owed, said, now);
     await this.payments.updateOutcome(after);
     if (after.status !== before.status && after.status !== 'pending') {
       const event = PAYMENT_EVENTS[after.status];
       await this.outbox.record(event, { after, before, occurredAt: now });
     }
-    if (after.status === 'succeeded') await this.post(after, invoice);
+    if (after.status === 'succeeded') await this.post(after, owed?.invoice ?? null);
     return after;
   }
 
   /** Pays the locked invoice, or frees what the payment reserved of it; nothing while the outcome is not known. */
-  private async applyTo(invoice: Invoice, payment: Payment, now: Date): Promise<Payment> {
+  private async applyTo(owed: Owed, payment: Payment, now: Date): Promise<Payment> {
+    const { amount } = payment;
     switch (payment.status) {
       case 'succeeded': {
-        const { appliedMinor } = await this.invoices.pay(invoice, payment.amount, now);
-        return { ...payment, amountApplied: appliedMinor };
+        const paid = await this.invoices.pay(owed.invoice, amount, this.retry, now);
+        if (paid.invoice.status === 'paid') await this.notePaid(owed, now);
+        return { ...payment, amountApplied: paid.appliedMinor };
       }
       case 'failed':
-      case 'canceled':
-        await this.invoices.fail(invoice, payment.amount, now);
+      case 'canceled': {
+        const failed = { amount, wasAttempt: payment.collectionAttempt !== null };
+        const invoice = await this.invoices.fail(owed.invoice, failed, this.retry, now);
+        if (failed.wasAttempt) await this.noteFailed({ ...owed, invoice }, now);
         return payment;
+      }
       case 'pending':
       case 'processing':
       case 'requires_action':
         return payment;
     }
+  }
+
+  private async notePaid({ subscription }: Owed, now: Date): Promise<void> {
+    if (subscription === null || (await this.collection.isOwedBy(subscription.id))) return;
+    await this.standing.note(subscription, 'settled', now);
+  }
+
+  /** An attempt at an invoice that is void or written off by now says nothing of its subscription. */
+  private async noteFailed({ subscription, invoice }: Owed, now: Date): Promise<void> {
+    if (subscription === null || invoice.status !== 'open') return;
+    await this.standing.note(subscription, invoice.collectAt === null ? 'used_up' : 'failed', now);
   }
 
   /**

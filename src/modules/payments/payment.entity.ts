@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   AmountColumn,
@@ -34,6 +34,11 @@ import type { ProviderName } from './domain/payment-provider';
   'payment_applied_check',
   `"amount_applied" = 0 OR ("amount_applied" > 0 AND "amount_applied" <= "amount" AND "status" = 'succeeded' AND "invoice_id" IS NOT NULL)`,
 )
+@Unique('payment_collection_attempt_unique', ['invoiceId', 'collectionAttempt'])
+@Check(
+  'payment_collection_attempt_check',
+  `"collection_attempt" IS NULL OR ("collection_attempt" >= 1 AND "invoice_id" IS NOT NULL)`,
+)
 @Index('payment_invoice_index', ['invoiceId', 'id'], { where: '"invoice_id" IS NOT NULL' })
 @Index('payment_customer_index', ['customerId', 'id'])
 @Index('payment_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
@@ -46,6 +51,7 @@ export class PaymentEntity implements Payment {
   @ForeignKey('InvoiceEntity', { name: 'payment_invoice_id_fkey' })
   @ReferenceColumn({ nullable: true })
   readonly invoiceId!: string | null;
+  @Column({ type: 'integer', nullable: true }) readonly collectionAttempt!: number | null;
   @AmountColumn() readonly amount!: bigint;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @Column({ type: 'varchar', length: 20 }) readonly status!: PaymentStatus;

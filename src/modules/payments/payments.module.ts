@@ -3,7 +3,10 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { CustomersModule } from '../customers';
 import { InvoicingModule } from '../invoicing';
 import { LedgerModule } from '../ledger';
+import { SubscriptionsModule } from '../subscriptions';
 import { TestClocksModule } from '../test-clocks';
+import { CollectInvoicesService } from './collection/collect-invoices.service';
+import { DueCollections } from './collection/due-collections';
 import { DuePayments } from './due-payments';
 import { InvoicePaymentsController } from './invoice-payments.controller';
 import { PaymentMethodEntity } from './methods/payment-method.entity';
@@ -30,6 +33,7 @@ import { SandboxPaymentsController } from './sandbox-payments.controller';
     CustomersModule,
     InvoicingModule,
     LedgerModule,
+    SubscriptionsModule,
     TestClocksModule,
   ],
   controllers: [
@@ -40,6 +44,8 @@ import { SandboxPaymentsController } from './sandbox-payments.controller';
   ],
   providers: [
     PaymentsRemoval,
+    CollectInvoicesService,
+    DueCollections,
     DuePayments,
     ManualProvider,
     PaymentLedgerCheck,

@@ -62,7 +62,7 @@ export class PaymentsService {
       );
       const method = await this.methods.choose(id, request);
       await this.customers.fixCurrency(id, request.currency);
-      const order = { ...request, ...method };
+      const order = { ...request, ...method, collectionAttempt: null };
       if (request.invoiceId === null) return { order, now: this.clock.now() };
       const now = await this.testClocks.nowFor(testClockId);
       const invoice = await this.invoices.find(request.invoiceId);
@@ -85,7 +85,8 @@ export class PaymentsService {
       const method = await this.methods.choose(customerId, choice);
       const now = await this.testClocks.nowFor(customer.testClockId);
       const amount = await this.invoices.reserve(invoiceId, null, now);
-      return { order: { ...method, customerId, invoiceId, amount, currency, metadata: {} }, now };
+      const order = { ...method, customerId, invoiceId, collectionAttempt: null, amount, currency };
+      return { order: { ...order, metadata: {} }, now };
     });
   }
 

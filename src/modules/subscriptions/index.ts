@@ -1,5 +1,6 @@
 export { DueSubscriptions } from './due-subscriptions';
 export { anchorOf, type Subscription } from './domain/subscription';
 export { type SubscriptionChange, SubscriptionWatchers } from './subscription-watchers';
+export { SubscriptionStandingService } from './subscription-standing.service';
 export { SubscriptionsModule } from './subscriptions.module';
 export { SubscriptionsService } from './subscriptions.service';

@@ -4,6 +4,15 @@ import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 
 const shown = { dto: SubscriptionDto, toDto: toSubscriptionDto };
 
+export const subscriptionPastDue = defineEvent({
+  type: 'subscription.past_due',
+  meaning:
+    'An automatic payment of an invoice of the subscription failed, and is tried again; or an unpaid one has another ' +
+    'payment method to try.',
+  example: { status: 'past_due' },
+  ...shown,
+});
+
 /** The event of each fact that a decision tells of. */
 export const SUBSCRIPTION_EVENTS = {
   created: defineEvent({
@@ -13,12 +22,16 @@ export const SUBSCRIPTION_EVENTS = {
   }),
   activated: defineEvent({
     type: 'subscription.activated',
-    meaning: 'A subscription began to be billed: at its start, or at the end of its trial.',
+    meaning:
+      'A subscription began to be billed, at its start or at the end of its trial; or it was past due or unpaid and owes ' +
+      'nothing any more.',
     ...shown,
   }),
   updated: defineEvent({
     type: 'subscription.updated',
-    meaning: 'A subscription changed: its plan, quantities, add-ons, or what is planned for it.',
+    meaning:
+      'A subscription changed: its plan, quantities, add-ons, or what is planned for it; or it is unpaid, since the last ' +
+      'attempt at an invoice of it failed.',
     ...shown,
   }),
   trial_ending: defineEvent({

@@ -21,6 +21,7 @@ import { SubscriptionOutcomesService } from './subscription-outcomes.service';
 import { SubscriptionPeriodEntity } from './subscription-period.entity';
 import { SubscriptionWatchers } from './subscription-watchers';
 import { SubscriptionEntity } from './subscription.entity';
+import { SubscriptionStandingService } from './subscription-standing.service';
 import { SubscriptionsController } from './subscriptions.controller';
 import { SubscriptionsRepository } from './subscriptions.repository';
 import { SubscriptionsService } from './subscriptions.service';
@@ -46,6 +47,7 @@ import { SubscriptionsService } from './subscriptions.service';
     SubscriptionWatchers,
     OffersService,
     SubscriptionOutcomesService,
+    SubscriptionStandingService,
     DueSubscriptionsService,
     DueSubscriptions,
     CreateSubscriptionService,
@@ -54,6 +56,6 @@ import { SubscriptionsService } from './subscriptions.service';
     CustomerUsageService,
     SubscriptionsService,
   ],
-  exports: [SubscriptionsService, SubscriptionWatchers],
+  exports: [SubscriptionStandingService, SubscriptionsService, SubscriptionWatchers],
 })
 export class SubscriptionsModule {}

@@ -98,6 +98,27 @@ export class SubscriptionsRepository {
     await this.database.update(SubscriptionEntity, id, { metadata, version, updatedAt });
   }
 
+  /** The unpaid subscriptions of a customer, locked until the transaction ends. */
+  lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
+    this.database.requireTransaction();
+    const tail = `WHERE customer_id = $1 AND status = 'unpaid' ORDER BY id FOR UPDATE`;
+    return this.database.select(SubscriptionEntity, tail, [customerId]);
+  }
+
+  /** The state of each of the subscriptions that exist. */
+  async statuses(ids: readonly string[]): Promise<ReadonlyMap<string, SubscriptionStatus>> {
+    const rows = await this.database.query<Pick<Subscription, 'id' | 'status'>>(
+      'SELECT id, status FROM subscription WHERE id = ANY ($1)',
+      [ids],
+    );
+    return new Map(rows.map(({ id, status }) => [id, status]));
+  }
+
+  /** Writes the state alone. */
+  async updateStatus({ id, status, version, updatedAt }: Subscription): Promise<void> {
+    await this.database.update(SubscriptionEntity, id, { status, version, updatedAt });
+  }
+
   /** All that a decision is made from, the subscription locked until the transaction ends. */
   async lockSnapshot(id: string): Promise<Snapshot | null> {
     const [snapshot] = await this.lockSnapshots([id]);

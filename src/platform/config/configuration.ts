@@ -59,6 +59,8 @@ export class Configuration {
   /** Whether webhooks may go to loopback and private addresses. */
   readonly webhooksAllowPrivateNetworks: boolean;
   readonly webhooksAllowedPorts: readonly number[] | 'any';
+  /** The pause in days after each automatic attempt at an invoice that failed. */
+  readonly paymentRetryDays: readonly number[];
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly shutdownTimeoutMs: number;
   /** How long a subscription that is past due still gives access. */
@@ -87,6 +89,11 @@ export class Configuration {
     this.encryptionKeys = read(environment, 'ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
     this.role = readWithFallback(environment, 'ROLE', SETTINGS.ROLE);
     this.auth = readWithFallback(environment, 'AUTH', SETTINGS.AUTH);
+    this.paymentRetryDays = readWithFallback(
+      environment,
+      'PAYMENT_RETRY_DAYS',
+      SETTINGS.PAYMENT_RETRY_DAYS,
+    );
     this.logLevel = readWithFallback(environment, 'LOG_LEVEL', SETTINGS.LOG_LEVEL);
     this.shutdownTimeoutMs = readWithFallback(
       environment,

@@ -59,6 +59,18 @@ function commaSeparated(text: string): readonly string[] | undefined {
   return parts.includes('') ? undefined : parts;
 }
 
+const MOST_RETRIES = 10;
+const LONGEST_RETRY_DAYS = 60;
+
+/** Whole numbers of days, separated by commas; none at all for an empty text. */
+function retryDays(text: string): readonly number[] | undefined {
+  if (text.trim() === '') return [];
+  const parse = integerBetween(1, LONGEST_RETRY_DAYS);
+  const days = text.split(',').map((part) => parse(part.trim()));
+  const valid = days.filter((day) => day !== undefined);
+  return valid.length === days.length && days.length <= MOST_RETRIES ? valid : undefined;
+}
+
 function postgresUrl(text: string): string | undefined {
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
 }
@@ -134,6 +146,12 @@ export const SETTINGS = {
     meaning:
       'Ports webhooks may go to. Unset: 80, 443, 8080, 8443; any with private networks allowed.',
     parse: ports,
+  }),
+  PAYMENT_RETRY_DAYS: setting({
+    fallback: '1,3,5,7',
+    accepts: 'up to 10 numbers from 1 to 60, comma separated, or nothing',
+    meaning: 'Days after each failed attempt at an invoice until the next; then it is given up.',
+    parse: retryDays,
   }),
   LOG_LEVEL: setting({
     fallback: 'info',

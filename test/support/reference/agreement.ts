@@ -144,9 +144,12 @@ async function assertEvents(
       const types = model.subscription(index).events.map((name) => `subscription.${name}`);
       return [id, types] as const;
     }),
-    ...invoices.map(({ id, amount_due: due }) => {
+    ...invoices.map(({ id, amount_due: due, finalized_at: madeAt, overdue_at: overdueAt }) => {
+      // Nobody has a payment method: what is due at once is overdue as soon as the clock moves on.
+      if (due > 0 && Date.parse(madeAt ?? '') < model.now) expect(overdueAt).toBe(madeAt);
       const paid = due === 0 ? ['invoice.paid'] : [];
-      return [id, ['invoice.created', 'invoice.finalized', ...paid]] as const;
+      const overdue = overdueAt === null ? [] : ['invoice.overdue'];
+      return [id, ['invoice.created', 'invoice.finalized', ...paid, ...overdue]] as const;
     }),
   ];
   for (const [id, types] of expectations) {

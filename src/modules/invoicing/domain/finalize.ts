@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import { mayBecome } from '../../../core/states';
+import { firstAttemptAt } from './invoice-collection';
 import type { Parties } from './parties';
 import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice';
 
@@ -17,6 +18,7 @@ export function finalized(draft: Invoice, number: string, parties: Parties, now:
     finalizedAt: now,
     dueAt: new Date(now.getTime() + draft.daysUntilDue * DAY_MS),
     paidAt: isPaid ? now : null,
+    collectAt: isPaid ? null : firstAttemptAt(draft, now),
     updatedAt: now,
   };
 }

@@ -34,6 +34,14 @@ export function withReserve(invoice: Invoice, amount: bigint, now: Date): Invoic
   return touched({ ...invoice, amountPending: invoice.amountPending + amount }, now);
 }
 
+/** The invoice with an automatic attempt begun, for all that is free of it. What comes next depends on its outcome. */
+export function withAttempt(invoice: Invoice, now: Date): Invoice {
+  const amount = payableOf(invoice);
+  invariant(amount > 0n, 'an attempt charges something');
+  const attemptCount = invoice.attemptCount + 1;
+  return { ...withReserve(invoice, amount, now), attemptCount, collectAt: null };
+}
+
 export interface PaidInvoice {
   readonly invoice: Invoice;
   /** What of the money pays the invoice. The rest came too late: it was voided, credited or paid meanwhile. */
@@ -48,7 +56,7 @@ export function withPayment(before: Invoice, amount: bigint, now: Date): PaidInv
   if (appliedMinor === 0n) return { invoice, appliedMinor };
   const paid = { ...invoice, amountPaid: before.amountPaid + appliedMinor };
   if (appliedMinor < remaining) return { invoice: paid, appliedMinor };
-  return { invoice: { ...paid, status: 'paid', paidAt: now }, appliedMinor };
+  return { invoice: { ...paid, status: 'paid', paidAt: now, collectAt: null }, appliedMinor };
 }
 
 /** What a payment that failed makes of an invoice: what it reserved is free again. */

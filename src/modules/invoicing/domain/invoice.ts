@@ -137,8 +137,14 @@ export interface Invoice {
   readonly coupons: readonly InvoiceCoupon[];
   readonly credits: readonly AppliedCredit[];
   readonly collection: Collection;
+  /** Automatic attempts at it, begun so far. */
+  readonly attemptCount: number;
+  /** When it is to be looked at next, to be charged; null: nothing is planned. */
+  readonly collectAt: Date | null;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;
+  /** When it was found to be due and not paid. */
+  readonly overdueAt: Date | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;

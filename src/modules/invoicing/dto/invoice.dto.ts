@@ -156,6 +156,19 @@ export class InvoiceDto extends InvoicePreviewDto {
   @InstantProperty('When it got its number.', { nullable: true })
   readonly finalized_at!: string | null;
 
+  @ApiProperty({
+    type: 'integer',
+    description: 'How often the customer’s default payment method was charged for it.',
+    example: 0,
+  })
+  readonly attempt_count!: number;
+
+  @InstantProperty('When it is charged next; null where nothing is planned.', { nullable: true })
+  readonly next_attempt_at!: string | null;
+
+  @InstantProperty('When it was found to be due and not paid.', { nullable: true })
+  readonly overdue_at!: string | null;
+
   @InstantProperty('When nothing was left to pay.', { nullable: true })
   readonly paid_at!: string | null;
 
@@ -216,6 +229,9 @@ export function toInvoiceDto(invoice: Invoice): InvoiceDto {
     id: invoice.id,
     ...toInvoicePreviewDto(invoice),
     finalized_at: toWireInstant(invoice.finalizedAt),
+    attempt_count: invoice.attemptCount,
+    next_attempt_at: toWireInstant(invoice.status === 'open' ? invoice.collectAt : null),
+    overdue_at: toWireInstant(invoice.overdueAt),
     paid_at: toWireInstant(invoice.paidAt),
     voided_at: toWireInstant(invoice.voidedAt),
     uncollectible_at: toWireInstant(invoice.uncollectibleAt),

@@ -17,6 +17,7 @@ const payment: Payment = {
   version: 1,
   customerId: 'cus_01h455vb4pex5vsknk084sn02q',
   invoiceId: null,
+  collectionAttempt: null,
   amount: 10_000n,
   currency: 'USD',
   status: 'pending',

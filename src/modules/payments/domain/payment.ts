@@ -19,6 +19,8 @@ export interface Payment {
   readonly customerId: string;
   /** The invoice it is to pay; null: it becomes the customer's credit. */
   readonly invoiceId: string | null;
+  /** Which automatic attempt at the invoice it is, from 1; null: somebody asked for it. */
+  readonly collectionAttempt: number | null;
   /** Minor units of `currency`, at least 1. */
   readonly amount: bigint;
   readonly currency: string;
@@ -51,6 +53,7 @@ export type PaymentOrder = Pick<
   Payment,
   | 'customerId'
   | 'invoiceId'
+  | 'collectionAttempt'
   | 'amount'
   | 'currency'
   | 'provider'
@@ -102,13 +105,14 @@ export const ASKING_LEASE_MS = 150_000;
  * @param realNow begins the lease of whoever asks
  */
 export function newPayment(id: string, order: PaymentOrder, now: Date, realNow: Date): Payment {
-  const { customerId, invoiceId, amount, currency, metadata } = order;
+  const { customerId, invoiceId, collectionAttempt, amount, currency, metadata } = order;
   const { provider, paymentMethodId, providerToken } = order;
   return {
     id,
     version: 1,
     customerId,
     invoiceId,
+    collectionAttempt,
     amount,
     currency,
     status: 'pending',

@@ -24,6 +24,14 @@ export class PaymentDto {
   })
   readonly invoice_id!: string | null;
 
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Which automatic attempt at the invoice it is; null: somebody asked for it.',
+    example: null,
+  })
+  readonly collection_attempt!: number | null;
+
   @ApiProperty({ type: 'integer', description: 'Minor units of `currency`.', example: 10_000 })
   readonly amount!: number;
 
@@ -89,6 +97,7 @@ export function toPaymentDto(payment: Payment): PaymentDto {
     id: payment.id,
     customer_id: payment.customerId,
     invoice_id: payment.invoiceId,
+    collection_attempt: payment.collectionAttempt,
     amount: toWireAmount(payment.amount),
     currency: payment.currency,
     status: payment.status,

@@ -19,9 +19,15 @@ export class PaymentMethodsRepository {
     return this.database.selectOne(PaymentMethodEntity, tail, [id, customerId]);
   }
 
-  findDefault(customerId: string): Promise<PaymentMethod | null> {
-    const tail = 'WHERE customer_id = $1 AND is_default AND deleted_at IS NULL';
-    return this.database.selectOne(PaymentMethodEntity, tail, [customerId]);
+  async findDefault(customerId: string): Promise<PaymentMethod | null> {
+    const [method] = await this.findDefaults([customerId]);
+    return method ?? null;
+  }
+
+  /** The defaults of customers. */
+  findDefaults(customerIds: readonly string[]): Promise<readonly PaymentMethod[]> {
+    const tail = 'WHERE customer_id = ANY ($1) AND is_default AND deleted_at IS NULL';
+    return this.database.select(PaymentMethodEntity, tail, [customerIds]);
   }
 
   page(customerId: string, request: PageRequest): Promise<Page<PaymentMethod>> {

@@ -10,7 +10,10 @@ import {
 import { referenceNotFound } from '../../../platform/errors';
 import { isId, newId } from '../../../platform/ids';
 import { Outbox } from '../../../platform/outbox';
-import { CustomersService } from '../../customers';
+import { type Customer, CustomersService } from '../../customers';
+import { InvoiceCollectionService } from '../../invoicing';
+import { SubscriptionStandingService } from '../../subscriptions';
+import { TestClocksService } from '../../test-clocks';
 import type { MethodChoice } from '../domain/payment';
 import { paymentMethodNotAccepted, paymentMethodNotFound } from '../payments.errors';
 import { ProviderGateway } from '../providers/provider-gateway';
@@ -31,6 +34,9 @@ export class PaymentMethodsService {
     private readonly database: Database,
     private readonly methods: PaymentMethodsRepository,
     private readonly customers: CustomersService,
+    private readonly standing: SubscriptionStandingService,
+    private readonly collection: InvoiceCollectionService,
+    private readonly testClocks: TestClocksService,
     private readonly gateway: ProviderGateway,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -45,7 +51,7 @@ export class PaymentMethodsService {
     { provider, token, isDefault }: NewPaymentMethod,
   ): Promise<PaymentMethod> {
     return this.database.transaction(async () => {
-      await this.customers.lockForChange(customerId);
+      const customer = await this.customers.lockForChange(customerId);
       if (!this.gateway.accepts(provider, token))
         throw paymentMethodNotAccepted(provider, '/token');
       const now = this.clock.now();
@@ -64,6 +70,7 @@ export class PaymentMethodsService {
       if (method.isDefault && before !== null) await this.setDefault(before, false, now);
       await this.methods.insert(method);
       await this.outbox.record(paymentMethodCreated, { after: method, occurredAt: now });
+      if (method.isDefault) await this.tryNewDefault(customer);
       return method;
     });
   }
@@ -92,14 +99,16 @@ export class PaymentMethodsService {
     expected: VersionCondition,
   ): Promise<PaymentMethod> {
     return this.database.transaction(async () => {
-      await this.customers.lockForChange(customerId);
+      const customer = await this.customers.lockForChange(customerId);
       const before = await this.require(customerId, id);
       assertVersion(expected, before);
       if (isDefault === undefined || isDefault === before.isDefault) return before;
       const now = this.clock.now();
       const former = isDefault ? await this.methods.findDefault(customerId) : null;
       if (former !== null) await this.setDefault(former, false, now);
-      return this.setDefault(before, isDefault, now);
+      const after = await this.setDefault(before, isDefault, now);
+      if (isDefault) await this.tryNewDefault(customer);
+      return after;
     });
   }
 
@@ -134,7 +143,9 @@ export class PaymentMethodsService {
       return chosen(method);
     }
     const kept =
-      provider === null && paymentMethodId === null ? await this.default(customerId) : null;
+      provider === null && paymentMethodId === null
+        ? ((await this.defaults([customerId])).get(customerId) ?? null)
+        : null;
     if (kept !== null) return kept;
     const charging = provider ?? 'sandbox';
     if (!this.gateway.accepts(charging, paymentMethodId))
@@ -142,10 +153,17 @@ export class PaymentMethodsService {
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }
 
-  /** The customer's default method; null: it has none. */
-  async default(customerId: string): Promise<ChosenMethod | null> {
-    const method = await this.methods.findDefault(customerId);
-    return method === null ? null : chosen(method);
+  /** The default methods of customers, by customer; one without is not in it. */
+  async defaults(customerIds: readonly string[]): Promise<ReadonlyMap<string, ChosenMethod>> {
+    const methods = await this.methods.findDefaults(customerIds);
+    return new Map(methods.map((method) => [method.customerId, chosen(method)]));
+  }
+
+  /** A customer has another default: what it owes is charged to it, and what was given up is tried anew. */
+  private async tryNewDefault({ id, testClockId }: Customer): Promise<void> {
+    const now = await this.testClocks.shownTo(testClockId);
+    await this.standing.tryAnew(id, now);
+    await this.collection.collectAgain(id, now);
   }
 
   private async require(customerId: string, id: string): Promise<PaymentMethod> {

@@ -84,6 +84,9 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     amountPaid: 0n,
     amountCredited: 0n,
     amountPending: 0n,
+    attemptCount: 0,
+    collectAt: null,
+    overdueAt: null,
     taxTreatment: 'none',
     taxRates: [
       {

@@ -1,0 +1,43 @@
+import type { Invoice } from './invoice';
+
+/**
+ * When the next automatic attempt at an invoice is due, after so many; null: they are used up. After none it is due at
+ * once.
+ */
+export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
+
+/** When an invoice that is open from now on is charged: at once, or by nobody where its customer pays it. */
+export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date): Date | null {
+  return invoice.collection === 'automatic' ? now : null;
+}
+
+/** The invoice that nothing is charged for until something happens to it: it waits open. */
+export function withoutAttempt(invoice: Invoice, now: Date): Invoice {
+  return { ...invoice, collectAt: null, version: invoice.version + 1, updatedAt: now };
+}
+
+/**
+ * When an invoice whose payment has ended, and whose reserve is freed, is tried next.
+ * @param wasAttempt whether it was an automatic attempt that failed; any other payment that ended may have stood in the way
+ *   of one
+ */
+export function nextAttemptAt(
+  invoice: Invoice,
+  wasAttempt: boolean,
+  retry: RetryPlan,
+  now: Date,
+): Date | null {
+  // One that is void by now may still wait for its last look.
+  if (invoice.status !== 'open' || invoice.collection !== 'automatic') return invoice.collectAt;
+  if (wasAttempt) return retry(invoice.attemptCount, now);
+  if (invoice.collectAt !== null || invoice.amountPending > 0n) return invoice.collectAt;
+  return retry(invoice.attemptCount, now) === null ? null : now;
+}
+
+/**
+ * When whoever collects looks once more at an invoice that is void or was credited wholly: its subscription may owe nothing
+ * any more.
+ */
+export function lastLookAt(invoice: Invoice, now: Date): Date | null {
+  return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+
+/** Whose due work is meant: what lives on this test clock, or, with null, what lives in real time. */
+export type TimeScope = string | null;
+
+/** Each condition is that of an index. */
+const scoped = (scope: TimeScope): string =>
+  scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
+
+/** Due, and neither being charged nor waiting for its first attempt. */
+const UNPAID = `
+  status = 'open' AND overdue_at IS NULL AND amount_pending = 0
+  AND (collect_at IS NULL OR attempt_count > 0)`;
+
+const DUE_FOR_COLLECTION = (scope: TimeScope, isOpen: boolean): string => `
+  SELECT id FROM invoice
+  WHERE ${scoped(scope)} AND collect_at <= $2 AND status ${isOpen ? '=' : '<>'} 'open'
+  ORDER BY collect_at, id LIMIT $3`;
+
+const OVERDUE = (scope: TimeScope): string => `
+  SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${UNPAID}
+  ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
+
+const NEXT_COLLECTION = `
+  SELECT min(collect_at) AS due_at FROM invoice
+  WHERE test_clock_id = $1 AND collect_at IS NOT NULL`;
+
+const NEXT_OVERDUE = `
+  SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${UNPAID}`;
+
+/** Locks the rows it looks at, so that a payment that ends meanwhile is seen by whoever comes second. */
+const COLLECT_AGAIN = `
+  UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
+  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' AND amount_pending = 0`;
+
+const OWED_BY_SUBSCRIPTION = `
+  SELECT id FROM invoice WHERE subscription_id = $1 AND status IN ('open', 'uncollectible') LIMIT 1`;
+
+/** Finds the invoices that something is to be done about at a time. */
+@Injectable()
+export class DueInvoicesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Open invoices that are to be charged, locked until the transaction ends; those that others hold are left to them. */
+  lockCollectable(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const sql = `${DUE_FOR_COLLECTION(scope, true)} FOR UPDATE SKIP LOCKED`;
+    return this.idsOf(sql, [scope, now, most]);
+  }
+
+  /** Invoices that were to be charged, and are not open any more. */
+  findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
+    return this.idsOf(DUE_FOR_COLLECTION(scope, false), [scope, now, most]);
+  }
+
+  /** Invoices that are due and not paid and that nobody was told of, locked until the transaction ends. */
+  lockOverdue(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.idsOf(OVERDUE(scope), [scope, now, most]);
+  }
+
+  nextCollectionOn(testClockId: string): Promise<Date | null> {
+    return this.instantOf(NEXT_COLLECTION, testClockId);
+  }
+
+  nextOverdueOn(testClockId: string): Promise<Date | null> {
+    return this.instantOf(NEXT_OVERDUE, testClockId);
+  }
+
+  /** Has the open invoices of a customer charged at once, but for those that are being paid. */
+  async collectAgain(customerId: string, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(COLLECT_AGAIN, [customerId, now]);
+  }
+
+  /** Whether an invoice of the subscription is owed: open or written off. */
+  async isOwedBy(subscriptionId: string): Promise<boolean> {
+    return (await this.idsOf(OWED_BY_SUBSCRIPTION, [subscriptionId])).length > 0;
+  }
+
+  private async idsOf(sql: string, parameters: readonly unknown[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(sql, parameters);
+    return rows.map(({ id }) => id);
+  }
+
+  private async instantOf(sql: string, testClockId: string): Promise<Date | null> {
+    const [row] = await this.database.query<{ due_at: Date | null }>(sql, [testClockId]);
+    return row?.due_at ?? null;
+  }
+}

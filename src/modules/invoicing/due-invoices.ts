@@ -1,0 +1,57 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
+import { Jobs } from '../../platform/jobs';
+import { Outbox, told } from '../../platform/outbox';
+import { TestClockWorks } from '../test-clocks';
+import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
+import { InvoicesRepository } from './invoices.repository';
+import { invoiceOverdue } from './invoicing.events';
+
+const NAME = 'overdue-invoices';
+const AT_ONCE = 50;
+const EVERY_MS = 1_000;
+
+/** Tells once of each invoice that is due and not paid: by the real clock in the background, by a test clock as it moves. */
+@Injectable()
+export class DueInvoices implements OnModuleInit {
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly testClockWorks: TestClockWorks,
+    private readonly clock: Clock,
+    private readonly database: Database,
+    private readonly due: DueInvoicesRepository,
+    private readonly invoices: InvoicesRepository,
+    private readonly outbox: Outbox,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.testClockWorks.register({
+      name: NAME,
+      nextDueAt: (testClockId) => this.due.nextOverdueOn(testClockId),
+      runDue: async (testClockId, now) => {
+        await this.tellOverdue(testClockId, now);
+      },
+    });
+  }
+
+  /** Tells of some; returns whether there may be more. */
+  async runDue(): Promise<boolean> {
+    return (await this.tellOverdue(null, this.clock.now())) > 0;
+  }
+
+  private tellOverdue(scope: TimeScope, now: Date): Promise<number> {
+    return this.database.transaction(async () => {
+      const ids = await this.due.lockOverdue(scope, now, AT_ONCE);
+      const changes = (await this.invoices.findAll(ids)).map((before) => ({
+        before,
+        after: { ...before, overdueAt: now, version: before.version + 1, updatedAt: now },
+        occurredAt: now,
+      }));
+      for (const { after } of changes) await this.invoices.update(after);
+      await this.outbox.recordAll(changes.map((change) => told(invoiceOverdue, change)));
+      return ids.length;
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { Invoice } from './domain/invoice';
+import { withoutAttempt } from './domain/invoice-collection';
+import { withAttempt } from './domain/invoice-payment';
+import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
+import { InvoicesRepository } from './invoices.repository';
+
+/** Which invoices are to be charged automatically, and what became of that. Who charges is a module above. */
+@Injectable()
+export class InvoiceCollectionService {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+    private readonly due: DueInvoicesRepository,
+  ) {}
+
+  /**
+   * Open invoices that are due to be charged, locked until the caller's transaction ends; it begins an attempt at each or
+   * lets it wait. Those that others hold are left to them.
+   */
+  async lockDue(scope: TimeScope, now: Date, most: number): Promise<readonly Invoice[]> {
+    return this.invoices.findAll(await this.due.lockCollectable(scope, now, most));
+  }
+
+  /** Ids of invoices that are void or were credited wholly since, and whose subscription may owe nothing any more. */
+  findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
+    return this.due.findClosed(scope, now, most);
+  }
+
+  /** When the next one on a test clock is due. */
+  nextDueOn(testClockId: string): Promise<Date | null> {
+    return this.due.nextCollectionOn(testClockId);
+  }
+
+  /** Reserves all that is free of a locked invoice for an automatic attempt; returns it with the attempt counted. */
+  async begin(before: Invoice, now: Date): Promise<Invoice> {
+    this.database.requireTransaction();
+    const after = withAttempt(before, now);
+    await this.invoices.update(after);
+    return after;
+  }
+
+  /** Plans nothing more for a locked invoice: it waits for somebody to pay it, or for another payment method. */
+  async wait(before: Invoice, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    await this.invoices.update(withoutAttempt(before, now));
+  }
+
+  /** Has the open invoices of a customer charged at once, in the caller's transaction, but for those that are being paid. */
+  collectAgain(customerId: string, now: Date): Promise<void> {
+    return this.due.collectAgain(customerId, now);
+  }
+
+  /** Whether an invoice of the subscription is owed: open or written off. */
+  isOwedBy(subscriptionId: string): Promise<boolean> {
+    return this.due.isOwedBy(subscriptionId);
+  }
+}

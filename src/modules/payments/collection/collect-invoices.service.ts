@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import { newId } from '../../../platform/ids';
+import { Outbox } from '../../../platform/outbox';
+import { CustomersService } from '../../customers';
+import {
+  type Invoice,
+  InvoiceCollectionService,
+  InvoicePaymentsService,
+  type TimeScope,
+} from '../../invoicing';
+import { SubscriptionStandingService } from '../../subscriptions';
+import { newPayment, type Payment } from '../domain/payment';
+import type { ChosenMethod } from '../methods/domain/payment-method';
+import { PaymentMethodsService } from '../methods/payment-methods.service';
+import { PaymentOutcomesService } from '../payment-outcomes.service';
+import { paymentCreated } from '../payments.events';
+import { PaymentsRepository } from '../payments.repository';
+import { ProviderGateway } from '../providers/provider-gateway';
+import { methodToCharge } from './domain/attempt';
+
+/** What a look for due invoices came to. */
+interface Begun {
+  /** How many were looked at. */
+  readonly lookedAt: number;
+  /** The attempts begun at them; their providers are to be asked. */
+  readonly payments: readonly Payment[];
+}
+
+/** Charges invoices that are collected automatically: each attempt once, by whoever locks the invoice first. */
+@Injectable()
+export class CollectInvoicesService {
+  constructor(
+    private readonly database: Database,
+    private readonly collection: InvoiceCollectionService,
+    private readonly invoices: InvoicePaymentsService,
+    private readonly standing: SubscriptionStandingService,
+    private readonly customers: CustomersService,
+    private readonly methods: PaymentMethodsService,
+    private readonly payments: PaymentsRepository,
+    private readonly outcomes: PaymentOutcomesService,
+    private readonly gateway: ProviderGateway,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * The first commit of attempts at some due invoices: the reserves, the pending payments and their events. From then on
+   * the due payments see to it that each ends, whatever becomes of this process.
+   */
+  begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
+    return this.database.transaction(async () => {
+      const due = await this.collection.lockDue(scope, now, most);
+      const toCharge = await this.toCharge(due);
+      const payments: Payment[] = [];
+      for (const invoice of due) {
+        const method = toCharge(invoice);
+        if (method === null) await this.collection.wait(invoice, now);
+        else payments.push(await this.attempt(invoice, method, now));
+      }
+      return { lookedAt: due.length, payments };
+    });
+  }
+
+  /** Asks the provider, and writes down what came of it. */
+  async charge(payment: Payment): Promise<void> {
+    await this.outcomes.settle(payment.id, await this.gateway.charge(payment));
+  }
+
+  /**
+   * Looks once more at invoices that are void or were credited wholly: a subscription that owes nothing else is active
+   * again.
+   * @returns how many were looked at
+   */
+  async close(scope: TimeScope, now: Date, most: number): Promise<number> {
+    const ids = await this.collection.findClosed(scope, now, most);
+    for (const id of ids) await this.closeOne(id, now);
+    return ids.length;
+  }
+
+  private closeOne(id: string, now: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      const { subscriptionId } = await this.invoices.get(id);
+      const subscription =
+        subscriptionId === null ? null : await this.standing.lock(subscriptionId);
+      const invoice = await this.invoices.lock(id);
+      if (invoice.collectAt === null) return;
+      await this.collection.wait(invoice, now);
+      if (subscription === null || (await this.collection.isOwedBy(subscription.id))) return;
+      await this.standing.note(subscription, 'settled', now);
+    });
+  }
+
+  /** Reads, each kind with one statement, what decides about the invoices: what is returned tells what to charge for each. */
+  private async toCharge(
+    due: readonly Invoice[],
+  ): Promise<(invoice: Invoice) => ChosenMethod | null> {
+    const customerIds = due.map(({ customerId }) => customerId);
+    const existing = await this.customers.existing(customerIds);
+    const methods = await this.methods.defaults([...existing]);
+    const statuses = await this.standing.statuses(
+      due.flatMap(({ subscriptionId }) => subscriptionId ?? []),
+    );
+    return (invoice) =>
+      methodToCharge({
+        method: methods.get(invoice.customerId) ?? null,
+        payableMinor: this.invoices.payable(invoice),
+        isSubscriptionUnpaid: statuses.get(invoice.subscriptionId ?? '') === 'unpaid',
+      });
+  }
+
+  private async attempt(before: Invoice, method: ChosenMethod, now: Date): Promise<Payment> {
+    const invoice = await this.collection.begin(before, now);
+    const amount = invoice.amountPending - before.amountPending;
+    invariant(amount > 0n, 'an attempt charges something');
+    const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
+    const order = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
+    const payment = newPayment(newId('pay'), { ...order, metadata: {} }, now, this.clock.now());
+    await this.payments.insert(payment);
+    await this.outbox.record(paymentCreated, { after: payment, occurredAt: now });
+    return payment;
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Jobs } from '../../../platform/jobs';
+import { InvoiceCollectionService } from '../../invoicing';
+import { TestClockWorks } from '../../test-clocks';
+import { AskingLanes } from '../asking-lanes';
+import type { Payment } from '../domain/payment';
+import { CollectInvoicesService } from './collect-invoices.service';
+
+const WORK = 'due-collections';
+const EVERY_MS = 1_000;
+const AT_ONCE = 20;
+
+/** Charges invoices when they are due: by the real clock in the background, by a test clock while it is moved. */
+@Injectable()
+export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly logger = new Logger(WORK);
+  private readonly begun = new Map<string, Payment>();
+  private lookedAt = 0;
+  private readonly lanes = new AskingLanes({
+    claim: (most) => this.claim(most),
+    ask: (id) => this.charge(id),
+    onFree: () => {
+      this.jobs.wake(WORK);
+    },
+  });
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly testClockWorks: TestClockWorks,
+    private readonly clock: Clock,
+    private readonly collection: InvoiceCollectionService,
+    private readonly collecting: CollectInvoicesService,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.testClockWorks.register({
+      name: WORK,
+      nextDueAt: (testClockId) => this.collection.nextDueOn(testClockId),
+      runDue: (testClockId, now) => this.runDueOn(testClockId, now),
+    });
+  }
+
+  onModuleDestroy(): void {
+    this.lanes.stop();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.idle();
+  }
+
+  /** Begins attempts for which there are free lanes; returns whether there may be more. What has ended wakes the work again. */
+  async runDue(): Promise<boolean> {
+    this.lookedAt = 0;
+    await this.lanes.fill();
+    const closed = await this.collecting.close(null, this.clock.now(), AT_ONCE);
+    return this.lookedAt + closed > 0;
+  }
+
+  /** Resolves once nothing is being charged. */
+  idle(): Promise<void> {
+    return this.lanes.idle();
+  }
+
+  private async claim(most: number): Promise<readonly string[]> {
+    const { lookedAt, payments } = await this.collecting.begin(null, this.clock.now(), most);
+    this.lookedAt = lookedAt;
+    for (const payment of payments) this.begun.set(payment.id, payment);
+    return payments.map(({ id }) => id);
+  }
+
+  /** One that is not written down is finished with the due payments. */
+  private async charge(id: string): Promise<void> {
+    const payment = this.begun.get(id);
+    this.begun.delete(id);
+    try {
+      if (payment !== undefined) await this.collecting.charge(payment);
+    } catch (error) {
+      this.logger.error({ err: error, payment_id: id }, 'an attempt was not finished');
+    }
+  }
+
+  /** One after the other, so that the same story is told in the same order; a failure halts the clock, so that it shows. */
+  private async runDueOn(testClockId: string, now: Date): Promise<void> {
+    await this.collecting.close(testClockId, now, AT_ONCE);
+    const { payments } = await this.collecting.begin(testClockId, now, AT_ONCE);
+    for (const payment of payments) await this.collecting.charge(payment);
+  }
+}

@@ -1,0 +1,47 @@
+import { isTerminal, mayBecome } from '../../../core/states';
+import { STANDINGS, statusAfter, type PaymentFact } from './standing';
+import {
+  SUBSCRIPTION_STATUSES,
+  SUBSCRIPTION_TRANSITIONS,
+  type SubscriptionStatus,
+} from './subscription';
+
+const FACTS = Object.keys(STANDINGS) as PaymentFact[];
+
+describe('what payments make of a subscription', () => {
+  it('is allowed by the table of its states', () => {
+    for (const fact of FACTS) {
+      for (const status of SUBSCRIPTION_STATUSES) {
+        const after = statusAfter(status, fact);
+        expect(after === status || mayBecome(SUBSCRIPTION_TRANSITIONS, status, after)).toBe(true);
+      }
+    }
+  });
+
+  it.each<[PaymentFact, SubscriptionStatus, SubscriptionStatus]>([
+    ['failed', 'active', 'past_due'],
+    ['failed', 'past_due', 'past_due'],
+    ['failed', 'unpaid', 'unpaid'],
+    ['used_up', 'past_due', 'unpaid'],
+    ['used_up', 'active', 'unpaid'],
+    ['tried_anew', 'unpaid', 'past_due'],
+    ['tried_anew', 'active', 'active'],
+    ['settled', 'past_due', 'active'],
+    ['settled', 'unpaid', 'active'],
+    ['settled', 'trialing', 'trialing'],
+  ])('%s: %s becomes %s', (fact, before, after) => {
+    expect(statusAfter(before, fact)).toBe(after);
+  });
+
+  it('changes nothing about one that ended, is paused or has not begun', () => {
+    const left = SUBSCRIPTION_STATUSES.filter(
+      (status) =>
+        isTerminal(SUBSCRIPTION_TRANSITIONS, status) ||
+        status === 'paused' ||
+        status === 'incomplete',
+    );
+    for (const fact of FACTS) {
+      for (const status of left) expect(statusAfter(status, fact)).toBe(status);
+    }
+  });
+});

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { Database } from '../../platform/database';
+import { Outbox } from '../../platform/outbox';
+import { type PaymentFact, statusAfter } from './domain/standing';
+import type { Subscription, SubscriptionStatus } from './domain/subscription';
+import { SubscriptionWatchers } from './subscription-watchers';
+import { SUBSCRIPTION_EVENTS, subscriptionPastDue } from './subscriptions.events';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+/** What payments make of the state of subscriptions. Payments belong to a module above, which tells. */
+@Injectable()
+export class SubscriptionStandingService {
+  constructor(
+    private readonly database: Database,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly watchers: SubscriptionWatchers,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** The subscription, locked until the caller's transaction ends: before its invoices, as everywhere. */
+  async lock(id: string): Promise<Subscription> {
+    const subscription = await this.subscriptions.lock(id);
+    invariant(subscription !== null, `The subscription ${id} is gone.`);
+    return subscription;
+  }
+
+  /** The state of each of the subscriptions. */
+  statuses(ids: readonly string[]): Promise<ReadonlyMap<string, SubscriptionStatus>> {
+    return this.subscriptions.statuses(ids);
+  }
+
+  /** Writes what a fact makes of a locked subscription, and tells of it where that is another state. */
+  async note(before: Subscription, fact: PaymentFact, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    const status = statusAfter(before.status, fact);
+    if (status === before.status) return;
+    const after = { ...before, status, version: before.version + 1, updatedAt: now };
+    await this.subscriptions.updateStatus(after);
+    await this.watchers.tell([{ before, after }], now);
+    await this.outbox.record(eventOf(status), { after, before, occurredAt: now });
+  }
+
+  /** There is another payment method of a customer to try: its unpaid subscriptions are past due again. */
+  async tryAnew(customerId: string, now: Date): Promise<void> {
+    for (const before of await this.subscriptions.lockUnpaidOf(customerId)) {
+      await this.note(before, 'tried_anew', now);
+    }
+  }
+}
+
+function eventOf(status: SubscriptionStatus) {
+  if (status === 'past_due') return subscriptionPastDue;
+  return status === 'active' ? SUBSCRIPTION_EVENTS.activated : SUBSCRIPTION_EVENTS.updated;
+}

@@ -1,0 +1,369 @@
+import { DueCollections } from '../../src/modules/payments/collection/due-collections';
+import { startTestApp, Story, type TestApp } from '../support/story';
+import { eventsOf } from '../support/test-app';
+
+const START = '2026-03-01T00:00:00.000Z';
+
+describe('what is collected automatically', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const typesOf = async (id: string): Promise<readonly string[]> =>
+    (await eventsOf(engine, id)).map(({ type }) => type.replace(/^[a-z]+\./, ''));
+
+  /** Gives the customer a payment method, which becomes the default. */
+  async function charge(story: Story, token: string): Promise<string> {
+    const { status, body } = await engine.http
+      .post(`/v1/customers/${story.customerId}/payment-methods`)
+      .send({ provider: 'sandbox', token, is_default: true });
+    expect(status).toBe(201);
+    return (body as { id: string }).id;
+  }
+
+  const invoiceOf = async (story: Story, index = 0) => {
+    const invoice = (await story.invoices())[index];
+    if (invoice === undefined) throw new Error(`There is no invoice ${index}.`);
+    return invoice;
+  };
+  const tell = (id: string, command: string, body: object = {}) =>
+    engine.http.post(`/v1/invoices/${id}/${command}`).send(body);
+
+  interface Attempt {
+    readonly id: string;
+    readonly status: string;
+    readonly amount: number;
+    readonly collection_attempt: number | null;
+    readonly created_at: string;
+  }
+
+  /** The payments of an invoice, oldest first. */
+  async function attemptsAt(invoiceId: string): Promise<readonly Attempt[]> {
+    const { body } = await engine.http.get('/v1/payments').query({ invoice_id: invoiceId });
+    return [...(body as { data: readonly Attempt[] }).data].reverse();
+  }
+  const days = (attempts: readonly Attempt[]): readonly string[] =>
+    attempts.map(({ created_at }) => created_at.slice(0, 10));
+
+  /** A subscriber of 10.00 a month whose card does this. */
+  async function subscriber(token: string | null, fields: Readonly<Record<string, unknown>> = {}) {
+    const story = await Story.begin(engine, START);
+    if (token !== null) await charge(story, token);
+    const { id } = await story.subscribe(await story.plan(1_000), fields);
+    return { story, id, status: async () => (await story.subscription(id)).status };
+  }
+
+  it('is paid at once, period by period, by a card that is good', async () => {
+    const { story, id, status } = await subscriber('pm_sandbox_ok');
+    await story.advance('2026-05-01T00:00:00.000Z');
+    const invoices = await story.invoices();
+    expect(invoices.map((one) => one.status)).toEqual(['paid', 'paid', 'paid']);
+    for (const invoice of invoices) {
+      expect(invoice).toMatchObject({ attempt_count: 1, next_attempt_at: null, overdue_at: null });
+      expect(await typesOf(invoice.id)).toEqual(['created', 'finalized', 'paid']);
+      expect(await attemptsAt(invoice.id)).toMatchObject([
+        { collection_attempt: 1, status: 'succeeded', amount: 1_000 },
+      ]);
+    }
+    expect(await status()).toBe('active');
+    expect(await typesOf(id)).toEqual(['created', 'activated', 'renewed', 'renewed']);
+    await story.verify();
+  });
+
+  it('fails, is tried again, and recovers with another card', async () => {
+    const { story, id, status } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-03-01T00:00:00.000Z');
+    expect(await status()).toBe('past_due');
+    const { id: invoiceId } = await invoiceOf(story);
+    expect(await invoiceOf(story)).toMatchObject({
+      status: 'open',
+      attempt_count: 1,
+      next_attempt_at: '2026-03-02T00:00:00.000Z',
+    });
+    await story.advance('2026-03-07T00:00:00.000Z');
+    expect(days(await attemptsAt(invoiceId))).toEqual(['2026-03-01', '2026-03-02', '2026-03-05']);
+    await charge(story, 'pm_sandbox_ok');
+    await story.advance('2026-03-07T00:00:00.000Z');
+    expect(await invoiceOf(story)).toMatchObject({ status: 'paid', attempt_count: 4 });
+    expect(await status()).toBe('active');
+    expect(await typesOf(id)).toEqual(['created', 'activated', 'past_due', 'activated']);
+    expect(await typesOf(invoiceId)).toEqual([
+      'created',
+      'finalized',
+      'payment_failed',
+      'overdue',
+      'payment_failed',
+      'payment_failed',
+      'paid',
+    ]);
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect(await invoiceOf(story, 1)).toMatchObject({ status: 'paid', attempt_count: 1 });
+    await story.verify();
+  });
+
+  it('fails to the end: the subscription is unpaid, goes on, and nobody asks the card again', async () => {
+    const { story, id, status } = await subscriber('pm_sandbox_insufficient_funds');
+    await story.advance('2026-03-16T23:59:59.999Z');
+    expect(await status()).toBe('past_due');
+    await story.advance('2026-03-17T00:00:00.000Z');
+    expect(await status()).toBe('unpaid');
+    const first = await invoiceOf(story);
+    expect(first).toMatchObject({ status: 'open', attempt_count: 5, next_attempt_at: null });
+    expect(days(await attemptsAt(first.id))).toEqual([
+      '2026-03-01',
+      '2026-03-02',
+      '2026-03-05',
+      '2026-03-10',
+      '2026-03-17',
+    ]);
+    await story.advance('2026-05-15T00:00:00.000Z');
+    const later = await story.invoices();
+    expect(later.map((one) => one.status)).toEqual(['open', 'open', 'open']);
+    expect(await attemptsAt(later[2]?.id ?? '')).toEqual([]);
+    expect(await typesOf(id)).toEqual([
+      'created',
+      'activated',
+      'past_due',
+      'updated',
+      'renewed',
+      'renewed',
+    ]);
+    expect(await typesOf(later[2]?.id ?? '')).toEqual(['created', 'finalized', 'overdue']);
+    await story.verify();
+
+    // Another card pays all of it.
+    await charge(story, 'pm_sandbox_ok');
+    expect(await status()).toBe('past_due');
+    await story.advance('2026-05-15T00:00:00.000Z');
+    expect((await story.invoices()).map((one) => one.status)).toEqual(['paid', 'paid', 'paid']);
+    expect(await status()).toBe('active');
+    await story.verify();
+  });
+
+  it('given up with another card that fails too is unpaid again', async () => {
+    const { story, status } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-03-20T00:00:00.000Z');
+    await charge(story, 'pm_sandbox_insufficient_funds');
+    expect(await status()).toBe('past_due');
+    await story.advance('2026-03-25T00:00:00.000Z');
+    expect(await status()).toBe('unpaid');
+    expect(await invoiceOf(story)).toMatchObject({ attempt_count: 6, next_attempt_at: null });
+    await story.verify();
+  });
+
+  it.each(['past_due', 'unpaid'])('%s and paid by hand is active again', async (expected) => {
+    const { story, status } = await subscriber('pm_sandbox_declined');
+    await story.advance(
+      expected === 'unpaid' ? '2026-03-20T00:00:00.000Z' : '2026-03-02T12:00:00.000Z',
+    );
+    expect(await status()).toBe(expected);
+    const { id } = await invoiceOf(story);
+    expect((await tell(id, 'pay', { provider: 'manual' })).body).toMatchObject({
+      status: 'succeeded',
+      collection_attempt: null,
+    });
+    expect(await invoiceOf(story)).toMatchObject({ status: 'paid', next_attempt_at: null });
+    expect(await status()).toBe('active');
+    await story.advance('2026-03-25T00:00:00.000Z');
+    expect(await attemptsAt(id)).toHaveLength(expected === 'unpaid' ? 6 : 3);
+    await story.verify();
+  });
+
+  it('owed for two periods is active only once both are paid', async () => {
+    const { story, status } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect(await status()).toBe('unpaid');
+    const [first, second] = await story.invoices();
+    await tell(first?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
+    expect(await status()).toBe('unpaid');
+    await tell(second?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
+    expect(await status()).toBe('active');
+    await story.verify();
+  });
+
+  it.each(['void', 'credit note'])(
+    'past due, and owed no more by a %s, is active again',
+    async (by) => {
+      const { story, status } = await subscriber('pm_sandbox_declined');
+      await story.advance('2026-03-03T00:00:00.000Z');
+      const invoice = await invoiceOf(story);
+      if (by === 'void') await tell(invoice.id, 'void').expect(200);
+      else {
+        await engine.http
+          .post('/v1/credit-notes')
+          .send({
+            invoice_id: invoice.id,
+            lines: [{ invoice_line_id: invoice.lines[0]?.id, amount: 1_000 }],
+            reason: 'Sorry',
+            settle: 'credit',
+          })
+          .expect(201);
+      }
+      await story.advance('2026-03-03T00:00:00.000Z');
+      expect(await status()).toBe('active');
+      await story.advance('2026-03-20T00:00:00.000Z');
+      expect(await attemptsAt(invoice.id)).toHaveLength(2);
+      await story.verify();
+    },
+  );
+
+  it('issued anew after it was voided is collected anew', async () => {
+    const { story, status } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-03-03T00:00:00.000Z');
+    const { id } = await invoiceOf(story);
+    await tell(id, 'void').expect(200);
+    await charge(story, 'pm_sandbox_ok');
+    const { body } = await tell(id, 'reissue').expect(201);
+    expect(body).toMatchObject({ status: 'open', attempt_count: 0, overdue_at: null });
+    await story.advance('2026-03-03T00:00:00.000Z');
+    expect(await invoiceOf(story, 1)).toMatchObject({ status: 'paid', attempt_count: 1 });
+    expect(await status()).toBe('active');
+    await story.verify();
+  });
+
+  it('written off stays owed, and is tried no more', async () => {
+    const { story, status } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-03-03T00:00:00.000Z');
+    const { id } = await invoiceOf(story);
+    await tell(id, 'mark-uncollectible').expect(200);
+    await story.advance('2026-03-20T00:00:00.000Z');
+    expect(await attemptsAt(id)).toHaveLength(2);
+    expect(await status()).toBe('past_due');
+    await tell(id, 'pay', { provider: 'manual' }).expect(201);
+    expect(await status()).toBe('active');
+    await story.verify();
+  });
+
+  it('canceled while past due stays canceled; what is owed is collected all the same', async () => {
+    const { story, id, status } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-03-01T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now' });
+    await story.advance('2026-03-02T00:00:00.000Z');
+    expect(await invoiceOf(story)).toMatchObject({ status: 'open', attempt_count: 2 });
+    await charge(story, 'pm_sandbox_ok');
+    await story.advance('2026-04-01T00:00:00.000Z');
+    expect(await invoiceOf(story)).toMatchObject({ status: 'paid', attempt_count: 3 });
+    expect(await status()).toBe('canceled');
+    expect(await typesOf(id)).toEqual(['created', 'activated', 'past_due', 'canceled']);
+    await story.verify();
+  });
+
+  it('without a payment method waits open, and is charged once there is one', async () => {
+    const { story, status } = await subscriber(null);
+    await story.advance('2026-03-10T00:00:00.000Z');
+    expect(await status()).toBe('active');
+    const { id } = await invoiceOf(story);
+    expect(await invoiceOf(story)).toMatchObject({
+      status: 'open',
+      attempt_count: 0,
+      next_attempt_at: null,
+      overdue_at: START,
+    });
+    expect(await typesOf(id)).toEqual(['created', 'finalized', 'overdue']);
+    await charge(story, 'pm_sandbox_ok');
+    await story.advance('2026-03-10T00:00:00.000Z');
+    expect(await invoiceOf(story)).toMatchObject({ status: 'paid', attempt_count: 1 });
+    await story.verify();
+  });
+
+  it('sent is charged by nobody, and overdue once, when it is due', async () => {
+    const { story, status } = await subscriber('pm_sandbox_ok', {
+      collection: 'send_invoice',
+      days_until_due: 14,
+    });
+    await story.advance('2026-03-14T23:59:59.999Z');
+    const { id } = await invoiceOf(story);
+    expect(await typesOf(id)).toEqual(['created', 'finalized']);
+    await story.advance('2026-03-30T00:00:00.000Z');
+    expect(await typesOf(id)).toEqual(['created', 'finalized', 'overdue']);
+    expect(await invoiceOf(story)).toMatchObject({ overdue_at: '2026-03-15T00:00:00.000Z' });
+    expect(await attemptsAt(id)).toEqual([]);
+    expect(await status()).toBe('active');
+    await tell(id, 'pay').expect(201);
+    await story.verify();
+  });
+
+  it('pending holds the next attempt back, and its failure is followed by it', async () => {
+    const { story, status } = await subscriber('pm_sandbox_pending');
+    await story.advance('2026-03-10T00:00:00.000Z');
+    const { id } = await invoiceOf(story);
+    const [pending] = await attemptsAt(id);
+    expect(await attemptsAt(id)).toHaveLength(1);
+    expect(await invoiceOf(story)).toMatchObject({ amount_pending: 1_000, overdue_at: null });
+    await engine.http
+      .post(`/v1/sandbox/payments/${pending?.id ?? ''}/settle`)
+      .send({ outcome: 'failed' })
+      .expect(200);
+    expect(await status()).toBe('past_due');
+    expect(await invoiceOf(story)).toMatchObject({ next_attempt_at: '2026-03-11T00:00:00.000Z' });
+    await story.verify();
+  });
+
+  it('is not charged while somebody pays it by hand, and is after that failed', async () => {
+    const { story } = await subscriber('pm_sandbox_declined');
+    await story.advance('2026-03-01T00:00:00.000Z');
+    const { id } = await invoiceOf(story);
+    const { body } = await tell(id, 'pay', { payment_method_id: 'pm_sandbox_pending' });
+    await story.advance('2026-03-10T00:00:00.000Z');
+    expect(await attemptsAt(id)).toHaveLength(2);
+    await engine.http
+      .post(`/v1/sandbox/payments/${(body as { id: string }).id}/settle`)
+      .send({ outcome: 'failed' })
+      .expect(200);
+    await story.advance('2026-03-10T00:00:00.000Z');
+    expect((await attemptsAt(id)).map(({ collection_attempt: attempt }) => attempt)).toEqual([
+      1,
+      null,
+      2,
+    ]);
+    await story.verify();
+  });
+
+  describe('by the real clock', () => {
+    let own: TestApp;
+
+    beforeAll(async () => {
+      own = await startTestApp();
+    });
+
+    afterAll(() => own.close());
+
+    it('is charged once by eight workers at once', async () => {
+      const others = await Promise.all(
+        Array.from({ length: 3 }, () => startTestApp({ databaseUrl: own.databaseUrl })),
+      );
+      const customer = await own.http.post('/v1/customers').send({ name: 'Ada', currency: 'EUR' });
+      const { id: customerId } = customer.body as { id: string };
+      await own.http
+        .post(`/v1/customers/${customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token: 'pm_sandbox_ok' })
+        .expect(201);
+      const ids: string[] = [];
+      for (let made = 0; made < 12; made += 1) {
+        const draft = await own.http
+          .post('/v1/invoices')
+          .send({ customer_id: customerId, lines: [{ description: 'Work', amount: 100 + made }] });
+        const { id } = draft.body as { id: string };
+        await own.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+        ids.push(id);
+      }
+      const workers = [own, ...others].map(({ app }) => app.get(DueCollections));
+      for (let round = 0; round < 6; round += 1) {
+        await Promise.all([...workers, ...workers].map((worker) => worker.runDue()));
+        await Promise.all(workers.map((worker) => worker.idle()));
+      }
+      const [row] = await own.database.query(
+        `SELECT count(*)::int AS charges, (SELECT count(*)::int FROM invoice WHERE status = 'paid') AS paid
+         FROM sandbox_operation`,
+      );
+      expect(row).toEqual({ charges: 12, paid: 12 });
+      const { body } = await own.http.get('/v1/ledger/verify');
+      expect(body).toMatchObject({ ok: true });
+      await Promise.all(others.map((other) => other.close()));
+    });
+  });
+});
