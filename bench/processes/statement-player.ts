@@ -74,8 +74,13 @@ function statementWith(
   { text, values, name }: Statement,
   replacement: (text: string) => string,
 ): QueryConfig {
-  const replaced = values.map((value) => (typeof value === 'string' ? replacement(value) : value));
+  const replaced = values.map((value) => replacedIn(value, replacement));
   return name === undefined ? { text, values: replaced } : { text, values: replaced, name };
+}
+
+function replacedIn(value: unknown, replacement: (text: string) => string): unknown {
+  if (typeof value === 'string') return replacement(value);
+  return Array.isArray(value) ? value.map((part) => replacedIn(part, replacement)) : value;
 }
 
 answerJobs(async (job: PlayerJob): Promise<number> => {

@@ -85,7 +85,8 @@ export class IssueInvoiceService {
     );
     await this.outbox.recordAll(
       invoices.flatMap((invoice, index) => {
-        const draft = drafts[index]?.invoice ?? invoice;
+        const draft = drafts[index]?.invoice;
+        invariant(draft !== undefined, 'every invoice was a draft');
         return [told(invoiceCreated, { after: draft, occurredAt: now }), ...toldOf(draft, invoice)];
       }),
     );
@@ -135,7 +136,9 @@ export class IssueInvoiceService {
     );
     return invoices.map((draft, index) => {
       const parties = this.partiesOf(customers.get(draft.customerId));
-      const invoice = finalized(draft, numbers[index] ?? '', parties, now);
+      const number = numbers[index];
+      invariant(number !== undefined, 'every invoice has a number');
+      const invoice = finalized(draft, number, parties, now);
       return { ...invoice, version: draft.version + 1 };
     });
   }
@@ -178,7 +181,8 @@ export class IssueInvoiceService {
       next.set(name, await this.invoices.takeNumbers(name, count));
     }
     return series.map((name) => {
-      const number = next.get(name) ?? 0n;
+      const number = next.get(name);
+      invariant(number !== undefined, 'every series gave its numbers');
       next.set(name, number + 1n);
       return `${name}-${number.toString().padStart(DIGITS_OF_A_NUMBER, '0')}`;
     });
