@@ -74,7 +74,7 @@ export class LedgerRepository {
       posted.map((posting, index) => ({ id, position: index + 1, ...posting })),
     );
     try {
-      await this.database.query(INSERT, [
+      await this.database.prepared('post-ledger-transactions', INSERT, [
         transactions.map(({ id }) => id),
         transactions.map(({ kind }) => kind),
         transactions.map(({ sourceId }) => sourceId),

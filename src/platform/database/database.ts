@@ -11,7 +11,7 @@ import {
 } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { copyIn } from './copy-in';
-import { EntitySql } from './entity-sql';
+import { EntitySql, type Statement } from './entity-sql';
 import { isWorthRetrying } from './postgres-errors';
 
 interface OpenTransaction {
@@ -28,6 +28,8 @@ const TRIES = 3;
 @Injectable()
 export class Database {
   private readonly open = new AsyncLocalStorage<OpenTransaction | undefined>();
+  /** The names of prepared inserts, by their text. */
+  private readonly insertNames = new Map<string, string>();
   private readonly entitySql = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
 
   constructor(private readonly dataSource: DataSource) {}
@@ -170,8 +172,7 @@ export class Database {
     entity: EntityTarget<Entity>,
     row: Entity,
   ): Promise<void> {
-    const { sql, parameters } = this.sqlOf(entity).insert(row);
-    await this.query(sql, parameters);
+    await this.insertPrepared(this.sqlOf(entity).insert(row));
   }
 
   /** Writes new rows with one statement; every column that one of them gives, all give. */
@@ -180,8 +181,7 @@ export class Database {
     rows: readonly Entity[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const { sql, parameters } = this.sqlOf(entity).insertMany(rows);
-    await this.query(sql, parameters);
+    await this.insertPrepared(this.sqlOf(entity).insertMany(rows));
   }
 
   /** Writes columns of many rows with one statement; every column that one of them gives, all give. */
@@ -238,6 +238,16 @@ export class Database {
 
   private get manager(): EntityManager {
     return this.open.getStore()?.runner.manager ?? this.dataSource.manager;
+  }
+
+  /**
+   * Only inserts are prepared for every entity: the plan of a statement that finds rows is for tables as large as they were
+   * when it was made, and a new table grows faster than it is analysed.
+   */
+  private async insertPrepared({ sql, parameters }: Statement): Promise<void> {
+    const name = this.insertNames.get(sql) ?? `insert_${this.insertNames.size + 1}`;
+    this.insertNames.set(sql, name);
+    await this.prepared(name, sql, parameters);
   }
 
   private get pool(): Pool {
