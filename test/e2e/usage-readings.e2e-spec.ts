@@ -5,6 +5,7 @@ import { periodContaining } from '../../src/core/time';
 import { aggregate, type Aggregation, heldAtEnd, type MeteredEvent } from '../../src/core/usage';
 import { AGGREGATIONS, type Meter } from '../../src/modules/metering/domain/meter';
 import { MetersService } from '../../src/modules/metering/meters.service';
+import { type UsageWindow, UsageWindows } from '../../src/modules/metering/store/usage-windows';
 import { type IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
 import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -45,6 +46,8 @@ const anyScene = fc.record({
   before: fc.array(anyEvent, { maxLength: 40 }),
   after: fc.array(anyEvent, { maxLength: 40 }),
   batches: fc.integer({ min: 1, max: 4 }),
+  /** The places of events that are voided, before and after a window is opened. */
+  voids: fc.tuple(fc.array(fc.nat(79), { maxLength: 6 }), fc.array(fc.nat(79), { maxLength: 6 })),
   borders: fc.tuple(anyInstant, anyInstant),
   filters: fc.constantFrom(
     [],
@@ -161,6 +164,11 @@ describe('reading usage', () => {
     });
     const result = await store.append(incoming);
     expect(result).toEqual({ accepted: events.length, duplicates: 0, rejected: [] });
+    return incoming.map(({ idempotencyKey }) => idempotencyKey);
+  }
+
+  function open(window: UsageWindow): Promise<void> {
+    return engine.database.transaction(() => engine.app.get(UsageWindows).open(window));
   }
 
   const shown = (
@@ -189,28 +197,50 @@ describe('reading usage', () => {
       const customerId = await createCustomer(engine);
       await fc.assert(
         fc.asyncProperty(anyScene, async (scene) => {
+          const [startAt, endAt] = [...scene.borders].sort((a, b) => a.getTime() - b.getTime());
+          fc.pre(startAt !== undefined && endAt !== undefined && startAt < endAt);
+          const period = { startAt, endAt };
           count += 1;
           const eventName = `event_${count}`;
-          await append(customerId, eventName, scene.before);
+          const keys = await append(customerId, eventName, scene.before);
           const meter = await makeMeter(eventName, aggregation, {
             isRecurring,
             filters: scene.filters,
             groupBy: scene.groupBy,
           });
+          if (scene.batches % 2 === 0) await open({ customerId, meter, period });
           const size = Math.ceil(scene.after.length / scene.batches);
           for (let start = 0; start < scene.after.length; start += size) {
-            await append(customerId, eventName, scene.after.slice(start, start + size));
+            const batch = scene.after.slice(start, start + size);
+            keys.push(...(await append(customerId, eventName, batch)));
           }
-          const events = [...scene.before, ...scene.after];
-          const [startAt, endAt] = [...scene.borders].sort((a, b) => a.getTime() - b.getTime());
-          fc.pre(startAt !== undefined && endAt !== undefined && startAt < endAt);
-          const period = { startAt, endAt };
           const query = { customerId, meter, period };
+          const all = [...scene.before, ...scene.after];
+          const voided = new Set<number>();
+          const voidThem = async (places: readonly number[]) => {
+            for (const place of places.filter((one) => one < all.length)) {
+              voided.add(place);
+              await store.void(keys[place] ?? '');
+            }
+          };
+          await voidThem(scene.voids[0]);
+          await open({ customerId, meter, period });
+          const standing = all.filter((_, place) => !voided.has(place));
+          const earlier = await store.aggregate({ ...query, upToPosition: null });
+          await voidThem(scene.voids[1]);
+          const events = all.filter((_, place) => !voided.has(place));
 
+          expect(await store.aggregate({ ...query, upToPosition: earlier.upToPosition })).toEqual(
+            earlier,
+          );
+          expect(shown(earlier.groups)).toEqual(expected(standing, meter, period));
           const reading = await store.aggregate({ ...query, upToPosition: null });
           expect(shown(reading.groups)).toEqual(expected(events, meter, period));
           const exact = await store.aggregate({ ...query, upToPosition: reading.upToPosition });
           expect(exact).toEqual(reading);
+          const [together] = expected(events, { ...meter, isRecurring: false }, period, []);
+          const [window] = await engine.app.get(UsageWindows).read([query]);
+          expect(window && formatExact(window)).toBe(together?.value);
 
           const windows = windowsOf(period, scene.zone, scene.window);
           const kept = scene.groupBy.slice(0, 1);

@@ -7,4 +7,4 @@ export {
   type Interval,
 } from './billing-anchor';
 export { assertNoOverlap, contains, elapsedSeconds, overlaps, type Period } from './period';
-export { isTimeZone, lastLocalDateOf, localDateCount, localDateOn } from './zone';
+export { isTimeZone, lastLocalDateOf, localDateCount, localDateOn, localHourAfter } from './zone';

@@ -52,6 +52,18 @@ export function lastLocalDateOf(period: Period, timeZone: string): string {
   return (Temporal.PlainDate.compare(last, first) < 0 ? first : last).toString();
 }
 
+/**
+ * The instant after `instant` at which the next hour begins on the wall clock of `timeZone`: in Kathmandu a quarter past
+ * the hour of UTC. Where the clock changes within an hour, what is left of the hour before the change still counts.
+ *
+ * @throws InvariantError when the zone is unknown.
+ */
+export function localHourAfter(instant: Date, timeZone: string): Date {
+  const { minute, second, millisecond } = toLocal(instant, timeZone);
+  const intoHourMs = (minute * 60 + second) * 1000 + millisecond;
+  return new Date(instant.getTime() + 3_600_000 - intoHourMs);
+}
+
 /** `instant` on the wall clock of `timeZone`. For this folder only: no other sees the library. */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');

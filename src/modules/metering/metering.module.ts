@@ -3,6 +3,8 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
 import { TestClocksModule } from '../test-clocks';
+import { MeterUsageController } from './meter-usage.controller';
+import { MeterUsageService } from './meter-usage.service';
 import { MeterEntity } from './meter.entity';
 import { MetersController } from './meters.controller';
 import { MetersRepository } from './meters.repository';
@@ -10,6 +12,8 @@ import { MetersService } from './meters.service';
 import { PriceMeterCheck } from './price-meter-check';
 import { AppendUsage } from './store/append-usage';
 import { GroupCommit } from './store/group-commit';
+import { ProveUsage } from './store/prove-usage';
+import { VoidUsage } from './store/void-usage';
 import { PostgresUsageStore } from './store/postgres-usage-store';
 import { StoredEvents } from './store/stored-events';
 import { UsageBucketEntity } from './store/usage-bucket.entity';
@@ -22,10 +26,12 @@ import { UsageStore } from './store/usage-store';
 import { UsageStreams } from './store/usage-streams';
 import { UsageTallyEntity } from './store/usage-tally.entity';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
+import { UsageWindows } from './store/usage-windows';
 import { UsageWindowEntity } from './store/usage-window.entity';
 import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageBilledRepository } from './usage-billed.repository';
 import { UsageBillingService } from './usage-billing.service';
+import { StoredUsageController } from './stored-usage.controller';
 import { UsageEventsController } from './usage-events.controller';
 import { UsageEventsService } from './usage-events.service';
 import { UsageService } from './usage.service';
@@ -47,12 +53,20 @@ import { UsageWatchers } from './usage-watchers';
       UsageWindowEntity,
     ]),
   ],
-  controllers: [MetersController, UsageEventsController],
+  controllers: [
+    MetersController,
+    MeterUsageController,
+    StoredUsageController,
+    UsageEventsController,
+  ],
   providers: [
     AppendUsage,
     GroupCommit,
     MetersRepository,
     MetersService,
+    MeterUsageService,
+    ProveUsage,
+    VoidUsage,
     PriceMeterCheck,
     StoredEvents,
     UsageEventsService,
@@ -64,8 +78,9 @@ import { UsageWatchers } from './usage-watchers';
     UsageStreams,
     UsageTotalsWriter,
     UsageWatchers,
+    UsageWindows,
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
-  exports: [MetersService, UsageBillingService, UsageService, UsageWatchers],
+  exports: [MetersService, UsageBillingService, UsageService, UsageWatchers, UsageWindows],
 })
 export class MeteringModule {}

@@ -32,7 +32,7 @@ export class MetersRepository {
   }
 
   findAll(ids: readonly string[]): Promise<readonly Meter[]> {
-    return this.database.select(MeterEntity, 'WHERE id = ANY($1)', [ids]);
+    return this.database.select(MeterEntity, 'WHERE id = ANY($1) ORDER BY id', [ids]);
   }
 
   /** How many meters count the events of this name, archived ones as well. */

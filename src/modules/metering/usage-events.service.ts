@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { UsageEvent } from './domain/usage-event';
+import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 import {
   type AppendResult,
+  type EventFilter,
+  type EventPage,
+  type EventPageRequest,
   type IncomingEvent,
   type Rejection,
   UsageStore,
 } from './store/usage-store';
 import { Turns } from './turns';
+import { usageEventNotFound } from './usage.errors';
 
 /** An item of a list of events: one that could be read, or why it could not. */
 export type UsageItem = IncomingEvent | Rejection;
@@ -19,6 +23,23 @@ export class UsageEventsService {
   private readonly streams = new Turns(MOST_STREAMS);
 
   constructor(private readonly store: UsageStore) {}
+
+  /** @throws {ProblemError} `usage_event_not_found` */
+  async get(idempotencyKey: string): Promise<StoredUsageEvent> {
+    const event = await this.store.find(idempotencyKey);
+    if (event === null) throw usageEventNotFound(idempotencyKey);
+    return event;
+  }
+
+  /** @throws {ProblemError} `invalid_cursor` */
+  list(filter: EventFilter, page: EventPageRequest): Promise<EventPage> {
+    return this.store.list(filter, page);
+  }
+
+  /** @throws {ProblemError} `usage_event_not_found`, `usage_late` */
+  void(idempotencyKey: string): Promise<StoredUsageEvent> {
+    return this.store.void(idempotencyKey);
+  }
 
   /** Stores one event. */
   report(event: UsageEvent): Promise<AppendResult> {

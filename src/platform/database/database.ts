@@ -111,6 +111,18 @@ export class Database {
   }
 
   /**
+   * Runs reads that all see the database as it was at one moment.
+   * @throws {Error} a defect of the caller: a transaction is open, which may have seen another
+   */
+  snapshot<Result>(reads: () => Promise<Result>): Promise<Result> {
+    this.refuseTransaction('A snapshot');
+    return this.transaction(async () => {
+      await this.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+      return reads();
+    });
+  }
+
+  /**
    * Writes rows by COPY, in the open transaction.
    * @param target the table and its columns, in SQL
    * @param rows in the text format of COPY

@@ -22,7 +22,7 @@ export {
 export { refusalOf } from './faults';
 export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
-export { ListQueryDto, pageOf, toPageDto, toPageRequest } from './list';
+export { ListQueryDto, pageOf, toOpaquePageRequest, toPageDto, toPageRequest } from './list';
 export type { PageDto } from './list';
 export { linesOf } from './ndjson';
 export { NoFields } from './no-fields.guard';

@@ -49,6 +49,15 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
   };
 }
 
+/** The same for a list that has cursors of its own; it tells those that are not its own. */
+export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
+  const { limit = DEFAULT_PAGE, cursor } = query;
+  return {
+    limit,
+    after: cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString('latin1'),
+  };
+}
+
 function decodeCursor(cursor: string, prefix: IdPrefix): string {
   const id = Buffer.from(cursor, 'base64url').toString('latin1');
   if (!isId(prefix, id)) throw invalidCursor();

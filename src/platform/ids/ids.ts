@@ -1,4 +1,4 @@
-import { typeid } from 'typeid-js';
+import { TypeID, typeid } from 'typeid-js';
 
 /** The prefix of each resource's id: the reader of a log line knows what it names. */
 export type IdPrefix =
@@ -31,6 +31,7 @@ export type IdPrefix =
   | 'sub'
   | 'txr'
   | 'ub'
+  | 'uev'
   | 'whd'
   | 'whe'
   | 'whs';
@@ -43,6 +44,11 @@ const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
+}
+
+/** The id that stands for 16 bytes which are unique already, such as a digest. */
+export function idOfBytes(prefix: IdPrefix, bytes: Uint8Array): string {
+  return TypeID.fromUUIDBytes(prefix, bytes).toString();
 }
 
 /** Whether the text has the shape of an id with this prefix. Says nothing about whether such a row exists. */

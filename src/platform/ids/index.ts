@@ -1,2 +1,2 @@
-export { isId, newId } from './ids';
+export { idOfBytes, isId, newId } from './ids';
 export type { IdPrefix } from './ids';

@@ -4,6 +4,7 @@ import type { StoredUsageEvent, UsageEvent } from '../domain/usage-event';
 import { toResult, toResultOfOne } from './append-result';
 import { AppendUsage } from './append-usage';
 import { GroupCommit } from './group-commit';
+import { ProveUsage } from './prove-usage';
 import { StoredEvents } from './stored-events';
 import { UsageReader } from './usage-reader';
 import {
@@ -12,12 +13,14 @@ import {
   type EventPage,
   type EventPageRequest,
   type IncomingEvents,
+  type UsageProof,
   type UsageQuery,
   type UsageReading,
   type UsageSeries,
   type UsageSeriesQuery,
   UsageStore,
 } from './usage-store';
+import { VoidUsage } from './void-usage';
 
 /** Usage in PostgreSQL: each operation is a file of its own. */
 @Injectable()
@@ -27,6 +30,8 @@ export class PostgresUsageStore extends UsageStore {
     private readonly groupCommit: GroupCommit,
     private readonly reader: UsageReader,
     private readonly events: StoredEvents,
+    private readonly voiding: VoidUsage,
+    private readonly proving: ProveUsage,
   ) {
     super();
   }
@@ -61,5 +66,13 @@ export class PostgresUsageStore extends UsageStore {
 
   override find(idempotencyKey: string): Promise<StoredUsageEvent | null> {
     return this.events.find(idempotencyKey);
+  }
+
+  override void(idempotencyKey: string): Promise<StoredUsageEvent> {
+    return this.voiding.void(idempotencyKey);
+  }
+
+  override prove(query: Omit<UsageQuery, 'upToPosition'>): Promise<UsageProof> {
+    return this.proving.prove(query);
   }
 }

@@ -1,5 +1,5 @@
 import type { Aggregation } from '../../../core/usage';
-import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
+import { digestOf, GROUP_KEY, hourOf, IS_COUNTED, METER_READS } from './counted-sql';
 
 /** Milliseconds from one instant to another, exactly. */
 const msBetween = (startAt: string, endAt: string): string =>
@@ -8,6 +8,9 @@ const msBetween = (startAt: string, endAt: string): string =>
 /** Arrays compare from the left: the greatest is the one that happened last, and of two at one instant came last. */
 const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
+
+/** A registered window can be an hour long as well. */
+const IS_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
 const MS_TO_END = msBetween('bucket.end_at', 'asked.end_at');
 const MS_HELD = msBetween('counted.occurred_at', 'asked.end_at');
@@ -57,7 +60,12 @@ const NOTHING_READ = {
 
 type TotalColumn = keyof typeof NOTHING_READ;
 
-export interface TotalsSql {
+/** The columns of `usage_bucket` that {@link totalsOf} gives after its group. */
+export const TOTAL_COLUMNS = ['events', ...Object.keys(NOTHING_READ)].join(', ');
+
+export const STANDS_NOW = 'event.voided_at IS NULL';
+
+export interface PiecesSql {
   readonly aggregation: Aggregation;
   /** The id of the stream. */
   readonly stream: string;
@@ -70,26 +78,22 @@ export interface TotalsSql {
   readonly asked: string;
   /** Condition on `event`: it stands. */
   readonly stands: string;
-  /** The key of a group of the answer, made of `group_key`. */
-  readonly group: string;
 }
 
 /**
- * A subquery: `place`, `group_key` and the totals, named like the columns of `usage_bucket`, of each group that has events in a period, exactly. Without
- * pull-up (OFFSET 0), since for a join the planner reads all events where it should look up a few.
+ * What follows WITH: the parts of which the usage of each group in each period is the sum. Without pull-up (OFFSET 0),
+ * since for a join the planner reads all events where it should look up a few.
  */
-export function totalsOf({ aggregation, stream, meter, asked, stands, group }: TotalsSql): string {
+function piecesOf({ aggregation, stream, meter, asked, stands }: PiecesSql): string {
   const { ofHour, ofEvent } = PIECES[aggregation];
-  const columns = { ...NOTHING_READ, ...TOTALS[aggregation] };
-  return `(
-    WITH asked AS MATERIALIZED (${asked}),
+  return `
+    asked AS MATERIALIZED (${asked}),
     piece AS NOT MATERIALIZED (
       SELECT asked.place, bucket.group_key, ${['bucket.events', ofHour].filter(Boolean).join(', ')}
       FROM asked CROSS JOIN LATERAL (
         SELECT * FROM usage_bucket
         WHERE stream_id = ${stream} AND meter_id = ${meter}
-          AND start_at >= asked.hours_start_at AND start_at < asked.hours_end_at
-          AND end_at - start_at = interval '1 hour'
+          AND start_at >= asked.hours_start_at AND start_at < asked.hours_end_at AND ${IS_HOUR}
         OFFSET 0
       ) AS bucket
       UNION ALL
@@ -105,12 +109,30 @@ export function totalsOf({ aggregation, stream, meter, asked, stands, group }: T
         OFFSET 0
       ) AS counted
       ${aggregation === 'unique' ? distinctValues(stream, meter) : ''}
-    )
+    )`;
+}
+
+/**
+ * A subquery: `place`, `group_key` and {@link TOTAL_COLUMNS} of each group that has events in a period, exactly.
+ * @param group the key of a group of the answer, made of `group_key`
+ */
+export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
+  const columns = { ...NOTHING_READ, ...TOTALS[pieces.aggregation] };
+  return `(
+    WITH ${piecesOf(pieces)}
     SELECT place, ${group} AS group_key, sum(events)::bigint AS events,
       ${Object.entries(columns)
         .map(([name, value]) => `${value} AS ${name}`)
         .join(', ')}
     FROM piece GROUP BY 1, 2
+  )`;
+}
+
+/** A subquery: `group_key` and `value_digest`, the different values of each group over all periods, for `unique`. */
+export function valuesOf(pieces: PiecesSql): string {
+  return `(
+    WITH ${piecesOf(pieces)}
+    SELECT DISTINCT group_key, value AS value_digest FROM piece WHERE value IS NOT NULL
   )`;
 }
 
@@ -122,8 +144,7 @@ function distinctValues(stream: string, meter: string): string {
       FROM asked CROSS JOIN LATERAL (
         SELECT * FROM usage_distinct_value
         WHERE stream_id = ${stream} AND meter_id = ${meter}
-          AND start_at >= asked.hours_start_at AND start_at < asked.hours_end_at
-          AND end_at - start_at = interval '1 hour'
+          AND start_at >= asked.hours_start_at AND start_at < asked.hours_end_at AND ${IS_HOUR}
         OFFSET 0
       ) AS seen`;
 }

@@ -3,9 +3,9 @@ import { parseExact } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
-import { splitAtHours } from '../domain/hours';
+import { splitAtHours, withoutHours } from '../domain/hours';
 import { readingsOf, type TotalsByGroup, type UsageTotals } from '../domain/usage-totals';
-import { groupOf, totalsOf } from './totals-sql';
+import { groupOf, STANDS_NOW, totalsOf } from './totals-sql';
 import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from './usage-store';
 import { UsageStreams } from './usage-streams';
 
@@ -16,7 +16,6 @@ const ASKED = `
   SELECT * FROM unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
     AS asked(place, start_at, hours_start_at, hours_end_at, end_at)`;
 
-const STANDS_NOW = 'event.voided_at IS NULL';
 const STOOD_THEN =
   'event.position <= $8 AND (event.voided_position IS NULL OR event.voided_position > $8)';
 
@@ -84,17 +83,18 @@ export class UsageReader {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { totals, lastPosition: 0n };
     const exact = upToPosition !== null;
+    // Buckets hold what is; what was at an earlier place of the stream only its events can tell.
     const asked = periods.map(exact ? withoutHours : splitAtHours);
+    const pieces = {
+      aggregation: meter.aggregation,
+      stream: '$1',
+      meter: '$2',
+      asked: ASKED,
+      stands: exact ? STOOD_THEN : STANDS_NOW,
+    };
     const rows = await this.database.query<TotalsRow>(
       `SELECT s.last_position, t.*
-       FROM usage_stream s LEFT JOIN ${totalsOf({
-         aggregation: meter.aggregation,
-         stream: '$1',
-         meter: '$2',
-         asked: ASKED,
-         stands: exact ? STOOD_THEN : STANDS_NOW,
-         group: groupOf(meter.groupBy, groupBy),
-       })} t ON true
+       FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t ON true
        WHERE s.id = $1`,
       [
         stream,
@@ -112,11 +112,6 @@ export class UsageReader {
     }
     return { totals, lastPosition: BigInt(rows[0]?.last_position ?? 0) };
   }
-}
-
-/** Buckets hold what is; what was at an earlier place of the stream only its events can tell. */
-function withoutHours({ startAt, endAt }: Period): ReturnType<typeof splitAtHours> {
-  return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }
 
 function toTotals(row: TotalsRow): UsageTotals {

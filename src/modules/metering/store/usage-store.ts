@@ -64,6 +64,22 @@ export interface EventFilter {
   readonly to: Date | null;
 }
 
+/** What was taken of the events of a meter, and what became of it. */
+export interface UsageProof {
+  readonly accepted: bigint;
+  /** Over the whole hours that the period touches, as `rejected`. */
+  readonly duplicates: bigint;
+  readonly rejected: bigint;
+  readonly voided: bigint;
+  /** Accepted, not voided, and fit for the meter. */
+  readonly counted: bigint;
+  /** Of those counted, those that a bill of their period has counted. */
+  readonly billed: bigint;
+  readonly pending: bigint;
+  /** SHA-256, hex, over the keys of the accepted events, in order of timestamp and key, each ended by a line feed. */
+  readonly digest: string;
+}
+
 /** A page of events; `after` is `next` of the page before. */
 export interface EventPageRequest {
   readonly after: string | null;
@@ -117,4 +133,13 @@ export abstract class UsageStore {
 
   /** The event that was accepted under this key. */
   abstract find(idempotencyKey: string): Promise<StoredUsageEvent | null>;
+
+  /**
+   * Takes an event back, in one commit with all that is counted of it. One that was voided before stays as it is.
+   * @throws {ProblemError} `usage_event_not_found`; `usage_late` where a meter takes no late usage
+   */
+  abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
+
+  /** @throws {ProblemError} `too_many_events_to_prove` */
+  abstract prove(query: Omit<UsageQuery, 'upToPosition'>): Promise<UsageProof>;
 }

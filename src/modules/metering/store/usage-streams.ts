@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
 import { Database } from '../../../platform/database';
 import type { StreamName } from './staged-events';
 
@@ -59,6 +60,13 @@ export class UsageStreams {
     return names.map(
       (name) => streams.get(keyOf(name)) ?? (found.has(keyOf(name)) ? 'busy' : null),
     );
+  }
+
+  /** Holds one stream until the transaction ends, and makes it if it is missing; its id. */
+  async holdOne(name: StreamName): Promise<string> {
+    const [stream] = await this.hold([name], () => true, 'wait');
+    invariant(stream !== undefined && stream !== null && stream !== 'busy', 'The stream is held.');
+    return stream.id;
   }
 
   /** The id of a stream, good for ever; null where there is none. */

@@ -1,0 +1,76 @@
+import { type UsageInterval, windowsOf } from './usage-intervals';
+
+const HOUR_MS = 3_600_000;
+
+const startsOf = (
+  from: string,
+  to: string,
+  timeZone: string,
+  interval: UsageInterval,
+): readonly string[] | undefined =>
+  windowsOf({ startAt: new Date(from), endAt: new Date(to) }, timeZone, interval, 2_000)?.map(
+    ({ startAt }) => startAt.toISOString().slice(5, 16),
+  );
+
+describe('windows of usage', () => {
+  test.each<[string, UsageInterval, string, string, string[]]>([
+    ['UTC', 'day', '03-01T12:00', '03-03T12:00', ['03-01T12:00', '03-02T00:00', '03-03T00:00']],
+    [
+      'Asia/Kathmandu',
+      'hour',
+      '03-01T00:00',
+      '03-01T01:30',
+      ['03-01T00:00', '03-01T00:15', '03-01T01:15'],
+    ],
+    // The day on which the clock goes forward is 23 hours long.
+    [
+      'America/New_York',
+      'day',
+      '03-07T05:00',
+      '03-10T00:00',
+      ['03-07T05:00', '03-08T05:00', '03-09T04:00'],
+    ],
+    [
+      'America/New_York',
+      'month',
+      '02-01T05:00',
+      '05-01T04:00',
+      ['02-01T05:00', '03-01T05:00', '04-01T04:00'],
+    ],
+    // The clock goes back by half an hour at 15:00 UTC: half an hour comes twice.
+    [
+      'Australia/Lord_Howe',
+      'hour',
+      '04-04T13:00',
+      '04-04T16:30',
+      ['04-04T13:00', '04-04T14:00', '04-04T15:00', '04-04T15:30'],
+    ],
+  ])('%s, %s', (timeZone, interval, from, to, expected) => {
+    expect(startsOf(`2026-${from}:00Z`, `2026-${to}:00Z`, timeZone, interval)).toEqual(expected);
+  });
+
+  test.each(['Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York', 'Pacific/Apia'])(
+    'adjoin and fill the year in %s',
+    (timeZone) => {
+      const year = { startAt: new Date('2011-01-01T00:00:00Z'), endAt: new Date('2012-01-01Z') };
+      for (const interval of ['hour', 'day', 'month'] as const) {
+        const windows = windowsOf(year, timeZone, interval, 10_000) ?? [];
+        expect(windows.at(0)?.startAt).toEqual(year.startAt);
+        expect(windows.at(-1)?.endAt).toEqual(year.endAt);
+        windows.forEach((window, place) => {
+          expect(window.endAt > window.startAt).toBe(true);
+          if (place > 0) expect(window.startAt).toEqual(windows[place - 1]?.endAt);
+          if (interval === 'hour') {
+            expect(window.endAt.getTime() - window.startAt.getTime()).toBeLessThanOrEqual(HOUR_MS);
+          }
+        });
+      }
+    },
+  );
+
+  test('are as many as asked for, or none', () => {
+    const day = { startAt: new Date('2026-01-01T00:00:00Z'), endAt: new Date('2026-01-02Z') };
+    expect(windowsOf(day, 'UTC', 'hour', 24)).toHaveLength(24);
+    expect(windowsOf(day, 'UTC', 'hour', 23)).toBeNull();
+  });
+});

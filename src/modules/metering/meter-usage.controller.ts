@@ -1,0 +1,64 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { IdPipe, Operation } from '../../platform/http';
+import { customerNotFound } from '../customers';
+import { MeterPeriodDto, MeterUsageQueryDto, toPeriod } from './dto/meter-usage-query.dto';
+import { MeterUsageDto, toMeterUsageDto } from './dto/meter-usage.dto';
+import { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
+import { MeterUsageService } from './meter-usage.service';
+import { meterNotFound } from './meters.errors';
+import {
+  tooManyEventsToProve,
+  tooManyWindows,
+  unknownGroup,
+  usagePeriodEmpty,
+} from './usage.errors';
+
+const meterId = new IdPipe('meter', meterNotFound);
+
+@ApiTags('Meters')
+@Controller('v1/meters')
+export class MeterUsageController {
+  constructor(private readonly usage: MeterUsageService) {}
+
+  @Get(':id/usage')
+  @Operation({
+    summary: 'Read the usage of a customer',
+    description:
+      "Exact, window by window and in total, as it was at one moment. Windows follow the customer's local time.",
+    status: 200,
+    answer: MeterUsageDto,
+    reads: 'query',
+    problems: [meterNotFound, customerNotFound, usagePeriodEmpty, tooManyWindows, unknownGroup],
+  })
+  async getMeterUsage(
+    @Param('id', meterId) id: string,
+    @Query() query: MeterUsageQueryDto,
+  ): Promise<MeterUsageDto> {
+    const usage = await this.usage.read({
+      meterId: id,
+      customerId: query.customer_id,
+      period: toPeriod(query),
+      interval: query.window ?? null,
+      groupBy: query.group_by === undefined ? [] : [...new Set(query.group_by.split(','))],
+    });
+    return toMeterUsageDto(usage);
+  }
+
+  @Get(':id/proof')
+  @Operation({
+    summary: 'Prove the usage of a customer',
+    description:
+      'What was taken of the events, and what became of it, with a digest over their keys that a client can compute from its own log.',
+    status: 200,
+    answer: UsageProofDto,
+    reads: 'query',
+    problems: [meterNotFound, customerNotFound, usagePeriodEmpty, tooManyEventsToProve],
+  })
+  async proveMeterUsage(
+    @Param('id', meterId) id: string,
+    @Query() query: MeterPeriodDto,
+  ): Promise<UsageProofDto> {
+    return toUsageProofDto(await this.usage.prove(id, query.customer_id, toPeriod(query)));
+  }
+}

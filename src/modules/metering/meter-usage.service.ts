@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { type Rational, ZERO } from '../../core/decimal';
+import type { Period } from '../../core/time';
+import { Database } from '../../platform/database';
+import { CustomersService } from '../customers';
+import type { GroupUsage } from './domain/group-usage';
+import { type UsageInterval, windowsOf } from './domain/usage-intervals';
+import { MetersService } from './meters.service';
+import { type UsageProof, UsageStore } from './store/usage-store';
+import { Turns } from './turns';
+import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
+
+const MOST_WINDOWS = 2_000;
+/** Each holds a connection for as long as it takes to read its events. */
+const MOST_PROOFS = 2;
+
+export interface MeterUsageQuery {
+  readonly meterId: string;
+  readonly customerId: string;
+  readonly period: Period;
+  /** Null: the period is one window. */
+  readonly interval: UsageInterval | null;
+  readonly groupBy: readonly string[];
+}
+
+export interface MeterUsage {
+  readonly windows: readonly { readonly period: Period; readonly groups: readonly GroupUsage[] }[];
+  readonly groupBy: readonly string[];
+  /** Of the whole period, all groups together. */
+  readonly total: Rational;
+}
+
+/** Shows what a meter counts. */
+@Injectable()
+export class MeterUsageService {
+  private readonly proofs = new Turns(MOST_PROOFS);
+
+  constructor(
+    private readonly database: Database,
+    private readonly meters: MetersService,
+    private readonly customers: CustomersService,
+    private readonly store: UsageStore,
+  ) {}
+
+  /**
+   * The usage of a customer, window by window, and of the whole period, as it was at one moment.
+   * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_windows`,
+   *   `unknown_group`
+   */
+  async read(query: MeterUsageQuery): Promise<MeterUsage> {
+    const { customerId, period, interval, groupBy } = query;
+    const meter = await this.meters.get(query.meterId);
+    const { timezone } = await this.customers.getForHistory(customerId);
+    if (period.startAt >= period.endAt) throw usagePeriodEmpty();
+    for (const name of groupBy) if (!meter.groupBy.includes(name)) throw unknownGroup(name);
+    const windows =
+      interval === null ? [period] : windowsOf(period, timezone, interval, MOST_WINDOWS);
+    if (windows === null) throw tooManyWindows(MOST_WINDOWS);
+    return this.database.snapshot(async () => {
+      const series = await this.store.series({ customerId, meter, windows, groupBy });
+      const together =
+        groupBy.length === 0
+          ? series
+          : await this.store.series({ customerId, meter, windows: [period], groupBy: [] });
+      return {
+        windows: windows.map((window, place) => ({
+          period: window,
+          groups: series.windows[place] ?? [],
+        })),
+        groupBy,
+        total: together.whole[0]?.value ?? ZERO,
+      };
+    });
+  }
+
+  /**
+   * What was taken of the events of the meter in a period, and what became of it.
+   * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_events_to_prove`
+   */
+  async prove(meterId: string, customerId: string, period: Period): Promise<UsageProof> {
+    const meter = await this.meters.get(meterId);
+    await this.customers.getForHistory(customerId);
+    if (period.startAt >= period.endAt) throw usagePeriodEmpty();
+    return this.proofs.take(() => this.store.prove({ customerId, meter, period }));
+  }
+}

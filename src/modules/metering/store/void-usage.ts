@@ -1,0 +1,198 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { ZERO } from '../../../core/decimal';
+import type { Period } from '../../../core/time';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import { Outbox } from '../../../platform/outbox';
+import { hourOf, isHour } from '../domain/hours';
+import type { Meter } from '../domain/meter';
+import type { StoredUsageEvent } from '../domain/usage-event';
+import { MetersRepository } from '../meters.repository';
+import { type MovedWindow, UsageWatchers } from '../usage-watchers';
+import { usageLate, usageVoided } from '../usage.events';
+import { usageEventNotFound, usageLateRefused } from '../usage.errors';
+import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
+import { holdMeters } from './meters-lock';
+import { StoredEvents } from './stored-events';
+import { UsageStreams } from './usage-streams';
+import { UsageTotalsWriter } from './usage-totals-writer';
+import { type UsageWindow, UsageWindows } from './usage-windows';
+
+/** The meters that count the event, and under which group. */
+const COUNTED_BY = `
+  SELECT meter.id, ${GROUP_KEY} AS group_key
+  FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
+  JOIN meter ON meter.event_name = stream.event_name ${METER_READS}
+  WHERE event.key_digest = ${digestOf('$1::text')} AND ${IS_COUNTED}`;
+
+/** The periods that were billed with the event; what a recurring meter holds goes on in all later ones. */
+const BILLED_WITH = `
+  SELECT min(id) AS id, meter_id, period_start_at AS start_at, period_end_at AS end_at
+  FROM usage_billed
+  WHERE stream_id = $1 AND meter_id = ANY($2) AND period_end_at > $4
+    AND (period_start_at <= $4 OR meter_id = ANY($3))
+  GROUP BY meter_id, period_start_at, period_end_at
+  ORDER BY 1`;
+
+/** Whoever bills corrects them with the next invoice. */
+const MARK_LATE = `
+  UPDATE usage_billed SET is_late = true
+  FROM unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) AS late(meter_id, start_at, end_at)
+  WHERE usage_billed.stream_id = $1 AND usage_billed.meter_id = late.meter_id
+    AND usage_billed.period_start_at = late.start_at AND usage_billed.period_end_at = late.end_at`;
+
+const WINDOWS_WITH = `
+  SELECT start_at, end_at FROM usage_window
+  WHERE stream_id = $1 AND meter_id = $2 AND start_at <= $3 AND end_at > $3
+  ORDER BY start_at, end_at`;
+
+const TAKE_PLACE = `
+  UPDATE usage_stream SET last_position = last_position + 1 WHERE id = $1 RETURNING last_position AS position`;
+
+const VOID = `
+  UPDATE usage_event SET voided_at = $2, voided_position = $3
+  WHERE key_digest = ${digestOf('$1::text')} AND voided_at IS NULL`;
+
+interface BilledRow {
+  readonly id: string;
+  readonly meter_id: string;
+  readonly start_at: Date;
+  readonly end_at: Date;
+}
+
+/** A meter that counts the event, its group, and the registered windows that it is in. */
+interface Counting {
+  readonly meter: Meter;
+  readonly groupKey: string;
+  readonly windows: readonly UsageWindow[];
+}
+
+/** Takes an event back: it stays as it was stored, says so, and counts no more. */
+@Injectable()
+export class VoidUsage {
+  constructor(
+    private readonly database: Database,
+    private readonly meters: MetersRepository,
+    private readonly events: StoredEvents,
+    private readonly streams: UsageStreams,
+    private readonly totals: UsageTotalsWriter,
+    private readonly windows: UsageWindows,
+    private readonly watchers: UsageWatchers,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  void(idempotencyKey: string): Promise<StoredUsageEvent> {
+    return this.database.transaction(async () => {
+      const found = await this.events.find(idempotencyKey);
+      if (found === null) throw usageEventNotFound(idempotencyKey);
+      if (found.voidedAt !== null) return found;
+      await holdMeters(this.database);
+      const stream = await this.streams.holdOne(found);
+      const before = await this.events.find(idempotencyKey);
+      invariant(before !== null, 'An event that was stored is there.');
+      // Somebody else may have voided it while this waited for the stream.
+      if (before.voidedAt !== null) return before;
+      return this.take(stream, before);
+    });
+  }
+
+  private async take(stream: string, before: StoredUsageEvent): Promise<StoredUsageEvent> {
+    const now = this.clock.now();
+    const counting = await this.countingOf(stream, before);
+    const late = await this.billedWith(stream, before, counting);
+    const after = { ...before, voidedAt: now };
+    const windows = counting.flatMap((one) => one.windows);
+    const valuesBefore = await this.windows.read(windows);
+    const [place] = await this.database.query<{ position: string }>(TAKE_PLACE, [stream]);
+    invariant(place !== undefined, 'A stream that is held is there.');
+    await this.database.query(VOID, [before.idempotencyKey, now, place.position]);
+    for (const one of counting) await this.uncount(stream, before, one);
+    await this.outbox.record(usageVoided, { after, before, occurredAt: now });
+    await this.tellLate(stream, before, late, now);
+    const valuesAfter = await this.windows.read(windows);
+    await this.watchers.tell(
+      windows.map(({ customerId, meter, period }, index): MovedWindow => {
+        const [was, is] = [valuesBefore[index] ?? ZERO, valuesAfter[index] ?? ZERO];
+        return { customerId, meterId: meter.id, period, before: was, after: is };
+      }),
+    );
+    return after;
+  }
+
+  private async tellLate(
+    stream: string,
+    { customerId }: StoredUsageEvent,
+    late: readonly BilledRow[],
+    now: Date,
+  ): Promise<void> {
+    if (late.length === 0) return;
+    await this.database.query(MARK_LATE, [
+      stream,
+      late.map(({ meter_id }) => meter_id),
+      late.map(({ start_at }) => start_at),
+      late.map(({ end_at }) => end_at),
+    ]);
+    for (const { id, meter_id: meterId, start_at: startAt, end_at: endAt } of late) {
+      const usage = { billedId: id, customerId, meterId, period: { startAt, endAt }, events: 1 };
+      await this.outbox.record(usageLate, { after: usage, occurredAt: now });
+    }
+  }
+
+  private async countingOf(stream: string, event: StoredUsageEvent): Promise<readonly Counting[]> {
+    const rows = await this.database.query<{ id: string; group_key: string }>(COUNTED_BY, [
+      event.idempotencyKey,
+    ]);
+    const meters = await this.meters.findAll(rows.map(({ id }) => id));
+    const counting: Counting[] = [];
+    for (const meter of meters) {
+      const found = await this.database.query<{ start_at: Date; end_at: Date }>(WINDOWS_WITH, [
+        stream,
+        meter.id,
+        event.timestamp,
+      ]);
+      counting.push({
+        meter,
+        groupKey: rows.find(({ id }) => id === meter.id)?.group_key ?? '[]',
+        windows: found.map(({ start_at: startAt, end_at: endAt }) => {
+          return { customerId: event.customerId, meter, period: { startAt, endAt } };
+        }),
+      });
+    }
+    return counting;
+  }
+
+  /** @throws {ProblemError} `usage_late` where a meter takes nothing back of what is billed */
+  private async billedWith(
+    stream: string,
+    event: StoredUsageEvent,
+    counting: readonly Counting[],
+  ): Promise<readonly BilledRow[]> {
+    const meters = counting.map(({ meter }) => meter);
+    const billed = await this.database.query<BilledRow>(BILLED_WITH, [
+      stream,
+      meters.map(({ id }) => id),
+      meters.filter(({ isRecurring }) => isRecurring).map(({ id }) => id),
+      event.timestamp,
+    ]);
+    const strict = meters.filter(({ lateEvents }) => lateEvents === 'reject');
+    const refusing = strict.find(({ id }) => billed.some(({ meter_id }) => meter_id === id));
+    if (refusing !== undefined) throw usageLateRefused(event.idempotencyKey, refusing.id);
+    return billed;
+  }
+
+  /** Counts the hour and then the windows of the event anew, without it; only its group. */
+  private async uncount(
+    stream: string,
+    event: StoredUsageEvent,
+    { meter, groupKey, windows }: Counting,
+  ): Promise<void> {
+    const others = windows.map(({ period }) => period).filter((period) => !isHour(period));
+    const periods: readonly Period[] = [hourOf(event.timestamp), ...others];
+    for (const period of periods) {
+      await this.totals.forgetPeriod(stream, meter, period, groupKey);
+      await this.totals.countPeriod(stream, meter, period, groupKey);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { invalidCursor } from '../../platform/errors';
+import {
+  Operation,
+  type PageDto,
+  pageOf,
+  toOpaquePageRequest,
+  toPageDto,
+} from '../../platform/http';
+import { ListUsageEventsDto, toEventFilter } from './dto/list-usage-events.dto';
+import { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
+import { VoidUsageEventDto } from './dto/void-usage-event.dto';
+import { UsageEventsService } from './usage-events.service';
+import { usageEventNotFound, usageLateRefused } from './usage.errors';
+import { USAGE_EVENTS_PATH } from './usage-route';
+
+@ApiTags('Usage')
+@Controller(USAGE_EVENTS_PATH)
+export class StoredUsageController {
+  constructor(private readonly usage: UsageEventsService) {}
+
+  @Get()
+  @Operation({
+    summary: 'List the usage events of a customer',
+    description: 'By when they happened, newest first, those taken back included.',
+    status: 200,
+    answer: pageOf(StoredUsageEventDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listUsageEvents(@Query() query: ListUsageEventsDto): Promise<PageDto<StoredUsageEventDto>> {
+    const page = await this.usage.list(toEventFilter(query), toOpaquePageRequest(query));
+    return toPageDto(page, toStoredUsageEventDto);
+  }
+
+  @Get(':idempotency_key')
+  @Operation({
+    summary: 'Read a usage event',
+    description: 'By the key it was sent with, percent-encoded.',
+    status: 200,
+    answer: StoredUsageEventDto,
+    reads: 'path',
+    problems: [usageEventNotFound],
+  })
+  async getUsageEvent(@Param('idempotency_key') key: string): Promise<StoredUsageEventDto> {
+    return toStoredUsageEventDto(await this.usage.get(key));
+  }
+
+  @Post('void')
+  @Operation({
+    summary: 'Take a usage event back',
+    description:
+      'It is kept, says when it was taken back, and counts no more; its key stays used. In a period that is billed it is ' +
+      'late usage: the difference goes on the next invoice, or it is refused. Doing it again changes nothing.',
+    status: 200,
+    answer: StoredUsageEventDto,
+    reads: 'post',
+    problems: [usageEventNotFound, usageLateRefused],
+  })
+  async voidUsageEvent(@Body() body: VoidUsageEventDto): Promise<StoredUsageEventDto> {
+    return toStoredUsageEventDto(await this.usage.void(body.idempotency_key));
+  }
+}
