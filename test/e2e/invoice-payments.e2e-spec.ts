@@ -164,6 +164,39 @@ describe('payments of invoices', () => {
     await story.verify();
   });
 
+  it('beside voids, credit notes, write-offs and each other leave the books right', async () => {
+    const story = await begin();
+    const ids: string[] = [];
+    for (let made = 0; made < 6; made += 1) ids.push(await open(story));
+    const tokens = ['pm_sandbox_ok', 'pm_sandbox_declined', 'pm_sandbox_pending'];
+    const answers = await Promise.all(
+      ids.flatMap((id, index) => [
+        pay(id, { payment_method_id: tokens[index % 3] }),
+        payPart(story, id, 300, { payment_method_id: tokens[(index + 1) % 3] }),
+        payPart(story, id, 400, { payment_method_id: 'pm_sandbox_pending' }),
+        tell(id, index % 2 === 0 ? 'void' : 'mark-uncollectible'),
+        read(id).then(({ lines }) => credit(id, lines[0]?.id, 250)),
+      ]),
+    );
+    expect(answers.map(({ status }) => status).filter((status) => status >= 500)).toEqual([]);
+    await story.verify();
+    const listed = await engine.http
+      .get('/v1/payments')
+      .query({ customer_id: story.customerId, limit: 100 });
+    const { data } = listed.body as { data: readonly PaymentBody[] };
+    await Promise.all(
+      data
+        .filter(({ status }) => status === 'processing')
+        .map(({ id }, index) => settle(id, index % 3 === 0 ? 'failed' : 'succeeded').expect(200)),
+    );
+    await story.verify();
+    await Promise.all(
+      data.map(({ id }) => engine.http.post(`/v1/refunds/payment/${id}`).send({ amount: 120 })),
+    );
+    await story.verify();
+    for (const id of ids) expect(await read(id)).toMatchObject({ amount_pending: 0 });
+  });
+
   it('with the same key are one payment and one answer', async () => {
     const story = await begin();
     const id = await open(story);

@@ -1,4 +1,6 @@
+import { CollectInvoicesService } from '../../src/modules/payments/collection/collect-invoices.service';
 import { DueCollections } from '../../src/modules/payments/collection/due-collections';
+import { DuePayments } from '../../src/modules/payments/due-payments';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';
 
@@ -364,6 +366,38 @@ describe('what is collected automatically', () => {
       const { body } = await own.http.get('/v1/ledger/verify');
       expect(body).toMatchObject({ ok: true });
       await Promise.all(others.map((other) => other.close()));
+    });
+
+    it('begun by a process that died is finished with the due payments, once', async () => {
+      const customer = await own.http.post('/v1/customers').send({ name: 'Ada', currency: 'EUR' });
+      const { id: customerId } = customer.body as { id: string };
+      await own.http
+        .post(`/v1/customers/${customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token: 'pm_sandbox_declined' })
+        .expect(201);
+      const draft = await own.http
+        .post('/v1/invoices')
+        .send({ customer_id: customerId, lines: [{ description: 'Work', amount: 100 }] });
+      const { id } = draft.body as { id: string };
+      await own.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+      const begun = await own.app.get(CollectInvoicesService).begin(null, own.clock.now(), 5);
+      expect(begun).toMatchObject({ lookedAt: 1, payments: [{ collectionAttempt: 1 }] });
+      const collections = own.app.get(DueCollections);
+      await collections.runDue();
+      await collections.idle();
+      const invoice = async (): Promise<object> =>
+        (await own.http.get(`/v1/invoices/${id}`)).body as object;
+      expect(await invoice()).toMatchObject({ attempt_count: 1, amount_pending: 100 });
+      own.clock.advanceMs(150_000);
+      const payments = own.app.get(DuePayments);
+      await payments.runDue();
+      await payments.idle();
+      expect(await invoice()).toMatchObject({
+        status: 'open',
+        attempt_count: 1,
+        amount_pending: 0,
+        next_attempt_at: new Date(own.clock.now().getTime() + 86_400_000).toISOString(),
+      });
     });
   });
 });

@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import type { Invoice } from './domain/invoice';
+import { InvoiceEntity } from './invoice.entity';
 
 /** Whose due work is meant: what lives on this test clock, or, with null, what lives in real time. */
 export type TimeScope = string | null;
@@ -28,6 +30,10 @@ const NEXT_COLLECTION = `
 
 const NEXT_OVERDUE = `
   SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${UNPAID}`;
+
+const STOP_COLLECTING = `
+  UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
+  WHERE id = ANY ($1)`;
 
 /** Locks the rows it looks at, so that a payment that ends meanwhile is seen by whoever comes second. */
 const COLLECT_AGAIN = `
@@ -60,12 +66,31 @@ export class DueInvoicesRepository {
     return this.idsOf(OVERDUE(scope), [scope, now, most]);
   }
 
+  /** Writes that invoices are overdue. */
+  async updateOverdue(invoices: readonly Invoice[]): Promise<void> {
+    await this.database.updateMany(
+      InvoiceEntity,
+      invoices.map(({ id, overdueAt, version, updatedAt }) => ({
+        id,
+        overdueAt,
+        version,
+        updatedAt,
+      })),
+    );
+  }
+
   nextCollectionOn(testClockId: string): Promise<Date | null> {
     return this.instantOf(NEXT_COLLECTION, testClockId);
   }
 
   nextOverdueOn(testClockId: string): Promise<Date | null> {
     return this.instantOf(NEXT_OVERDUE, testClockId);
+  }
+
+  /** Plans nothing more for these invoices. */
+  async stopCollecting(ids: readonly string[], now: Date): Promise<void> {
+    this.database.requireTransaction();
+    if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
   /** Has the open invoices of a customer charged at once, but for those that are being paid. */

@@ -49,7 +49,7 @@ export class DueInvoices implements OnModuleInit {
         after: { ...before, overdueAt: now, version: before.version + 1, updatedAt: now },
         occurredAt: now,
       }));
-      for (const { after } of changes) await this.invoices.update(after);
+      await this.due.updateOverdue(changes.map(({ after }) => after));
       await this.outbox.recordAll(changes.map((change) => told(invoiceOverdue, change)));
       return ids.length;
     });

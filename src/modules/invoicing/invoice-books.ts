@@ -8,7 +8,6 @@ import {
   type LedgerTransaction,
 } from '../../core/ledger';
 import { LedgerChecks, LedgerService } from '../ledger';
-import { CreditGrantsRepository } from './credit-grants.repository';
 import type { CreditNote } from './domain/credit-note';
 import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
@@ -21,7 +20,6 @@ export class InvoiceBooks implements OnModuleInit {
     private readonly ledger: LedgerService,
     private readonly checks: LedgerChecks,
     private readonly invoices: InvoicesRepository,
-    private readonly grants: CreditGrantsRepository,
   ) {}
 
   onModuleInit(): void {
@@ -32,16 +30,6 @@ export class InvoiceBooks implements OnModuleInit {
           await this.invoices.sumReceivable(),
           await this.ledger.customerBalances('accounts_receivable'),
         ),
-    });
-    this.checks.register({
-      name: 'credit_balances_within_customer_credit',
-      run: async () => {
-        const held = await this.ledger.customerBalances('customer_credit');
-        const holds = new Map(held.map((one) => [keyOf(one), -one.amountMinor]));
-        return (await this.grants.sumRemaining())
-          .filter((one) => one.amountMinor > (holds.get(keyOf(one)) ?? 0n))
-          .map((one) => `${keyOf(one)}: credits ${one.amountMinor}`);
-      },
     });
   }
 

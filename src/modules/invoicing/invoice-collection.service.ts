@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { Invoice } from './domain/invoice';
-import { withoutAttempt } from './domain/invoice-collection';
 import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
@@ -41,10 +40,10 @@ export class InvoiceCollectionService {
     return after;
   }
 
-  /** Plans nothing more for a locked invoice: it waits for somebody to pay it, or for another payment method. */
-  async wait(before: Invoice, now: Date): Promise<void> {
-    this.database.requireTransaction();
-    await this.invoices.update(withoutAttempt(before, now));
+  /** Plans nothing more for locked invoices: they wait for somebody to pay them, or for another payment method. */
+  wait(invoices: readonly Invoice[], now: Date): Promise<void> {
+    const ids = invoices.map(({ id }) => id);
+    return this.due.stopCollecting(ids, now);
   }
 
   /** Has the open invoices of a customer charged at once, in the caller's transaction, but for those that are being paid. */

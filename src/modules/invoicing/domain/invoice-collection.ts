@@ -11,11 +11,6 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
   return invoice.collection === 'automatic' ? now : null;
 }
 
-/** The invoice that nothing is charged for until something happens to it: it waits open. */
-export function withoutAttempt(invoice: Invoice, now: Date): Invoice {
-  return { ...invoice, collectAt: null, version: invoice.version + 1, updatedAt: now };
-}
-
 /**
  * When an invoice whose payment has ended, and whose reserve is freed, is tried next.
  * @param wasAttempt whether it was an automatic attempt that failed; any other payment that ended may have stood in the way

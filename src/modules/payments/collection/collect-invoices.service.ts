@@ -21,6 +21,8 @@ import { PaymentsRepository } from '../payments.repository';
 import { ProviderGateway } from '../providers/provider-gateway';
 import { methodToCharge } from './domain/attempt';
 
+const LOOKED_AT_ONCE = 50;
+
 /** What a look for due invoices came to. */
 interface Begun {
   /** How many were looked at. */
@@ -48,17 +50,23 @@ export class CollectInvoicesService {
 
   /**
    * The first commit of attempts at some due invoices: the reserves, the pending payments and their events. From then on
-   * the due payments see to it that each ends, whatever becomes of this process.
+   * the due payments see to it that each ends, whatever becomes of this process. Many are looked at, since most may have
+   * nothing to charge.
+   * @param most attempts; what would be one more stays due
    */
   begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
     return this.database.transaction(async () => {
-      const due = await this.collection.lockDue(scope, now, most);
+      const due = await this.collection.lockDue(scope, now, LOOKED_AT_ONCE);
       const toCharge = await this.toCharge(due);
+      await this.collection.wait(
+        due.filter((invoice) => toCharge(invoice) === null),
+        now,
+      );
       const payments: Payment[] = [];
       for (const invoice of due) {
         const method = toCharge(invoice);
-        if (method === null) await this.collection.wait(invoice, now);
-        else payments.push(await this.attempt(invoice, method, now));
+        if (method === null || payments.length === most) continue;
+        payments.push(await this.attempt(invoice, method, now));
       }
       return { lookedAt: due.length, payments };
     });
@@ -87,7 +95,7 @@ export class CollectInvoicesService {
         subscriptionId === null ? null : await this.standing.lock(subscriptionId);
       const invoice = await this.invoices.lock(id);
       if (invoice.collectAt === null) return;
-      await this.collection.wait(invoice, now);
+      await this.collection.wait([invoice], now);
       if (subscription === null || (await this.collection.isOwedBy(subscription.id))) return;
       await this.standing.note(subscription, 'settled', now);
     });
