@@ -186,6 +186,16 @@ describe('reading usage', () => {
       }))
       .sort((a, b) => (a.key < b.key ? -1 : 1));
 
+  it('weighs 2500 from 5 March on as the published case does (U01)', async () => {
+    const customerId = await createCustomer(engine);
+    const meter = await makeMeter('published', 'weighted_sum', {});
+    const at = new Date('2026-03-05T00:00:00Z');
+    await append(customerId, 'published', [{ at, value: '2500', region: null, model: null }]);
+    const period = { startAt: new Date('2026-03-01Z'), endAt: new Date('2026-04-01Z') };
+    const { groups } = await store.aggregate({ customerId, meter, period, upToPosition: null });
+    expect(shown(groups)).toEqual([{ key: '[]', value: '67500/31', events: 1 }]);
+  });
+
   it.each(
     AGGREGATIONS.flatMap((aggregation) => [
       [aggregation, false] as const,
