@@ -177,7 +177,7 @@ describe('plans', () => {
     [{ entitlements: [{}] }, '/entitlements/0/entitlement_id', 'is_id'],
     [{ entitlements: [{ entitlement_id: ABSENT, value: 5 }] }, '/entitlements/0/value', 'matches'],
     [
-      { entitlements: [{ entitlement_id: ABSENT, reset: 'day' }] },
+      { entitlements: [{ entitlement_id: ABSENT, reset: 'hour' }] },
       '/entitlements/0/reset',
       'is_in',
     ],
