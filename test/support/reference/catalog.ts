@@ -12,7 +12,7 @@ export interface ModelPrice {
 export interface ModelPlan {
   readonly name: string;
   readonly interval: Interval;
-  readonly proration: 'day' | 'second';
+  readonly proration: 'day' | 'second' | 'none';
   readonly prices: readonly ModelPrice[];
 }
 
@@ -67,6 +67,12 @@ export const PLANS: readonly ModelPlan[] = [
     interval: 'month',
     proration: 'second',
     prices: [flat('777', 'in_arrears'), seats('55.5', 'in_arrears')],
+  },
+  {
+    name: 'whole',
+    interval: 'month',
+    proration: 'none',
+    prices: [seats('610'), seats('38.25', 'in_arrears')],
   },
 ];
 

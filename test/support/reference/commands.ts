@@ -99,7 +99,8 @@ class Change extends OnSubscription {
     private readonly plan: number | null,
     private readonly quantity: number | null,
     private readonly when: 'now' | 'period_end',
-    private readonly isUnprorated: boolean,
+    /** Null: as the plan says. */
+    private readonly proration: 'prorate' | 'none' | null,
   ) {
     super(pick);
   }
@@ -107,27 +108,31 @@ class Change extends OnSubscription {
   protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
     const { terms } = subscription;
     const changed = { plan: this.plan ?? terms.plan, quantity: this.quantity ?? terms.quantity };
-    return model.change(subscription, changed, this.when, !this.isUnprorated);
+    const prorates =
+      this.proration === null
+        ? PLANS[changed.plan]?.proration !== 'none'
+        : this.proration === 'prorate';
+    return model.change(subscription, changed, this.when, prorates);
   }
 
   protected request(_model: Reference, _of: ReferenceSubscription, engine: EngineUnderTest) {
-    const { plan, quantity, when, isUnprorated } = this;
+    const { plan, quantity, when, proration } = this;
     const body = {
       when,
       ...(plan === null ? {} : { plan_id: engine.planId(plan) }),
       ...(quantity === null ? {} : { quantity: String(quantity) }),
-      ...(isUnprorated ? { proration: 'none' } : {}),
+      ...(proration === null ? {} : { proration }),
     };
     return ['change', body] as const;
   }
 
   override toString(): string {
-    const { plan, quantity, when, isUnprorated } = this;
+    const { plan, quantity, when, proration } = this;
     const to = [
       plan === null ? [] : (PLANS[plan]?.name ?? ''),
       quantity === null ? [] : `x ${quantity}`,
     ].flat();
-    return `change(${this.at()} to ${to.join(' ')}, ${when}${isUnprorated ? ', unprorated' : ''})`;
+    return `change(${this.at()} to ${to.join(' ')}, ${when}, ${proration ?? 'as the plan says'})`;
   }
 }
 
@@ -255,7 +260,7 @@ const change = fc
     fc.option(plan),
     fc.option(quantity),
     fc.constantFrom('now' as const, 'now' as const, 'period_end' as const),
-    fc.nat({ max: 4 }).map((chance) => chance === 0),
+    fc.constantFrom(null, null, null, 'none' as const, 'prorate' as const),
   )
   .map((terms) => new Change(...terms));
 

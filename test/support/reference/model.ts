@@ -288,7 +288,9 @@ export class Reference {
       const holds = item.from <= from && item.to > from;
       if (item.price.timing !== 'in_advance' || !holds) continue;
       const part =
-        from === fullFrom ? fraction(1n) : this.part(item, from, period.to, period, false);
+        from === fullFrom || isWholeOnly(item)
+          ? fraction(1n)
+          : this.part(item, from, period.to, period, false);
       lines.push(...chargeOf(item, 'recurring', from, period, part));
     }
     this.invoice(subscription, reason, lines);
@@ -324,7 +326,9 @@ export class Reference {
         const to = holdsOn ? at : item.to;
         const isLastDay = isTermination && holdsOn;
         if (from > to || (from === to && !isLastDay)) return [];
-        const isWhole = from === period.fullFrom && to === period.to;
+        const isToTheEnd = holdsOn || to === period.to;
+        const isWhole =
+          (from === period.fullFrom && to === period.to) || (isWholeOnly(item) && isToTheEnd);
         const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
         return chargeOf(item, 'recurring', from, { ...period, to }, part, period.to);
       });
@@ -365,7 +369,7 @@ export class Reference {
     period: { readonly fullFrom: number; readonly to: number },
     isTermination: boolean,
   ) {
-    const unit = planOf(item).proration;
+    const unit = unitOf(item);
     const all = this.measure(unit, period.fullFrom, period.to);
     const dayOfEnd = isTermination && unit === 'day' ? 1n : 0n;
     const most = this.measure(unit, from, period.to);
@@ -390,6 +394,16 @@ function planOf({ plan }: Pick<Terms, 'plan'>): ModelPlan {
   const found = PLANS[plan];
   if (found === undefined) throw new Error(`There is no plan ${plan}.`);
   return found;
+}
+
+/** What parts are measured in; also where a caller wants them of a plan that has none. */
+function unitOf(terms: Pick<Terms, 'plan'>): 'day' | 'second' {
+  return planOf(terms).proration === 'second' ? 'second' : 'day';
+}
+
+/** Whether the price is never prorated by itself. */
+function isWholeOnly(terms: Pick<Terms, 'plan'>): boolean {
+  return planOf(terms).proration === 'none';
 }
 
 function dueOf({ status, period, pending }: ReferenceSubscription): number | null {
@@ -464,7 +478,7 @@ function chargeOf(
     to: period.to,
     fullFrom: period.fullFrom,
     fullTo,
-    unit: planOf(item).proration,
+    unit: unitOf(item),
     part,
     amount: rounded(times(full, part)),
     discount: 0n,
