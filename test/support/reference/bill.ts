@@ -26,6 +26,10 @@ export interface BilledLine {
   readonly amount: bigint;
   discount: bigint;
   credited: bigint;
+  /** What is billed in advance, for as long as it is: until when it is sold, and what counts as billed for it. */
+  readonly item: { readonly to: number; billed: BilledLine[] } | null;
+  /** Of a credit: the line it takes back. */
+  readonly takesBack: BilledLine | null;
 }
 
 export interface ReferenceInvoice {
@@ -39,6 +43,8 @@ export interface ReferenceInvoice {
   readonly creditApplied: bigint;
   readonly creditedToBalance: bigint;
   readonly due: bigint;
+  status: 'open' | 'paid' | 'void';
+  isReissued: boolean;
 }
 
 export interface Payer {
@@ -68,7 +74,8 @@ export function bill(
   payer.balance += creditedToBalance - creditApplied;
   const due = total > 0n ? total - creditApplied : 0n;
   const amounts = { subtotal, discount, tax, total, creditApplied, creditedToBalance, due };
-  return { subscription, reason, lines, ...amounts };
+  const status = due === 0n ? 'paid' : 'open';
+  return { subscription, reason, lines, ...amounts, status, isReissued: false };
 }
 
 function takeOff(lines: readonly BilledLine[], given: readonly Redemption[], now: number): void {

@@ -12,6 +12,8 @@ export interface EngineUnderTest {
   planId(plan: number): string;
   couponCode(coupon: number): string;
   post(path: string, body: object): Promise<{ readonly status: number; readonly body: object }>;
+  /** The id of an invoice, by its place among all, oldest first. */
+  invoiceId(place: number): Promise<string>;
 }
 
 export type BillingCommand = fc.AsyncCommand<Reference, EngineUnderTest>;
@@ -209,6 +211,40 @@ class Redeem extends OnSubscription {
   }
 }
 
+/** Voids an open invoice, or issues one anew that is void. */
+class OnInvoice implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly command: 'void' | 'reissue',
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return this.place(model) !== null;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.place(model) ?? 0;
+    const id = await engine.invoiceId(place);
+    const refusal = model[this.command](place);
+    const answer = await engine.post(`/v1/invoices/${id}/${this.command}`, {});
+    const made = this.command === 'void' ? { id, status: 'void' } : { reissue_of: id };
+    expect({ command: this.command, ...answer.body }).toMatchObject(
+      refusal === null ? made : { code: refusal },
+    );
+  }
+
+  private place({ invoices }: Readonly<Reference>): number | null {
+    const fits = invoices.flatMap(({ status, isReissued }, place) =>
+      status === (this.command === 'void' ? 'open' : 'void') && !isReissued ? [place] : [],
+    );
+    return fits[this.pick % Math.max(1, fits.length)] ?? null;
+  }
+
+  toString(): string {
+    return `${this.command}(${this.pick})`;
+  }
+}
+
 /** Moves the clock by seconds, or to what falls due next: a second short of it, onto it or past it. */
 class Advance implements BillingCommand {
   constructor(
@@ -279,6 +315,10 @@ const plain = fc
 
 const redeem = fc.tuple(pick, coupon).map((terms) => new Redeem(...terms));
 
+const onInvoice = fc
+  .tuple(fc.nat({ max: 20 }), fc.constantFrom('void' as const, 'reissue' as const))
+  .map((terms) => new OnInvoice(...terms));
+
 const by = (most: number): fc.Arbitrary<BillingCommand> =>
   fc.integer({ min: 1, max: most }).map((seconds) => new Advance(seconds, 'by'));
 
@@ -292,7 +332,7 @@ const advance = fc.oneof(
 export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
 
 export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
-  const any = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
+  const any = [subscribe, change, change, change, change, cancel, plain, plain, redeem, onInvoice];
   const moves = [advance, advance, advance, advance];
   return fc.commands([...any, ...moves], { maxCommands: most, size: 'max' });
 }

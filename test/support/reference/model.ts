@@ -19,7 +19,7 @@ interface Item {
   to: number;
   /** Stopped by a pause, and to go on until then. */
   resumesUntil: number | null;
-  readonly billed: BilledLine[];
+  billed: BilledLine[];
 }
 
 interface RunningPeriod {
@@ -155,7 +155,7 @@ export class Reference {
         const part = this.part(item, now, period.to, period, false);
         lines.push(...chargeOf(item, 'proration', now, period, part));
       }
-      this.invoice(subscription, 'change', lines);
+      this.bill(subscription, 'change', lines);
     } else {
       swap(subscription, terms, period.to);
     }
@@ -220,6 +220,47 @@ export class Reference {
     return null;
   }
 
+  void(place: number): string | null {
+    const invoice = this.invoice(place);
+    if (invoice.lines.some(({ credited }) => credited > 0n)) return 'invoice_credited';
+    invoice.status = 'void';
+    this.payer.balance += invoice.creditApplied;
+    for (const line of invoice.lines) {
+      if (line.takesBack !== null) line.takesBack.credited += line.amount;
+      if (line.item !== null) line.item.billed = line.item.billed.filter((one) => one !== line);
+    }
+    return null;
+  }
+
+  reissue(place: number): string | null {
+    const { lines, subscription, reason } = this.invoice(place);
+    const isOvertaken = lines.some(
+      ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
+    );
+    const again = lines.flatMap((line) => {
+      const from = line.takesBack;
+      if (from === null) return [{ ...line, discount: 0n, credited: 0n }];
+      const isBilled = line.item?.billed.includes(from) ?? false;
+      const held = isBilled ? from.amount - from.discount - from.credited : 0n;
+      const amount = least(rounded(times(line.full, line.part)), held);
+      return amount === 0n ? [] : [{ ...line, amount: -amount }];
+    });
+    if (isOvertaken || again.length === 0) return 'invoice_overtaken';
+    for (const line of again) {
+      if (line.takesBack !== null) line.takesBack.credited -= line.amount;
+      else line.item?.billed.push(line);
+    }
+    this.bill(this.subscription(subscription), reason, again);
+    this.invoice(place).isReissued = true;
+    return null;
+  }
+
+  invoice(place: number): ReferenceInvoice {
+    const found = this.invoices[place];
+    if (found === undefined) throw new Error(`There is no invoice ${place}.`);
+    return found;
+  }
+
   /** When the next thing happens; null when nothing is planned. */
   nextDue(): number | null {
     const dues = this.subscriptions.map(dueOf).filter((due) => due !== null);
@@ -250,7 +291,7 @@ export class Reference {
     const lines = this.arrears(subscription, this.now, false);
     period.isOver = true;
     if (subscription.status === 'paused') {
-      this.invoice(subscription, 'renewal', lines);
+      this.bill(subscription, 'renewal', lines);
       return;
     }
     const { interval } = planOf(subscription.terms);
@@ -293,7 +334,7 @@ export class Reference {
           : this.part(item, from, period.to, period, false);
       lines.push(...chargeOf(item, 'recurring', from, period, part));
     }
-    this.invoice(subscription, reason, lines);
+    this.bill(subscription, reason, lines);
   }
 
   private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
@@ -308,7 +349,9 @@ export class Reference {
     subscription.status = 'canceled';
     subscription.pending = null;
     subscription.events.push('canceled');
-    this.invoice(subscription, 'end', lines);
+    this.bill(subscription, 'end', lines);
+    for (const item of subscription.items) item.to = Math.min(item.to, this.now);
+    for (const redemption of subscription.redemptions) redemption.isOver = true;
   }
 
   /** What a period bills when it is over, a line for each part. */
@@ -357,7 +400,7 @@ export class Reference {
           if (amount === 0n) return [];
           line.credited += amount;
           const credit = { type: 'credit', from: this.now, amount: -amount, part: unused } as const;
-          return [{ ...line, ...credit, discount: 0n, credited: 0n }];
+          return [{ ...line, ...credit, takesBack: line, discount: 0n, credited: 0n }];
         }),
     );
   }
@@ -380,7 +423,7 @@ export class Reference {
     return unit === 'day' ? datesBetween(from, to, this.zone) : secondsBetween(from, to);
   }
 
-  private invoice(
+  private bill(
     { index, redemptions }: ReferenceSubscription,
     reason: string,
     lines: readonly BilledLine[],
@@ -483,6 +526,8 @@ function chargeOf(
     amount: rounded(times(full, part)),
     discount: 0n,
     credited: 0n,
+    item: price.timing === 'in_advance' ? item : null,
+    takesBack: null,
   };
   if (price.timing === 'in_advance') item.billed.push(line);
   return [line];
