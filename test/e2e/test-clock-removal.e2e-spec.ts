@@ -59,6 +59,10 @@ describe('deleting a test clock', () => {
     await post(`/v1/invoices/${invoice?.id ?? ''}/pay`, {});
     const payment = await createPayment(engine, { customer_id: story.customerId });
     const refund = await post(`/v1/refunds/payment/${payment}`, { amount: 500 });
+    await post(`/v1/customers/${story.customerId}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+    });
     const usage = await engine.http.post('/v1/usage-events').send({
       idempotency_key: `of ${story.customerId}`,
       customer_id: story.customerId,

@@ -5,7 +5,6 @@ import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
-import { decideAgain } from './domain/decide-invoice';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import { isOvertaken, reissueOf, type Standing } from './domain/reissue';
 import {
@@ -50,7 +49,7 @@ export class ReissueInvoiceService {
       const facts = await this.facts.load(order, customer, now, 'issue');
       const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
       const billed = await this.billedFor(voided);
-      const draft = decideAgain(reissueOf(voided, billed, standing, ids, now), facts);
+      const draft = reissueOf(voided, billed, standing, facts, ids, now);
       if (draft.lines.length === 0) throw invoiceOvertaken(id);
       await this.invoices.insertAll([draft]);
       await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });

@@ -1,5 +1,7 @@
+import { type BillingFacts, decideAgain, decideInvoice, type NewIds } from './decide-invoice';
 import { creditAgain } from './decide-lines';
 import type { Invoice, InvoiceLine } from './invoice';
+import type { InvoiceOrder } from './order';
 
 /** How what an invoice billed stands now. */
 export interface Standing {
@@ -22,8 +24,8 @@ export function isOvertaken({ lines }: Invoice, { itemEnds }: Standing): boolean
 }
 
 /**
- * The draft that bills a void invoice anew: the same charges, and credits for what the credited lines hold by now. What is
- * over is earned at once. Its discounts, taxes and totals are yet to be decided.
+ * The draft that bills a void invoice anew: the same charges, and credits for what the credited lines hold by now, with the
+ * discounts and taxes of the facts. What is over is earned at once.
  *
  * @param billed finalised lines of the items that it credits
  */
@@ -31,9 +33,18 @@ export function reissueOf(
   voided: Invoice,
   billed: readonly InvoiceLine[],
   { earnedUntil }: Standing,
-  ids: { readonly invoiceId: string; readonly nextLineId: () => string },
+  facts: BillingFacts,
+  ids: NewIds,
   now: Date,
 ): Invoice {
+  const { periodStartAt: startAt, periodEndAt: endAt } = voided;
+  const order: InvoiceOrder = {
+    ...voided,
+    // The void invoice keeps the border it renewed at: there is one renewal for each.
+    renewsAt: null,
+    period: startAt === null || endAt === null ? null : { startAt, endAt },
+    lines: [],
+  };
   const isEarned = ({ period }: InvoiceLine): boolean =>
     earnedUntil !== null && period !== null && period.endAt <= earnedUntil;
   const lines = voided.lines.flatMap((line): InvoiceLine[] => {
@@ -44,29 +55,6 @@ export function reissueOf(
     const credit = creditAgain(line, billed, id);
     return credit === null ? [] : [{ ...line, ...credit }];
   });
-  return {
-    ...voided,
-    id: ids.invoiceId,
-    version: 1,
-    number: null,
-    status: 'draft',
-    reissueOfId: voided.id,
-    // The void invoice keeps the border it renewed at: there is one renewal for each.
-    renewsAt: null,
-    amountPaid: 0n,
-    amountCredited: 0n,
-    amountPending: 0n,
-    attemptCount: 0,
-    collectAt: null,
-    dueAt: null,
-    overdueAt: null,
-    finalizedAt: null,
-    paidAt: null,
-    voidedAt: null,
-    uncollectibleAt: null,
-    parties: null,
-    createdAt: now,
-    updatedAt: now,
-    lines,
-  };
+  const empty = decideInvoice(order, facts, ids, now);
+  return decideAgain({ ...empty, reissueOfId: voided.id, lines }, facts);
 }
