@@ -23,7 +23,9 @@ import { CreateGrantDto, toGrantTerms } from './dto/create-grant.dto';
 import { CustomerEntitlementDto, toCustomerEntitlementDto } from './dto/customer-entitlement.dto';
 import { EntitlementGrantDto, toEntitlementGrantDto } from './dto/entitlement-grant.dto';
 import {
+  consumptionRefused,
   entitlementKeyNotFound,
+  entitlementNotConsumable,
   entitlementNotMetered,
   grantContradicts,
   grantNotFound,
@@ -87,11 +89,17 @@ export class CustomerEntitlementsController {
   @Operation({
     summary: 'Use some of an entitlement',
     description:
-      'Checks and counts in one commit: all of the quantity, or with `allowed: false` nothing. Beyond a soft limit it is overage.',
+      'Checks and counts in one commit: all of the quantity, or with `allowed: false` nothing. Beyond a soft limit it is overage. Where a meter counts, it becomes an event of the meter, and is billed like any other.',
     status: 200,
     answer: ConsumptionDto,
     reads: 'post',
-    problems: [...CHANGES, entitlementNotMetered, idempotencyKeyReused],
+    problems: [
+      ...CHANGES,
+      entitlementNotMetered,
+      entitlementNotConsumable,
+      consumptionRefused,
+      idempotencyKeyReused,
+    ],
   })
   async consumeEntitlement(
     @Param('id', customerId) id: string,

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import {
   IdColumn,
@@ -11,6 +11,7 @@ import type { Entitlement, EntitlementType } from './domain/entitlement';
 
 @Entity('entitlement')
 @Unique('entitlement_key_unique', ['key'])
+@Index('entitlement_meter_id_index', ['meterId'], { where: '"meter_id" IS NOT NULL' })
 @Check('entitlement_type_check', `"type" IN ('boolean', 'static', 'metered')`)
 @Check('entitlement_meter_check', `"type" = 'metered' OR "meter_id" IS NULL`)
 export class EntitlementEntity implements Entitlement {

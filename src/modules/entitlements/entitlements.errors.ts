@@ -150,3 +150,27 @@ export const tooManyGrants = defineProblem(
     extensions: { limit: MOST_GRANTS },
   }),
 );
+
+export const entitlementNotConsumable = defineProblem(
+  {
+    code: 'entitlement_not_consumable',
+    kind: 'rule_broken',
+    title: 'The meter of the entitlement cannot count this quantity',
+    meaning:
+      'What is consumed becomes an event of the meter. A `sum` takes any quantity, a `count` takes 1; for other meters send usage events.',
+  },
+  (key: string, meter: string) => ({
+    detail: `The meter ${meter} of the entitlement ${key} cannot count this quantity.`,
+  }),
+);
+
+export const consumptionRefused = defineProblem(
+  {
+    code: 'consumption_refused',
+    kind: 'conflict',
+    title: 'The usage event of the consumption was refused',
+    meaning:
+      'What is consumed becomes an event of the meter, which refused it: `reason` says why, as for usage events. Nothing was counted.',
+  },
+  (reason: string, message: string) => ({ detail: message, extensions: { reason } }),
+);

@@ -22,13 +22,18 @@ import { EntitlementsRemoval } from './entitlements-removal';
 import { EntitlementsController } from './entitlements.controller';
 import { EntitlementsRepository } from './entitlements.repository';
 import { EntitlementsService } from './entitlements.service';
+import { EntitlementWindows } from './entitlement-windows';
 import { GrantsRepository } from './grants.repository';
 import { GrantsService } from './grants.service';
+import { HoldingWindowsRepository } from './holding-windows.repository';
 import { HoldingsRepository } from './holdings.repository';
 import { HoldingsService } from './holdings.service';
+import { MeteredUsageService } from './metered-usage.service';
 import { PlanEntitlementCheck } from './plan-entitlement-check';
+import { ReachedService } from './reached.service';
 import { SettleHoldingService } from './settle-holding.service';
 import { SourcesService } from './sources.service';
+import { UsageFollowers } from './usage-followers';
 
 @Module({
   imports: [
@@ -61,11 +66,16 @@ import { SourcesService } from './sources.service';
     HoldingsRepository,
     GrantsRepository,
     SourcesService,
+    HoldingWindowsRepository,
+    MeteredUsageService,
+    ReachedService,
     SettleHoldingService,
     HoldingsService,
     ConsumeService,
     GrantsService,
     AccessFollowers,
+    UsageFollowers,
+    EntitlementWindows,
     EntitlementsRemoval,
   ],
 })

@@ -64,7 +64,7 @@ export class GrantsService {
    * @throws {ProblemError} what `HoldingsService.get` throws
    */
   async list(customerId: string, key: string, request: PageRequest): Promise<Page<GrantView>> {
-    const held = await this.holdings.read(customerId, key);
+    const { held } = await this.holdings.read(customerId, key);
     const { items, next } = await this.grants.page(held.row, request);
     const remaining = await this.remainingIn(held);
     return { items: items.map((grant) => viewOf(grant, key, remaining)), next };

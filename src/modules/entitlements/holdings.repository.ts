@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { invariant } from '../../core/invariant';
-import { parseExact, type Rational } from '../../core/decimal';
+import type { Rational } from '../../core/decimal';
 import { Database } from '../../platform/database';
 import { CustomerAccessEntity } from './customer-access.entity';
 import { CustomerEntitlementEntity } from './customer-entitlement.entity';
 import { toNumeric } from './decimal-column';
-import type { Held, HoldingRow, SourceView } from './domain/customer-entitlement';
-import type { EntitlementType } from './domain/entitlement';
+import { type Held, type HoldingRow, windowOf } from './domain/customer-entitlement';
+import type { ResetWindow } from './domain/reset-window';
 import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
-import type { Reset } from './domain/reset-window';
+import { HOLDING_COLUMNS, type HeldRow, toHeld } from './held-row';
 
 /** A customer, as far as what it has is concerned. */
 export interface AccessHolder {
@@ -29,45 +29,6 @@ interface Answer {
   readonly answer: object;
 }
 
-/** A row of `FRESH`, as `pg` reads it. */
-interface FreshRow {
-  readonly key: string;
-  readonly type: EntitlementType;
-  readonly meter_id: string | null;
-  readonly thresholds: readonly number[];
-  readonly id: string;
-  readonly version: number;
-  readonly customer_id: string;
-  readonly entitlement_id: string;
-  readonly test_clock_id: string | null;
-  readonly access_version: number;
-  readonly rules_version: number;
-  readonly valid_until: Date | null;
-  readonly is_held: boolean;
-  readonly allowance: string | null;
-  readonly granted: string;
-  readonly is_overage_allowed: boolean;
-  readonly reset: Reset | null;
-  readonly window_start_at: Date | null;
-  readonly window_end_at: Date | null;
-  readonly used: string;
-  readonly spent: string;
-  readonly told: readonly number[];
-  readonly sources: readonly SourceView[];
-  readonly due_at: Date | null;
-  readonly lease_ends_at: Date | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
-
-const HOLDING_COLUMNS = [
-  'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
-  'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, told, sources, due_at',
-  'lease_ends_at, created_at, updated_at',
-]
-  .join(', ')
-  .replaceAll(/\b[a-z_]+/g, 'h.$&');
-
 /** What was resolved after the last commit that may have changed it: three rows by their keys. */
 const FRESH = `
   SELECT e.key, e.type, e.meter_id, e.thresholds, ${HOLDING_COLUMNS}
@@ -76,6 +37,11 @@ const FRESH = `
   JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
     AND h.access_version = a.version AND h.rules_version = e.rules_version
   WHERE e.key = $2`;
+
+const COUNT = `
+  UPDATE customer_entitlement h SET used = c.used, told = c.told, updated_at = c.at, version = h.version + 1
+  FROM unnest($1::text[], $2::numeric[], $3::jsonb[], $4::timestamptz[]) AS c (id, used, told, at)
+  WHERE h.id = c.id`;
 
 const ENSURE_ACCESS = `
   INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
@@ -102,6 +68,12 @@ const KEPT_AHEAD = `
       AND g.ended_at IS NULL))
   ORDER BY h.customer_id, h.entitlement_id`;
 
+const KEEP_ANSWER = `
+  INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6)
+  ON CONFLICT DO NOTHING
+  RETURNING idempotency_key`;
+
 const BEGIN_GRACE = `
   INSERT INTO entitlement_grace (subscription_id, customer_id, started_at)
   SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
@@ -118,19 +90,29 @@ export class HoldingsRepository {
 
   /** What was resolved of an entitlement and still holds, as far as commits go; null where it is to be resolved anew. */
   async findFresh(customerId: string, key: string): Promise<Held | null> {
-    const [row] = await this.database.prepared<FreshRow>('holding', FRESH, [customerId, key]);
+    const [row] = await this.database.prepared<HeldRow>('holding', FRESH, [customerId, key]);
     return row === undefined ? null : toHeld(row);
   }
 
   /** The same, locked until the transaction ends. */
   async lockFresh(customerId: string, key: string): Promise<Held | null> {
     this.database.requireTransaction();
-    const [row] = await this.database.prepared<FreshRow>(
+    const [row] = await this.database.prepared<HeldRow>(
       'holding-locked',
       `${FRESH} FOR NO KEY UPDATE OF h`,
       [customerId, key],
     );
     return row === undefined ? null : toHeld(row);
+  }
+
+  /** The window that a customer's row was counted by when it was resolved last; null where there is none. */
+  async findWindow(customerId: string, entitlementId: string): Promise<ResetWindow | null> {
+    const row = await this.database.selectOne(
+      CustomerEntitlementEntity,
+      'WHERE customer_id = $1 AND entitlement_id = $2',
+      [customerId, entitlementId],
+    );
+    return row === null ? null : windowOf(row);
   }
 
   /** The row of a customer and an entitlement, made where there is none, locked until the transaction ends. */
@@ -163,13 +145,16 @@ export class HoldingsRepository {
     await this.database.update(CustomerEntitlementEntity, id, columns);
   }
 
-  /** Counts usage; what was resolved stays. */
-  async count(id: string, used: Rational, told: readonly number[], now: Date): Promise<void> {
+  /** Writes what is used and told of rows that the caller's transaction holds; what was resolved stays. */
+  async count(counted: readonly { readonly row: HoldingRow; readonly now: Date }[]): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(
-      `UPDATE customer_entitlement SET used = $2, told = $3, updated_at = $4, version = version + 1 WHERE id = $1`,
-      [id, toNumeric(used), JSON.stringify(told), now],
-    );
+    if (counted.length === 0) return;
+    await this.database.prepared('holdings-count', COUNT, [
+      counted.map(({ row }) => row.id),
+      counted.map(({ row }) => toNumeric(row.used)),
+      counted.map(({ row }) => JSON.stringify(row.told)),
+      counted.map(({ now }) => now),
+    ]);
   }
 
   /** How many commits may have changed what the customer has. */
@@ -245,50 +230,22 @@ export class HoldingsRepository {
     );
   }
 
+  /** Keeps an answer for good; false where the key has one. */
   async keepAnswer(
     { customerId, entitlementId }: Pair,
-    idempotencyKey: string,
-    answer: Answer,
+    { idempotencyKey, quantity }: { readonly idempotencyKey: string; readonly quantity: Rational },
+    answer: object,
     createdAt: Date,
-  ): Promise<void> {
-    await this.database.insert(EntitlementConsumptionEntity, {
+  ): Promise<boolean> {
+    const parameters = [
       customerId,
       entitlementId,
       idempotencyKey,
-      ...answer,
+      toNumeric(quantity),
+      JSON.stringify(answer),
       createdAt,
-    });
+    ];
+    const kept = await this.database.prepared('consumption-keep', KEEP_ANSWER, parameters);
+    return kept.length > 0;
   }
-}
-
-function toHeld(row: FreshRow): Held {
-  const { key, type, meter_id: meterId, thresholds } = row;
-  return {
-    entitlement: { id: row.entitlement_id, key, type, meterId, thresholds },
-    row: {
-      id: row.id,
-      version: row.version,
-      customerId: row.customer_id,
-      entitlementId: row.entitlement_id,
-      testClockId: row.test_clock_id,
-      accessVersion: row.access_version,
-      rulesVersion: row.rules_version,
-      validUntil: row.valid_until,
-      isHeld: row.is_held,
-      allowance: row.allowance === null ? null : parseExact(row.allowance),
-      granted: parseExact(row.granted),
-      isOverageAllowed: row.is_overage_allowed,
-      reset: row.reset,
-      windowStartAt: row.window_start_at,
-      windowEndAt: row.window_end_at,
-      used: parseExact(row.used),
-      spent: parseExact(row.spent),
-      told: row.told,
-      sources: row.sources,
-      dueAt: row.due_at,
-      leaseEndsAt: row.lease_ends_at,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    },
-  };
 }

@@ -3,13 +3,25 @@ import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
-import { type CustomerEntitlement, type Held, shown } from './domain/customer-entitlement';
+import {
+  type CustomerEntitlement,
+  type Held,
+  shown,
+  windowOf,
+} from './domain/customer-entitlement';
 import { entitlementKeyNotFound } from './entitlements.errors';
 import { EntitlementsRepository } from './entitlements.repository';
 import { GrantsRepository } from './grants.repository';
 import { HoldingsRepository } from './holdings.repository';
+import { MeteredUsageService } from './metered-usage.service';
 import { SettleHoldingService } from './settle-holding.service';
 import { SourcesService } from './sources.service';
+
+/** What a customer has of an entitlement, at its time. */
+export interface HeldAt {
+  readonly held: Held;
+  readonly now: Date;
+}
 
 /** What customers have. */
 @Injectable()
@@ -21,6 +33,7 @@ export class HoldingsService {
     private readonly grants: GrantsRepository,
     private readonly sources: SourcesService,
     private readonly settling: SettleHoldingService,
+    private readonly usage: MeteredUsageService,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
     private readonly clock: Clock,
@@ -31,29 +44,37 @@ export class HoldingsService {
    * @throws {ProblemError} `customer_not_found`, `entitlement_key_not_found`
    */
   async get(customerId: string, key: string): Promise<CustomerEntitlement> {
-    return shown(await this.read(customerId, key));
+    return shown((await this.read(customerId, key)).held);
   }
 
-  /** The same, as it is kept. Throws what `get` throws. */
-  async read(customerId: string, key: string): Promise<Held> {
+  /** The same as it is kept, with the time of the customer. Throws what `get` throws. */
+  async read(customerId: string, key: string): Promise<HeldAt> {
     const found = await this.holdings.findFresh(customerId, key);
-    if (found !== null && holdsAt(found, await this.nowOf(found.row.testClockId))) return found;
+    if (found !== null) {
+      const now = await this.nowOf(found.row.testClockId);
+      if (holdsAt(found, now)) return { held: found, now };
+    }
     return this.database.transaction(() => this.settled(customerId, key));
   }
 
   /**
-   * The same, locked until the caller's transaction ends, with the time of the customer.
+   * The same, locked until the caller's transaction ends.
    * @throws {ProblemError} what `get` throws, `test_clock_advancing`, `test_clock_failed`
    */
-  async lock(
-    customerId: string,
-    key: string,
-  ): Promise<{ readonly held: Held; readonly now: Date }> {
-    const found = await this.holdings.lockFresh(customerId, key);
-    const { testClockId } = found?.row ?? (await this.customers.get(customerId));
-    const now = await this.testClocks.nowFor(testClockId);
-    if (found !== null && holdsAt(found, now)) return { held: found, now };
-    return { held: await this.settled(customerId, key), now };
+  async lock(customerId: string, key: string): Promise<HeldAt> {
+    return this.lockSeen((await this.read(customerId, key)).held);
+  }
+
+  /** The same for what the caller has read. */
+  async lockSeen({ entitlement: { key, meterId }, row }: Held): Promise<HeldAt> {
+    const now = await this.testClocks.nowFor(row.testClockId);
+    const window = windowOf(row);
+    // The stream of a meter comes before what customers have in the order of locks.
+    if (meterId !== null && window !== null) {
+      await this.usage.hold(row.customerId, meterId, window);
+    }
+    const held = await this.holdings.lockFresh(row.customerId, key);
+    return held !== null && holdsAt(held, now) ? { held, now } : this.settled(row.customerId, key);
   }
 
   /**
@@ -76,11 +97,12 @@ export class HoldingsService {
     return { items, next: ids.length > page.length ? (page.at(-1) ?? null) : null };
   }
 
-  private async settled(customerId: string, key: string): Promise<Held> {
+  private async settled(customerId: string, key: string): Promise<HeldAt> {
     const customer = await this.customers.get(customerId);
     const entitlement = await this.entitlements.findByKey(key);
     if (entitlement === null) throw entitlementKeyNotFound(key);
-    return this.settling.settle(customer, entitlement, await this.nowOf(customer.testClockId));
+    const now = await this.nowOf(customer.testClockId);
+    return { held: await this.settling.settle(customer, entitlement, now), now };
   }
 
   private async nowOf(testClockId: string | null): Promise<Date> {

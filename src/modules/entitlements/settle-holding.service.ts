@@ -11,7 +11,9 @@ import {
   windowOf,
 } from './domain/customer-entitlement';
 import type { Grant } from './domain/grant';
+import type { ResetWindow } from './domain/reset-window';
 import {
+  type Border,
   carriedInto,
   endGrant,
   isSameWindow,
@@ -23,7 +25,16 @@ import {
 import { EntitlementsRepository } from './entitlements.repository';
 import { GrantsRepository } from './grants.repository';
 import { type AccessHolder, HoldingsRepository } from './holdings.repository';
+import { MeteredUsageService } from './metered-usage.service';
+import { ReachedService } from './reached.service';
 import { type Given, SourcesService } from './sources.service';
+
+/** What is settled, for whom and when. */
+interface Case {
+  readonly holder: AccessHolder;
+  readonly entitlement: Held['entitlement'];
+  readonly now: Date;
+}
 
 /** Resolves what a customer has, and brings what it used and its grants forward to an instant. */
 @Injectable()
@@ -34,6 +45,8 @@ export class SettleHoldingService {
     private readonly entitlements: EntitlementsRepository,
     private readonly grants: GrantsRepository,
     private readonly sources: SourcesService,
+    private readonly usage: MeteredUsageService,
+    private readonly reached: ReachedService,
   ) {}
 
   /**
@@ -42,26 +55,21 @@ export class SettleHoldingService {
    */
   async settle(holder: AccessHolder, entitlement: Held['entitlement'], now: Date): Promise<Held> {
     this.database.requireTransaction();
+    const one = { holder, entitlement, now };
+    await this.holdStream(one);
     const before = await this.holdings.lock(holder, entitlement.id, newId('cent'), now);
     // Read before what they count: a commit in between leaves them too low, and the result is found to be old.
     const accessVersion = await this.holdings.accessVersionOf(holder);
     const rulesVersion = await this.entitlements.rulesVersionOf(entitlement.id);
     const given = await this.sources.given(holder.id, entitlement.id, now);
-    const running = await this.grants.running({
-      customerId: holder.id,
-      entitlementId: entitlement.id,
-    });
+    const running = await this.grants.running(before);
     // Whatever changes subscriptions settles in its commit what has grants: until then the former allowance held.
-    const hadSameAccess = before.accessVersion === accessVersion;
-    const allowance = !before.isHeld
-      ? ZERO
-      : hadSameAccess && given.lead !== null
-        ? given.amount
-        : before.allowance;
+    const hadSameAccess = before.accessVersion === accessVersion && given.lead !== null;
+    const allowance = hadSameAccess ? given.amount : before.allowance;
     const start = { counter: counterOf(before), grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
-        ? forward(start, given, allowance, now)
+        ? await this.forward(one, start, given, before.isHeld ? allowance : ZERO)
         : withoutExpired(start, now);
     await this.keepGrants(running, after, now);
     const row = rowOf(
@@ -70,7 +78,7 @@ export class SettleHoldingService {
       now,
     );
     await this.holdings.update(row);
-    return { entitlement, row };
+    return this.entered(one, before, row);
   }
 
   /** Writes the grants that differ from what they were. */
@@ -84,38 +92,95 @@ export class SettleHoldingService {
       await this.grants.update({ ...grant, version: grant.version + 1, updatedAt: now });
     }
   }
+
+  /** Whoever stores events holds the stream before it comes to rows of what customers have: so does whoever settles them. */
+  private async holdStream({ holder, entitlement, now }: Case): Promise<void> {
+    if (entitlement.meterId === null) return;
+    const { lead } = await this.sources.given(holder.id, entitlement.id, now);
+    const current = await this.holdings.findWindow(holder.id, entitlement.id);
+    if (lead === null && current === null) return;
+    await this.usage.hold(holder.id, entitlement.meterId, windowFor(lead, current, now));
+  }
+
+  /** Passes every border up to now, in their order, and enters the window that holds it. */
+  private async forward(
+    one: Case,
+    start: Settlement,
+    given: Given,
+    allowance: Rational | null,
+  ): Promise<Settlement> {
+    const { now } = one;
+    let state = start;
+    if (given.lead === null && state.grants.length === 0) return state;
+    for (
+      let border = nextBorder(state, now);
+      border !== null && state.grants.length > 0;
+      border = nextBorder(state, now)
+    ) {
+      state = await this.countedUpTo(one, state, border);
+      state =
+        border.kind === 'expiry'
+          ? endGrant(state, allowance, border.grantId, { end: 'expired', at: border.at })
+          : reset(state, allowance, windowFor(given.lead, state.counter.window, border.at));
+    }
+    const target = windowFor(given.lead, state.counter.window, now);
+    const { window } = state.counter;
+    if (isSameWindow(window, target)) {
+      state = { ...state, counter: { ...state.counter, window: target } };
+    } else if ((window?.endAt ?? null) === null) {
+      state = carriedInto(state, allowance, target);
+    } else {
+      state = reset(state, allowance, target);
+    }
+    return this.countedIn(one, state, target);
+  }
+
+  /** With what was used when a border came: what is consumed is settled before it counts, what a meter counts is read. */
+  private async countedUpTo(
+    { holder, entitlement: { meterId } }: Case,
+    state: Settlement,
+    { at }: Border,
+  ): Promise<Settlement> {
+    const { counter } = state;
+    if (meterId === null || counter.window === null || counter.window.startAt >= at) return state;
+    const part = { startAt: counter.window.startAt, endAt: at };
+    const used = await this.usage.within(holder.id, meterId, part);
+    return { ...state, counter: { ...counter, used } };
+  }
+
+  /** With what a meter counts in a window, which it is opened for. */
+  private async countedIn(
+    { holder, entitlement: { meterId } }: Case,
+    state: Settlement,
+    window: ResetWindow,
+  ): Promise<Settlement> {
+    if (meterId === null) return state;
+    const used = await this.usage.open(holder.id, meterId, window);
+    return { ...state, counter: { ...state.counter, used } };
+  }
+
+  /** Where a meter's window is another one than before: lets go of that, and tells of what is used of this one already. */
+  private async entered(
+    { holder, entitlement, now }: Case,
+    before: HoldingRow,
+    row: HoldingRow,
+  ): Promise<Held> {
+    const held = { entitlement, row };
+    const { meterId } = entitlement;
+    const [former, current] = [windowOf(before), windowOf(row)];
+    if (meterId === null || current === null || isSameSpan(former, current)) return held;
+    if (former !== null) await this.usage.close(holder.id, meterId, former);
+    const [after] = await this.reached.move([{ held, used: row.used, now }]);
+    return after ?? held;
+  }
+}
+
+function isSameSpan(one: ResetWindow | null, other: ResetWindow): boolean {
+  return isSameWindow(one, other) && one?.endAt?.getTime() === other.endAt?.getTime();
 }
 
 function counterOf(row: HoldingRow) {
   return { window: windowOf(row), used: row.used, spent: row.spent, told: row.told };
-}
-
-/** Passes every border up to now, in their order, and enters the window that holds it. */
-function forward(
-  start: Settlement,
-  given: Given,
-  allowance: Rational | null,
-  now: Date,
-): Settlement {
-  let state = start;
-  if (given.lead === null && state.grants.length === 0) return state;
-  for (
-    let border = nextBorder(state, now);
-    border !== null && state.grants.length > 0;
-    border = nextBorder(state, now)
-  ) {
-    state =
-      border.kind === 'expiry'
-        ? endGrant(state, allowance, border.grantId, { end: 'expired', at: border.at })
-        : reset(state, allowance, windowFor(given.lead, state.counter.window, border.at));
-  }
-  const target = windowFor(given.lead, state.counter.window, now);
-  const { window } = state.counter;
-  if (isSameWindow(window, target))
-    return { ...state, counter: { ...state.counter, window: target } };
-  return (window?.endAt ?? null) === null
-    ? carriedInto(state, allowance, target)
-    : reset(state, allowance, target);
 }
 
 /** What is not counted has no windows; a grant holds until it expires. */
@@ -139,15 +204,19 @@ function rowOf(
   },
   now: Date,
 ): HoldingRow {
-  const { given, after } = found;
+  const { entitlement, given, after } = found;
   const { counter, grants } = after;
   const isHeld = given.sources.length > 0 || grants.length > 0;
+  const windowEndAt = counter.window?.endAt ?? null;
+  // A renewal opens the next window itself; those of the calendar come whether anything is written or not.
+  const isOpenedAhead =
+    isHeld && entitlement.meterId !== null && counter.window?.reset !== 'period';
   return {
     ...before,
     version: before.version + 1,
     validUntil: earliest([
       given.until,
-      isHeld ? (counter.window?.endAt ?? null) : null,
+      isHeld ? windowEndAt : null,
       ...grants.map(({ expiresAt }) => expiresAt),
     ]),
     isHeld,
@@ -156,11 +225,12 @@ function rowOf(
     isOverageAllowed: given.isOverageAllowed,
     reset: counter.window?.reset ?? null,
     windowStartAt: counter.window?.startAt ?? null,
-    windowEndAt: counter.window?.endAt ?? null,
+    windowEndAt,
     used: counter.used,
     spent: counter.spent,
     told: counter.told,
     sources: [...given.sources.map(viewOfSource), ...grants.map(viewOfGrant)],
+    dueAt: isOpenedAhead ? windowEndAt : null,
     leaseEndsAt: null,
     updatedAt: now,
   };

@@ -11,6 +11,13 @@ export interface ResetWindow {
   readonly endAt: Date | null;
 }
 
+/** Where a window that never ends is cut off for those that need an end: no event can lie beyond it. */
+const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
+
+export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
+  return { startAt, endAt: endAt ?? FOR_EVER };
+}
+
 /** When a subscription is billed. */
 export interface Billing {
   readonly startAt: Date;

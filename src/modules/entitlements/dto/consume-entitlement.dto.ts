@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
-import { parseDecimal, type Rational } from '../../../core/decimal';
+import { parseDecimal } from '../../../core/decimal';
 import { IsDecimal } from '../../../platform/http';
-import type { Consumption } from '../consume.service';
+import type { Consumption, ConsumptionRequest } from '../consume.service';
 import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-entitlement.dto';
 
 export class ConsumeEntitlementDto {
@@ -29,10 +29,7 @@ export class ConsumptionDto extends CustomerEntitlementDto {
   readonly allowed!: boolean;
 }
 
-export function toConsumeRequest(dto: ConsumeEntitlementDto): {
-  readonly quantity: Rational;
-  readonly idempotencyKey: string;
-} {
+export function toConsumeRequest(dto: ConsumeEntitlementDto): ConsumptionRequest {
   return { quantity: parseDecimal(dto.quantity), idempotencyKey: dto.idempotency_key };
 }
 

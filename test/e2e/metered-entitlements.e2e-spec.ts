@@ -1,0 +1,301 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import supertest from 'supertest';
+import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
+import { Allowances, createEntitlement } from '../support/allowances';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const RUN_TS = join(__dirname, '../support/run-ts.cjs');
+const API = join(__dirname, '../support/api-process.ts');
+
+interface Setup {
+  readonly story: Story;
+  readonly key: string;
+  readonly eventName: string;
+  readonly allowances: Allowances;
+  readonly subscriptionId: string;
+}
+
+describe('what a meter counts of an entitlement', () => {
+  let engine: TestApp;
+  let made = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function meterOf(fields: Readonly<Record<string, unknown>>): Promise<string> {
+    const answer = await engine.http.post('/v1/meters').send({ name: 'Calls', ...fields });
+    expect(answer.status).toBe(201);
+    return (answer.body as { id: string }).id;
+  }
+
+  /** A subscriber, from 1 March at noon, to a plan that allows 100 of what a new meter counts. */
+  async function subscriber(
+    meter: Readonly<Record<string, unknown>> = {},
+    allowed: Readonly<Record<string, unknown>> = {},
+    thresholds: readonly number[] = [80, 100],
+  ): Promise<Setup> {
+    made += 1;
+    const eventName = `call.${made}`;
+    const meterId = await meterOf({
+      key: `calls_${made}`,
+      event_name: eventName,
+      aggregation: 'sum',
+      value_property: 'amount',
+      ...meter,
+    });
+    const { id, key } = await createEntitlement(engine, { meter_id: meterId, thresholds });
+    const story = await Story.begin(engine, '2026-03-01T12:00:00Z');
+    const planId = await story.plan(1_000, {
+      entitlements: [{ entitlement_id: id, value: '100', ...allowed }],
+    });
+    const { id: subscriptionId } = await story.subscribe(planId);
+    const allowances = new Allowances(engine, story.customerId);
+    return { story, key, eventName, allowances, subscriptionId };
+  }
+
+  /** Sends events of the customer; returns how many were accepted. */
+  async function send(
+    { story, eventName }: Setup,
+    amounts: readonly string[],
+    timestamp = '2026-03-01T13:00:00Z',
+  ): Promise<number> {
+    const events = amounts.map((amount) => ({
+      idempotency_key: `event-${(made += 1)}`,
+      customer_id: story.customerId,
+      event_name: eventName,
+      timestamp,
+      properties: { amount },
+    }));
+    const answer = await engine.http.post('/v1/usage-events').send({ events });
+    expect(answer.body).toMatchObject({ accepted: amounts.length });
+    return amounts.length;
+  }
+
+  async function told(customerId: string): Promise<readonly unknown[]> {
+    const rows = await engine.database.query<{ type: string; percent: number }>(
+      `SELECT type, data->'object'->'percent' AS percent FROM event
+      WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
+      [customerId],
+    );
+    return rows.map(({ type, percent }) => [type.split('.')[1], percent]);
+  }
+
+  it('is in the answer as soon as the event is acknowledged', async () => {
+    const setup = await subscriber();
+    expect(await setup.allowances.figures(setup.key)).toEqual(['100', '0', '100']);
+    for (const used of ['10.5', '21', '31.5']) {
+      expect(await send(setup, ['10.5'])).toBe(1);
+      expect((await setup.allowances.of(setup.key)).used).toBe(used);
+    }
+    await send(setup, ['1', '2', '3']);
+    expect(await setup.allowances.figures(setup.key)).toEqual(['100', '37.5', '62.5']);
+  });
+
+  it('is what lies in the period, whatever came before anybody asked', async () => {
+    const setup = await subscriber();
+    await send(setup, ['1'], '2026-03-01T11:59:59.999Z');
+    await send(setup, ['2'], '2026-03-01T12:00:00Z');
+    expect(await setup.allowances.figures(setup.key)).toEqual(['100', '2', '98']);
+  });
+
+  it.each([
+    ['count', { aggregation: 'count', value_property: undefined }, '3'],
+    ['max', { aggregation: 'max' }, '7'],
+    ['unique', { aggregation: 'unique' }, '2'],
+    ['latest', { aggregation: 'latest' }, '7'],
+    ['a sum in groups', { group_by: ['amount'] }, '11'],
+    ['a sum of some', { filters: [{ property: 'amount', in: ['2'] }] }, '4'],
+  ])('by %s', async (_, meter, used) => {
+    const setup = await subscriber(meter);
+    await send(setup, ['2', '2', '7']);
+    expect((await setup.allowances.of(setup.key)).used).toBe(used);
+    const asked = await subscriber(meter);
+    await asked.allowances.of(asked.key);
+    await send(asked, ['2', '2', '7']);
+    expect((await asked.allowances.of(asked.key)).used).toBe(used);
+  });
+
+  it('is consumed as an event, so that it is billed as well', async () => {
+    const setup = await subscriber({ filters: [{ property: 'region', in: ['eu', 'us'] }] });
+    const { allowances, key, story } = setup;
+    expect(await allowances.consume(key, '30.5', 'a')).toMatchObject({
+      allowed: true,
+      used: '30.5',
+    });
+    await allowances.consume(key, '30.5', 'a');
+    expect(await allowances.consume(key, '70', 'b')).toMatchObject({ allowed: false });
+    const events = await engine.database.query(
+      `SELECT event_name, properties FROM usage_event JOIN usage_stream s ON s.id = stream_id
+      WHERE s.customer_id = $1`,
+      [story.customerId],
+    );
+    expect(events).toEqual([
+      { event_name: setup.eventName, properties: { amount: '30.5', region: 'eu' } },
+    ]);
+    expect(await allowances.figures(key)).toEqual(['100', '30.5', '69.5']);
+  });
+
+  it.each([
+    ['count', { aggregation: 'count', value_property: undefined }, '2'],
+    ['max', { aggregation: 'max' }, '1'],
+  ])('cannot be consumed where a %s cannot count the quantity', async (_, meter, quantity) => {
+    const { allowances, key } = await subscriber(meter);
+    const answer = await engine.http
+      .post(`${allowances.path(key)}/consume`)
+      .send({ quantity, idempotency_key: 'a' });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ code: 'entitlement_not_consumable' });
+    expect((await allowances.of(key)).used).toBe('0');
+  });
+
+  it('cannot be consumed under the key of an event of somebody else', async () => {
+    const { allowances, key, story } = await subscriber();
+    await allowances.consume(key, '1', 'a');
+    // What was kept of it is lost, and its event is not.
+    await engine.database.query('DELETE FROM entitlement_consumption WHERE customer_id = $1', [
+      story.customerId,
+    ]);
+    const answer = await engine.http
+      .post(`${allowances.path(key)}/consume`)
+      .send({ quantity: '2', idempotency_key: 'a' });
+    expect(answer.status).toBe(409);
+    expect(answer.body).toMatchObject({
+      code: 'consumption_refused',
+      reason: 'idempotency_key_reused',
+    });
+    expect((await allowances.of(key)).used).toBe('1');
+  });
+
+  it('is never consumed beyond the limit, by callers of two processes and events between them', async () => {
+    const setup = await subscriber();
+    const { allowances, key } = setup;
+    const child = fork(RUN_TS, [API, engine.databaseUrl], { execArgv: [] });
+    try {
+      const [url] = (await once(child, 'message')) as [string];
+      const other = supertest(url);
+      const consume = async (index: number): Promise<boolean> => {
+        const caller = index % 2 === 0 ? engine.http : other;
+        const answer = await caller
+          .post(`${allowances.path(key)}/consume`)
+          .send({ quantity: '1', idempotency_key: `caller-${index}` });
+        expect(answer.status).toBe(200);
+        return (answer.body as { allowed: boolean }).allowed;
+      };
+      const events = Array.from({ length: 20 }, () => send(setup, ['1']));
+      const allowed = await Promise.all(
+        Array.from({ length: 40 }, async (_, caller) => {
+          const answers: boolean[] = [];
+          for (let turn = 0; turn < 5; turn += 1) answers.push(await consume(caller + 40 * turn));
+          return answers;
+        }),
+      );
+      await Promise.all(events);
+      const { used } = await allowances.of(key);
+      const taken = allowed.flat().filter(Boolean).length;
+      expect(used).toBe(String(taken + 20));
+      // Events are taken beyond a limit: they tell what has happened.
+      expect(taken).toBeGreaterThanOrEqual(80);
+      expect(taken).toBeLessThanOrEqual(100);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  }, 120_000);
+
+  it('tells of thresholds in the commit of the event that reached them', async () => {
+    const setup = await subscriber();
+    const { customerId } = setup.story;
+    // Nobody has asked yet: the subscription opened the window.
+    await send(setup, ['79']);
+    expect(await told(customerId)).toEqual([]);
+    await send(setup, ['1']);
+    expect(await told(customerId)).toEqual([['threshold_reached', 80]]);
+    await send(setup, ['30', '1']);
+    await send(setup, ['1']);
+    expect(await told(customerId)).toEqual([
+      ['threshold_reached', 80],
+      ['threshold_reached', 100],
+      ['limit_reached', 100],
+    ]);
+    expect(await setup.allowances.of(setup.key)).toMatchObject({ has_access: false, used: '112' });
+  });
+
+  it('tells of each period anew, with the renewal, and with the day of the calendar', async () => {
+    for (const [allowed, next, second] of [
+      [{}, '2026-04-01T12:00:00Z', '2026-04-02T00:00:00Z'],
+      [{ reset: 'day' }, '2026-03-02T00:00:00Z', '2026-03-02T01:00:00Z'],
+    ] as const) {
+      const setup = await subscriber({}, allowed, [50]);
+      await send(setup, ['60'], '2026-03-01T13:00:00Z');
+      await setup.story.advance(next);
+      await send(setup, ['49'], second);
+      expect(await told(setup.story.customerId)).toEqual([['threshold_reached', 50]]);
+      await send(setup, ['1'], second);
+      expect(await told(setup.story.customerId)).toHaveLength(2);
+      expect((await setup.allowances.of(setup.key)).used).toBe('50');
+    }
+  });
+
+  it('tells of what an upgrade and a further add-on leave of it', async () => {
+    const setup = await subscriber({}, { is_hard_limit: false });
+    await send(setup, ['50']);
+    await setup.allowances.grant(setup.key, { value: '100' });
+    await send(setup, ['60']);
+    expect(await told(setup.story.customerId)).toEqual([]);
+    await send(setup, ['60']);
+    expect(await told(setup.story.customerId)).toEqual([['threshold_reached', 80]]);
+    expect(await setup.allowances.figures(setup.key)).toEqual(['200', '170', '30']);
+  });
+
+  it('is used up from grants, which expire and roll over by what was counted then', async () => {
+    const setup = await subscriber();
+    const { story, allowances, key } = setup;
+    await allowances.grant(key, { value: '50', expires_at: '2026-03-10T00:00:00Z', priority: 1 });
+    await allowances.grant(key, { value: '50', rollover: { max: '40' }, priority: 2 });
+    await send(setup, ['120']);
+    expect(await allowances.figures(key)).toEqual(['200', '120', '80']);
+    // What is used after it does not count against a grant that has expired, whenever anybody asks.
+    await story.advance('2026-03-20T00:00:00Z');
+    await send(setup, ['20'], '2026-03-15T00:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['170', '140', '30']);
+    expect(await allowances.grants(key)).toEqual([
+      ['expired', null],
+      ['active', '30'],
+    ]);
+    await story.advance('2026-04-01T12:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['130', '0', '130']);
+    await story.advance('2026-06-01T12:00:00Z');
+    expect(await allowances.figures(key)).toEqual(['130', '0', '130']);
+  });
+
+  it('keeps only the windows that something is counted by', async () => {
+    const setup = await subscriber({}, { reset: 'day' });
+    await setup.story.advance('2026-03-08T00:00:00Z');
+    await setup.allowances.of(setup.key);
+    const rows = await engine.database.query<{ count: string }>(
+      `SELECT count(*) FROM usage_window w JOIN usage_stream s ON s.id = w.stream_id
+      WHERE s.customer_id = $1`,
+      [setup.story.customerId],
+    );
+    expect(rows).toEqual([{ count: '1' }]);
+  });
+
+  it('has its windows of the calendar opened by the real clock as well', async () => {
+    const windows = engine.app.get(EntitlementWindows);
+    const setup = await subscriber({}, { reset: 'day' });
+    await engine.database.query(
+      `UPDATE customer_entitlement SET test_clock_id = NULL WHERE customer_id = $1`,
+      [setup.story.customerId],
+    );
+    engine.clock.set('2026-03-01T23:59:59.999Z');
+    expect(await windows.runDue()).toBe(false);
+    engine.clock.set('2026-03-02T00:00:00Z');
+    expect(await windows.runDue()).toBe(true);
+    expect(await windows.runDue()).toBe(false);
+    engine.clock.set('2026-03-01T09:30:00Z');
+  });
+});
