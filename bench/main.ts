@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchmarkReads } from './reads';
 import { benchmarkRefunds } from './refunds';
+import { benchmarkEntitlementCheck } from './entitlements';
 import { benchmarkRenewals } from './renewals';
 import { endChildren } from './support/channel';
 import { tableOf } from './support/report';
@@ -15,6 +16,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   'addon-entitlements': (database, settings) => benchmarkReads('list', database, settings),
   'single-reads': (database, settings) => benchmarkReads('single', database, settings),
   refunds: benchmarkRefunds,
+  'entitlement-check': benchmarkEntitlementCheck,
   renewals: benchmarkRenewals,
   webhooks: benchmarkWebhooks,
 };

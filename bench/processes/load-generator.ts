@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { answerJobs } from '../support/channel';
 import type { LoadJob, LoadResult, RequestTemplate } from '../support/load';
+import { percentile } from '../support/rounds';
 
 /**
  * Sends requests over connections that stay open, each with one request under way. Written on sockets: the client of
@@ -86,17 +87,23 @@ async function sendAtFullSpeed(
 ): Promise<LoadResult> {
   const startsAt = performance.now() + warmUpMs;
   const endsAt = startsAt + durationMs;
-  let answers = 0;
+  const lengthsMs: number[] = [];
   await Promise.all(
     connections.map(async (connection) => {
       for (let now = performance.now(); now < endsAt;) {
+        const sentAt = now;
         await connection.send(nextRequest(requests));
         now = performance.now();
-        if (now >= startsAt && now < endsAt) answers += 1;
+        if (now >= startsAt && now < endsAt) lengthsMs.push(now - sentAt);
       }
     }),
   );
-  return { answers, perSecond: (answers * 1_000) / durationMs };
+  const answers = lengthsMs.length;
+  return {
+    answers,
+    p99Ms: percentile(lengthsMs, 0.99),
+    perSecond: (answers * 1_000) / durationMs,
+  };
 }
 
 /** So many a second, whether or not the answers keep up. */
@@ -126,6 +133,7 @@ async function sendAtRate(
   await Promise.all(underWay);
   return {
     answers: count,
+    p99Ms: null,
     perSecond: (count * 1_000) / (performance.now() - startedAt),
   };
 }

@@ -20,5 +20,7 @@ export interface LoadJob {
 
 export interface LoadResult {
   readonly answers: number;
+  /** Within how long 99 of 100 answers came; null where they were not timed. */
+  readonly p99Ms: number | null;
   readonly perSecond: number;
 }

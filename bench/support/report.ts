@@ -43,7 +43,9 @@ function spreadOf({ figures, ceilings }: Finding): string {
 }
 
 function targetOf({ target, unit }: Finding): string {
-  if (target.kind === 'ratio') return `ratio >= ${target.atLeast}`;
+  if (target.kind === 'ratio') {
+    return 'atLeast' in target ? `ratio >= ${target.atLeast}` : `ratio <= ${target.atMost}`;
+  }
   return 'atLeast' in target
     ? `>= ${rounded(target.atLeast)} ${unit}`
     : `<= ${rounded(target.atMost)} ${unit}`;

@@ -16,6 +16,7 @@ export interface Finding {
   readonly ceilings: readonly number[] | null;
   readonly target:
     | { readonly kind: 'ratio'; readonly atLeast: number }
+    | { readonly kind: 'ratio'; readonly atMost: number }
     | { readonly kind: 'figure'; readonly atLeast: number }
     | { readonly kind: 'figure'; readonly atMost: number };
 }
@@ -66,7 +67,6 @@ export function ratioOf({ figures, ceilings }: Finding): number | null {
 
 export function isMet(finding: Finding): boolean {
   const { target, figures } = finding;
-  if (target.kind === 'ratio') return (ratioOf(finding) ?? 0) >= target.atLeast;
-  const figure = median(figures);
+  const figure = target.kind === 'ratio' ? (ratioOf(finding) ?? Number.NaN) : median(figures);
   return 'atLeast' in target ? figure >= target.atLeast : figure <= target.atMost;
 }

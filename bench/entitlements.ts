@@ -1,0 +1,206 @@
+import type { BareRoutesJob } from './processes/bare-routes';
+import { startWorker, type Worker } from './support/channel';
+import type { LoadJob, LoadResult } from './support/load';
+import type { Finding, Settings } from './support/rounds';
+import { post, startService } from './support/service';
+import type { TemporaryDatabase } from './support/temporary-database';
+
+const FEW_EVENTS = 1_000;
+const MANY_EVENTS = 1_000_000;
+const LINES_A_REQUEST = 100_000;
+const POOL_SIZE = 20;
+const WARM_UP_MS = 500;
+const DAY_MS = 86_400_000;
+
+interface Created {
+  readonly id: string;
+}
+
+/** A customer of a plan whose allowance a meter counts, with so many events stored in the period that runs. */
+async function seed(url: string): Promise<(events: number) => Promise<string>> {
+  const meter = await post<Created>(`${url}/v1/meters`, {
+    key: 'calls',
+    name: 'Calls',
+    event_name: 'call',
+    aggregation: 'sum',
+    value_property: 'amount',
+  });
+  const entitlement = await post<Created>(`${url}/v1/entitlements`, {
+    key: 'api_calls',
+    name: 'API calls',
+    type: 'metered',
+    meter_id: meter.id,
+  });
+  const plan = await post<Created>(`${url}/v1/plans`, {
+    code: 'team',
+    name: 'Team',
+    currency: 'EUR',
+    interval: 'month',
+    prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 }],
+    entitlements: [{ entitlement_id: entitlement.id, value: '10000000' }],
+  });
+  const startAt = new Date(Date.now() - DAY_MS);
+  return async (events) => {
+    const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Ada Lovelace' });
+    await post(`${url}/v1/subscriptions`, {
+      customer_id: id,
+      plan_id: plan.id,
+      start_at: startAt.toISOString(),
+    });
+    for (let sent = 0; sent < events; sent += LINES_A_REQUEST) {
+      await sendEvents(url, id, startAt, {
+        from: sent,
+        to: Math.min(events, sent + LINES_A_REQUEST),
+      });
+    }
+    return id;
+  };
+}
+
+async function sendEvents(
+  url: string,
+  customerId: string,
+  startAt: Date,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const lines = Array.from({ length: to - from }, (_, index) =>
+    JSON.stringify({
+      idempotency_key: `${customerId}-${from + index}`,
+      customer_id: customerId,
+      event_name: 'call',
+      timestamp: new Date(startAt.getTime() + (((from + index) * 7_919) % DAY_MS)).toISOString(),
+      properties: { amount: '1' },
+    }),
+  );
+  const answer = await fetch(`${url}/v1/usage-events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-ndjson' },
+    body: lines.join('\n'),
+  });
+  const body = (await answer.json()) as { readonly accepted?: number };
+  if (body.accepted !== to - from)
+    throw new Error(`Events were not taken: ${JSON.stringify(body)}`);
+}
+
+/** Every customer must be told exactly what is stored of it: a check that reads less would be faster and wrong. */
+async function assertUsed(url: string, customerId: string, used: number): Promise<void> {
+  const answer = await fetch(`${url}/v1/customers/${customerId}/entitlements/api_calls`);
+  const body = (await answer.json()) as { readonly used: string };
+  if (body.used !== String(used)) throw new Error(`${body.used} of ${used} were counted.`);
+}
+
+/** Checks of an entitlement beside a bare route that reads one row, with few and with many events of the customer. */
+export async function benchmarkEntitlementCheck(
+  database: TemporaryDatabase,
+  settings: Settings,
+): Promise<readonly Finding[]> {
+  const service = await startService(database, settings);
+  const bare = startWorker<BareRoutesJob, number>('bare-routes.ts');
+  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  try {
+    const customerWith = await seed(service.url);
+    const few = await customerWith(FEW_EVENTS);
+    const many = await customerWith(MANY_EVENTS);
+    await assertUsed(service.url, few, FEW_EVENTS);
+    await assertUsed(service.url, many, MANY_EVENTS);
+    const barePort = await bare.ask({
+      databaseUrl: database.url,
+      poolSize: POOL_SIZE,
+      routes: [
+        {
+          path: '/v1/customers/:id/entitlements/api_calls',
+          parameter: 'id',
+          recordedAs: few,
+          statements: [
+            {
+              name: 'customer',
+              text: 'SELECT * FROM customer WHERE id = $1',
+              values: [few],
+              rowCount: 1,
+            },
+          ],
+        },
+      ],
+    });
+    const measure = (id: string, port: number) => () => measured(load, id, port, settings);
+    return findingsOf(
+      await rounds(settings.rounds, {
+        few: measure(few, service.port),
+        many: measure(many, service.port),
+        bare: measure(few, barePort),
+      }),
+    );
+  } finally {
+    await Promise.all([load.stop(), bare.stop(), service.stop()]);
+  }
+}
+
+interface Measured {
+  readonly perSecond: number;
+  readonly p99Ms: number;
+}
+
+type Side = 'few' | 'many' | 'bare';
+
+async function measured(
+  load: Worker<LoadJob, LoadResult>,
+  id: string,
+  port: number,
+  { seconds, connections }: Settings,
+): Promise<Measured> {
+  const { perSecond, p99Ms } = await load.ask({
+    port,
+    connections,
+    requests: [{ method: 'GET', path: `/v1/customers/${id}/entitlements/api_calls` }],
+    durationMs: seconds * 1_000,
+    warmUpMs: WARM_UP_MS,
+  });
+  if (p99Ms === null) throw new Error('The answers were not timed.');
+  return { perSecond, p99Ms };
+}
+
+/** All sides in turn; a first round is thrown away. */
+async function rounds(
+  count: number,
+  sides: Readonly<Record<Side, () => Promise<Measured>>>,
+): Promise<Readonly<Record<Side, readonly Measured[]>>> {
+  const found: Record<Side, Measured[]> = { few: [], many: [], bare: [] };
+  for (let round = 0; round <= count; round += 1) {
+    const measured = { few: await sides.few(), many: await sides.many(), bare: await sides.bare() };
+    if (round === 0) continue;
+    for (const side of ['few', 'many', 'bare'] as const) found[side].push(measured[side]);
+  }
+  return found;
+}
+
+function findingsOf(found: Readonly<Record<Side, readonly Measured[]>>): readonly Finding[] {
+  const rates = (side: Side) => found[side].map(({ perSecond }) => perSecond);
+  const p99s = (side: Side) => found[side].map(({ p99Ms }) => p99Ms);
+  const beside = (side: 'few' | 'many', events: string): readonly Finding[] => [
+    {
+      benchmark: `entitlement-check: ${events}`,
+      unit: 'req/s',
+      figures: rates(side),
+      ceilings: rates('bare'),
+      target: { kind: 'ratio', atLeast: 0.6 },
+    },
+    {
+      benchmark: `entitlement-check: ${events}, p99`,
+      unit: 'ms',
+      figures: p99s(side),
+      ceilings: p99s('bare'),
+      target: { kind: 'ratio', atMost: 2 },
+    },
+  ];
+  return [
+    ...beside('few', '1,000 events'),
+    ...beside('many', '1,000,000 events'),
+    {
+      benchmark: 'entitlement-check: many beside few',
+      unit: 'req/s',
+      figures: rates('many'),
+      ceilings: rates('few'),
+      target: { kind: 'ratio', atLeast: 0.8 },
+    },
+  ];
+}
