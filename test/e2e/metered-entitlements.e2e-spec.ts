@@ -272,6 +272,20 @@ describe('what a meter counts of an entitlement', () => {
     expect(await allowances.figures(key)).toEqual(['130', '0', '130']);
   });
 
+  it('is less again when an event is voided', async () => {
+    const setup = await subscriber();
+    await send(setup, ['60', '30']);
+    const { body } = await engine.http.get(
+      `/v1/usage-events?customer_id=${setup.story.customerId}&limit=1`,
+    );
+    const [event] = (body as { data: { idempotency_key: string }[] }).data;
+    const voided = await engine.http
+      .post('/v1/usage-events/void')
+      .send({ idempotency_key: event?.idempotency_key });
+    expect(voided.status).toBe(200);
+    expect(['60', '30']).toContain((await setup.allowances.of(setup.key)).used);
+  });
+
   it('keeps only the windows that something is counted by', async () => {
     const setup = await subscriber({}, { reset: 'day' });
     await setup.story.advance('2026-03-08T00:00:00Z');

@@ -3,7 +3,13 @@ export type { Meter } from './domain/meter';
 export type { StoredUsageEvent } from './domain/usage-event';
 export { MeteringModule } from './metering.module';
 export { MetersService } from './meters.service';
-export type { EventPage, UsageQuery, UsageReading } from './store/usage-store';
+export {
+  type EventPage,
+  type UsageQuery,
+  type UsageReading,
+  UsageStore,
+} from './store/usage-store';
+export { type UsageWindow, UsageWindows } from './store/usage-windows';
 export { isUsageRequest } from './usage-route';
 export { UsageWatchers } from './usage-watchers';
 export type { MovedWindow, UsageWatcher } from './usage-watchers';

@@ -81,6 +81,13 @@ import { UsageWatchers } from './usage-watchers';
     UsageWindows,
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
-  exports: [MetersService, UsageBillingService, UsageService, UsageWatchers, UsageWindows],
+  exports: [
+    MetersService,
+    UsageBillingService,
+    UsageService,
+    UsageStore,
+    UsageWatchers,
+    UsageWindows,
+  ],
 })
 export class MeteringModule {}
