@@ -254,6 +254,32 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
+  it.each([
+    ['2026-04-02T00:00:00.000Z', 'past_due'],
+    ['2026-04-20T00:00:00.000Z', 'unpaid'],
+    [null, 'active'],
+  ])(
+    'that failed during a pause counts when it is resumed: %s, %s',
+    async (resumedAt, expected) => {
+      const { story, id, status } = await subscriber('pm_sandbox_pending');
+      await story.advance('2026-03-01T00:00:00.000Z');
+      await story.tell(id, 'pause');
+      const { id: invoiceId } = await invoiceOf(story);
+      const [pending] = await attemptsAt(invoiceId);
+      await charge(story, 'pm_sandbox_declined');
+      await story.advance('2026-04-01T00:00:00.000Z');
+      await engine.http
+        .post(`/v1/sandbox/payments/${pending?.id ?? ''}/settle`)
+        .send({ outcome: resumedAt === null ? 'succeeded' : 'failed' })
+        .expect(200);
+      await story.advance(resumedAt ?? '2026-04-20T00:00:00.000Z');
+      expect(await status()).toBe('paused');
+      const renewed = await story.tell(id, 'resume');
+      expect(renewed).toMatchObject({ status: expected });
+      await story.verify();
+    },
+  );
+
   it('without a payment method waits open, and is charged once there is one', async () => {
     const { story, status } = await subscriber(null);
     await story.advance('2026-03-10T00:00:00.000Z');

@@ -43,6 +43,12 @@ const COLLECT_AGAIN = `
 const OWED_BY_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status IN ('open', 'uncollectible') LIMIT 1`;
 
+/** Open invoices at which an attempt failed, and whether another one is planned or under way. */
+const FAILED_OF_SUBSCRIPTION = `
+  SELECT collect_at IS NOT NULL OR amount_pending > 0 AS is_tried FROM invoice
+  WHERE subscription_id = $1 AND status = 'open'
+    AND attempt_count > CASE WHEN amount_pending > 0 THEN 1 ELSE 0 END`;
+
 /** Finds the invoices that something is to be done about at a time. */
 @Injectable()
 export class DueInvoicesRepository {
@@ -102,6 +108,14 @@ export class DueInvoicesRepository {
   /** Whether an invoice of the subscription is owed: open or written off. */
   async isOwedBy(subscriptionId: string): Promise<boolean> {
     return (await this.idsOf(OWED_BY_SUBSCRIPTION, [subscriptionId])).length > 0;
+  }
+
+  /** For each open invoice of the subscription at which an attempt failed, whether it is still tried. */
+  async triedAfterFailure(subscriptionId: string): Promise<readonly boolean[]> {
+    const rows = await this.database.query<{ is_tried: boolean }>(FAILED_OF_SUBSCRIPTION, [
+      subscriptionId,
+    ]);
+    return rows.map(({ is_tried: isTried }) => isTried);
   }
 
   private async idsOf(sql: string, parameters: readonly unknown[]): Promise<readonly string[]> {

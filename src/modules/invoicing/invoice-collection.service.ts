@@ -51,6 +51,13 @@ export class InvoiceCollectionService {
     return this.due.collectAgain(customerId, now);
   }
 
+  /** What automatic attempts at the open invoices of a subscription came to; null: none failed. */
+  async failureOf(subscriptionId: string): Promise<'failed' | 'used_up' | null> {
+    const tried = await this.due.triedAfterFailure(subscriptionId);
+    if (tried.length === 0) return null;
+    return tried.every((isTried) => isTried) ? 'failed' : 'used_up';
+  }
+
   /** Whether an invoice of the subscription is owed: open or written off. */
   isOwedBy(subscriptionId: string): Promise<boolean> {
     return this.due.isOwedBy(subscriptionId);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
+import { InvoiceCollectionService } from '../invoicing';
 import { type PaymentFact, statusAfter } from './domain/standing';
 import type { Subscription, SubscriptionStatus } from './domain/subscription';
 import { SubscriptionWatchers } from './subscription-watchers';
@@ -14,6 +15,7 @@ export class SubscriptionStandingService {
   constructor(
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
+    private readonly collection: InvoiceCollectionService,
     private readonly watchers: SubscriptionWatchers,
     private readonly outbox: Outbox,
   ) {}
@@ -39,6 +41,13 @@ export class SubscriptionStandingService {
     await this.subscriptions.updateStatus(after);
     await this.watchers.tell([{ before, after }], now);
     await this.outbox.record(eventOf(status), { after, before, occurredAt: now });
+  }
+
+  /** A subscription that goes on after a pause, in the state that its invoices give it: what failed meanwhile counts. */
+  async afterPause(subscription: Subscription): Promise<Subscription> {
+    const failure = await this.collection.failureOf(subscription.id);
+    if (failure === null) return subscription;
+    return { ...subscription, status: statusAfter(subscription.status, failure) };
   }
 
   /** There is another payment method of a customer to try: its unpaid subscriptions are past due again. */

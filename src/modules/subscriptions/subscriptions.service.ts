@@ -24,6 +24,7 @@ import type { ScheduledChange, Snapshot, Subscription } from './domain/subscript
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { OffersService } from './offers.service';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
+import { SubscriptionStandingService } from './subscription-standing.service';
 import {
   scheduledChangeNotFound,
   subscriptionChangePending,
@@ -57,6 +58,7 @@ export class SubscriptionsService {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly outcomes: SubscriptionOutcomesService,
     private readonly due: DueSubscriptionsService,
+    private readonly standing: SubscriptionStandingService,
   ) {}
 
   /** @throws {ProblemError} `subscription_not_found` */
@@ -137,12 +139,12 @@ export class SubscriptionsService {
 
   /** @throws {ProblemError} `subscription_not_found`, `invalid_transition` */
   resume(id: string): Promise<Subscription> {
-    return this.apply(id, toResume);
+    return this.apply(id, this.toResume);
   }
 
   /** The invoice `resume` would make now; throws what it throws. */
   previewResume(id: string): Promise<Invoice> {
-    return this.preview(id, toResume);
+    return this.preview(id, this.toResume);
   }
 
   /**
@@ -183,6 +185,15 @@ export class SubscriptionsService {
       return outcomeOf(subscription, {});
     });
   }
+
+  private readonly toResume: Decide = async (snapshot, now) => {
+    const { subscription } = snapshot;
+    if (subscription.status !== 'paused') {
+      throw invalidTransition('subscription', subscription.status, 'active');
+    }
+    const outcome = decideResume(snapshot, now, NEW_IDS);
+    return { ...outcome, subscription: await this.standing.afterPause(outcome.subscription) };
+  };
 
   private toChange(command: ChangeSubscription): Decide {
     return async (snapshot, now) => {
@@ -272,14 +283,6 @@ const toUncancel: Decide = (snapshot) => {
 const toPause: Decide = (snapshot, now) => {
   refuse(snapshot.subscription, pauseRefusal(snapshot));
   return decidePause(snapshot, now);
-};
-
-const toResume: Decide = (snapshot, now) => {
-  const { subscription } = snapshot;
-  if (subscription.status !== 'paused') {
-    throw invalidTransition('subscription', subscription.status, 'active');
-  }
-  return decideResume(snapshot, now, NEW_IDS);
 };
 
 function refuse(subscription: Subscription, refusal: CommandRefusal | null): void {
