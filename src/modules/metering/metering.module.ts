@@ -27,6 +27,7 @@ import { UsageStreams } from './store/usage-streams';
 import { UsageTallyEntity } from './store/usage-tally.entity';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
 import { UsageWindows } from './store/usage-windows';
+import { WatchedWindows } from './store/watched-windows';
 import { UsageWindowEntity } from './store/usage-window.entity';
 import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageBilledRepository } from './usage-billed.repository';
@@ -79,6 +80,7 @@ import { UsageWatchers } from './usage-watchers';
     UsageTotalsWriter,
     UsageWatchers,
     UsageWindows,
+    WatchedWindows,
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
   exports: [

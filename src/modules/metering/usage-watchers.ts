@@ -22,6 +22,10 @@ export type UsageWatcher = (windows: readonly MovedWindow[]) => Promise<void>;
 export class UsageWatchers {
   private readonly watchers: UsageWatcher[] = [];
 
+  get isEmpty(): boolean {
+    return this.watchers.length === 0;
+  }
+
   register(watcher: UsageWatcher): void {
     this.watchers.push(watcher);
   }

@@ -1,18 +1,34 @@
-import { IS_COUNTED, GROUP_KEY, hourOf, METER_READS } from './counted-sql';
-import { MOVE_BUCKETS, MOVED_WINDOWS, msOf, SIDES_OF_WINDOWS } from './bucket-sql';
-
-/** Number of the first parameter that the staged events take. */
-export const FIRST_STAGED = 9;
+import { MOVE_BUCKETS } from './bucket-sql';
+import { GROUP_KEY, hourOf, IS_COUNTED, METER_READS, msOf } from './counted-sql';
 
 /**
- * The streams of the request: `id` null where there is none, `refusal` why none of its events can be stored, else null,
- * `last_instant` the last at which they may have happened.
+ * The statements of an append. Their parameters: $1 the time, $2 when the first of the events happened, then what
+ * FROM_PARAMETERS or FROM_TABLE reads, whose first are the streams.
  */
-const STREAM = `
-  stream AS (
-    SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::timestamptz[])
-      AS one(no, id, last_position, event_name, refusal, last_instant)
-  )`;
+
+/** Every statement has both parameters; not every one needs them. */
+const GIVEN = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
+
+/**
+ * The events of a request as parameters. `position` is the place each takes in its stream if it is stored; `refusal` why
+ * it is not to be.
+ */
+const FROM_PARAMETERS = `
+  SELECT one.*, ${GIVEN} FROM unnest($3::bigint[], $4::int[], $5::uuid[], $6::text[], $7::bigint[], $8::timestamptz[], $9::jsonb[], $10::text[])
+    AS one(stream_id, index, key_digest, idempotency_key, position, occurred_at, properties, refusal)`;
+
+/** The same from the table of staged events, and what is known of their streams as parameters. */
+const FROM_TABLE = `
+  SELECT staged.index, staged.key_digest, staged.idempotency_key, stream.id AS stream_id,
+    stream.last_position + staged.index + 1 AS position, staged.occurred_at, staged.properties,
+    CASE
+      WHEN stream.refusal IS NOT NULL THEN stream.refusal
+      WHEN staged.occurred_at > stream.last_instant THEN 'usage_in_future'
+    END AS refusal,
+    ${GIVEN}
+  FROM usage_staged AS staged
+  JOIN unnest($3::bigint[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[])
+    AS stream(id, no, last_position, refusal, last_instant) ON stream.no = staged.stream_no`;
 
 const TALLY = `
   INSERT INTO usage_tally AS tally (stream_id, hour, accepted, duplicates, rejected)`;
@@ -22,26 +38,21 @@ const ADD_TO_TALLY = `
     duplicates = tally.duplicates + excluded.duplicates,
     rejected = tally.rejected + excluded.rejected`;
 
-/**
- * The events that lie in a period that is billed, and count there; most of the time the first part is empty. What a
- * recurring meter holds is carried over: such an event is late for every later period too.
- */
+/** The events that lie in a period that is billed, and count there; most of the time the first part is empty. */
 const LATE = `
   billed AS MATERIALIZED (
-    SELECT stream_id, meter_id, period_start_at, period_end_at, min(id) AS id
-    FROM usage_billed WHERE stream_id = ANY($2::bigint[]) AND period_end_at > $7
+    SELECT stream_id, meter_id, period_start_at AS start_at, period_end_at AS end_at, min(id) AS id
+    FROM usage_billed
+    WHERE stream_id = ANY($3::bigint[]) AND period_end_at > $2
     GROUP BY stream_id, meter_id, period_start_at, period_end_at
   ),
   late AS MATERIALIZED (
-    SELECT event.index, stream.no, stream.id AS stream_id, stream.last_position + event.index + 1 AS position,
-      billed.id AS billed_id, billed.meter_id, billed.period_start_at AS start_at, billed.period_end_at AS end_at,
-      meter.late_events
+    SELECT event.index, event.stream_id, event.position, billed.id AS billed_id, billed.meter_id, billed.start_at,
+      billed.end_at, meter.late_events
     FROM billed
-    JOIN stream ON stream.id = billed.stream_id
     JOIN meter ON meter.id = billed.meter_id
-    JOIN staged AS event ON event.stream_no = stream.no
-      AND event.occurred_at < billed.period_end_at
-      AND (event.occurred_at >= billed.period_start_at OR meter.is_recurring)
+    JOIN incoming AS event ON event.stream_id = billed.stream_id
+      AND event.occurred_at >= billed.start_at AND event.occurred_at < billed.end_at
     ${METER_READS}
     WHERE ${IS_COUNTED}
   )`;
@@ -51,45 +62,32 @@ const COUNTED = `
     SELECT event.stream_id, meter.id AS meter_id, meter.aggregation, event.position, event.occurred_at,
       read.value, read.text, ${GROUP_KEY} AS group_key
     FROM fresh AS event
-    JOIN stream ON stream.id = event.stream_id
+    JOIN usage_stream AS stream ON stream.id = event.stream_id
     JOIN meter ON meter.event_name = stream.event_name
     ${METER_READS}
     WHERE ${IS_COUNTED}
   )`;
 
-/** Part of the statement: the periods of `late` events that are stored have usage which is not billed. */
-const MARK_LATE = `
-  marked AS (
-    UPDATE usage_billed SET is_late = true
-    FROM late JOIN fresh USING (stream_id, position)
-    WHERE usage_billed.stream_id = late.stream_id AND usage_billed.meter_id = late.meter_id
-      AND usage_billed.period_start_at = late.start_at
-      AND usage_billed.period_end_at = late.end_at AND NOT usage_billed.is_late
-  )`;
+const LATE_USAGE = `
+  SELECT stream_id::text AS "streamId", billed_id AS "billedId", meter_id AS "meterId", ${msOf('start_at')} AS "startMs",
+    ${msOf('end_at')} AS "endMs", count(*) AS events
+  FROM late JOIN fresh USING (stream_id, position)
+  GROUP BY stream_id, billed_id, meter_id, start_at, end_at
+  ORDER BY billed_id`;
 
 /**
- * Stores what is new of the staged events and moves all that is counted of it. Events go in by the order of their keys, so
- * that two requests with the same keys wait for each other in one direction; a repetition within the request goes in
- * after the first. `missed` are those not stored: refused, or with a key that is known.
- * @param staged the events, in SQL
+ * Stores what is new of the events and moves all that is counted of it. They go in by the order of their keys, so that
+ * two requests with the same keys wait for each other in one direction; a repetition within the request goes in after the
+ * first. Joins nothing by estimate that could be long on both sides: the plan is made once for lists of any length.
  */
-export const recordSql = (staged: string): string => `
-  WITH staged AS NOT MATERIALIZED ${staged},
-  ${STREAM},
+const recordSql = (incoming: string): string => `
+  WITH incoming AS NOT MATERIALIZED (${incoming}),
   ${LATE},
-  incoming AS NOT MATERIALIZED (
-    SELECT staged.*, stream.id AS stream_id, stream.last_position + staged.index + 1 AS position,
-      CASE
-        WHEN stream.refusal IS NOT NULL THEN stream.refusal
-        WHEN staged.occurred_at > stream.last_instant THEN 'usage_in_future'
-        WHEN staged.index IN (SELECT index FROM late WHERE late_events = 'reject') THEN 'usage_late'
-      END AS refusal
-    FROM staged JOIN stream ON stream.no = staged.stream_no
-  ),
   fresh AS (
     INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)
-    SELECT key_digest, stream_id, position, occurred_at, $8::timestamptz, idempotency_key, properties
-    FROM incoming WHERE refusal IS NULL
+    SELECT key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties
+    FROM incoming
+    WHERE refusal IS NULL AND index NOT IN (SELECT index FROM late WHERE late_events = 'reject')
     ORDER BY key_digest, index
     ON CONFLICT (key_digest) DO NOTHING
     RETURNING stream_id, position, occurred_at, properties
@@ -105,53 +103,56 @@ export const recordSql = (staged: string): string => `
     ${ADD_TO_TALLY}
   ),
   ${COUNTED},
-  ${MOVE_BUCKETS},
-  ${SIDES_OF_WINDOWS},
-  ${MARK_LATE},
-  missed AS (
-    SELECT index, refusal FROM incoming
-    WHERE NOT EXISTS (
-      SELECT FROM fresh WHERE fresh.stream_id = incoming.stream_id AND fresh.position = incoming.position
-    )
-  )
+  ${MOVE_BUCKETS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
-    (SELECT coalesce(json_agg(json_build_array(index, refusal)), '[]') FROM missed) AS missed,
-    (SELECT coalesce(json_agg(late_usage), '[]') FROM (
-      SELECT late.no, billed_id AS "billedId", meter_id AS "meterId", ${msOf('start_at')} AS "startMs",
-        ${msOf('end_at')} AS "endMs", count(*) AS events
-      FROM late JOIN fresh USING (stream_id, position)
-      GROUP BY late.no, billed_id, meter_id, start_at, end_at
-      ORDER BY billed_id
-    ) AS late_usage) AS late,
-    (SELECT coalesce(json_agg(moved_window), '[]') FROM (${MOVED_WINDOWS}) AS moved_window) AS windows`;
+    (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
 /**
  * What became of the events that were not stored: a statement of its own, because it has to see what others stored under
- * their keys meanwhile, and what the first of a repetition has become.
+ * their keys meanwhile, and what the first of a repetition has become. Looks each key up, however many there are: the
+ * table is longer than any request.
  */
-export const judgeSql = (staged: string): string => `
-  WITH staged AS NOT MATERIALIZED ${staged},
-  ${STREAM},
-  missed AS (SELECT * FROM unnest($7::int[], $8::text[]) AS one(index, refusal)),
-  judged AS MATERIALIZED (
-    SELECT missed.index, stream.id AS stream_id, staged.occurred_at,
+const judgeSql = (incoming: string): string => `
+  WITH judged AS MATERIALIZED (
+    SELECT incoming.index, incoming.stream_id, incoming.occurred_at,
       CASE
-        WHEN known.key_digest IS NULL OR missed.refusal = 'busy' THEN missed.refusal
-        WHEN known.stream_id = stream.id AND known.occurred_at = staged.occurred_at
-          AND known.properties = staged.properties THEN 'duplicate'
+        WHEN incoming.refusal = 'busy' THEN 'busy'
+        -- Nothing else holds back what was to be stored and is not there.
+        WHEN known.position IS NULL THEN coalesce(incoming.refusal, 'usage_late')
+        WHEN known.stream_id = incoming.stream_id AND known.position = incoming.position THEN NULL
+        WHEN known.stream_id = incoming.stream_id AND known.occurred_at = incoming.occurred_at
+          AND known.properties = incoming.properties THEN 'duplicate'
         ELSE 'idempotency_key_reused'
       END AS verdict
-    FROM missed
-    JOIN staged ON staged.index = missed.index
-    JOIN stream ON stream.no = staged.stream_no
-    LEFT JOIN usage_event AS known ON known.key_digest = staged.key_digest
+    FROM (${incoming}) AS incoming
+    LEFT JOIN LATERAL (
+      SELECT stream_id, position, occurred_at, properties
+      FROM usage_event WHERE key_digest = incoming.key_digest LIMIT 1
+    ) AS known ON true
   ),
   tallied AS (
     ${TALLY}
     SELECT stream_id, ${hourOf('occurred_at')}, 0,
       count(*) FILTER (WHERE verdict = 'duplicate'), count(*) FILTER (WHERE verdict <> 'duplicate')
-    FROM judged WHERE stream_id IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+    FROM judged WHERE stream_id IS NOT NULL AND verdict <> 'busy'
+    GROUP BY 1, 2 ORDER BY 1, 2
     ${ADD_TO_TALLY}
   )
-  SELECT index, verdict FROM judged ORDER BY index`;
+  SELECT index, verdict FROM judged WHERE verdict IS NOT NULL ORDER BY index`;
+
+/** A pair of statements, for events from one of the two places. */
+export interface AppendStatements {
+  readonly record: string;
+  readonly judge: string;
+}
+
+export const ON_PARAMETERS: AppendStatements = {
+  record: recordSql(FROM_PARAMETERS),
+  judge: judgeSql(FROM_PARAMETERS),
+};
+
+export const ON_TABLE: AppendStatements = {
+  record: recordSql(FROM_TABLE),
+  judge: judgeSql(FROM_TABLE),
+};

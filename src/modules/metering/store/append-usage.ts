@@ -4,15 +4,14 @@ import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
-import { UsageWatchers } from '../usage-watchers';
 import { usageLate } from '../usage.events';
 import type { Appended } from './append-result';
-import { FIRST_STAGED, judgeSql, recordSql } from './append-sql';
-import { type Recorded, toLateUsage, toMovedWindows } from './appended';
+import { type Recorded, toLateUsage } from './appended';
 import { holdMeters } from './meters-lock';
-import { StagedEvents } from './staged-events';
+import { NO_STREAM, StagedEvents, type StagedStream, type StreamName } from './staged-events';
 import type { IncomingEvent, IncomingEvents } from './usage-store';
 import { type Patience, UsageStreams } from './usage-streams';
+import { WatchedWindows } from './watched-windows';
 
 /** How far ahead of its customer's time an event may lie: clocks differ, and reports come in local time. */
 const FARTHEST_AHEAD_MS = 24 * 3_600_000;
@@ -30,7 +29,7 @@ export class AppendUsage {
     private readonly customers: CustomersService,
     private readonly streams: UsageStreams,
     private readonly outbox: Outbox,
-    private readonly watchers: UsageWatchers,
+    private readonly windows: WatchedWindows,
     private readonly clock: Clock,
   ) {}
 
@@ -39,7 +38,7 @@ export class AppendUsage {
     const staged = new StagedEvents(this.database);
     const pieces = piecesOf(events);
     const hasMore = await fill(staged, pieces);
-    if (staged.isEmpty) return NOTHING;
+    if (staged.length === 0) return NOTHING;
     if (!hasMore) return this.database.transaction(() => this.record(staged, patience));
     // What was read cannot be read again: a deadlock has only the part after that done anew.
     return this.database.transaction(
@@ -60,33 +59,43 @@ export class AppendUsage {
   private async record(staged: StagedEvents, patience: Patience): Promise<Appended> {
     await holdMeters(this.database);
     const streams = await this.holdStreams(staged, patience);
-    const { sql, parameters } = staged.source(FIRST_STAGED);
+    const customers = customersOf(staged.streams, streams);
     const now = this.clock.now();
-    const [recorded] = await this.database.query<Recorded>(recordSql(sql), [
-      ...streams,
-      staged.earliestAt,
-      now,
-      ...parameters,
-    ]);
-    invariant(recorded !== undefined, 'A statement that stores usage tells what it stored.');
-    const { accepted, missed } = recorded;
-    for (const late of toLateUsage(recorded, staged.streams)) {
+    const parameters = [now, staged.earliestAt, ...staged.parameters(streams)];
+    const { earliestAt, latestAt } = staged;
+    const recorded = await this.windows.around({ customers, earliestAt, latestAt }, () =>
+      this.store(staged, parameters),
+    );
+    for (const late of toLateUsage(recorded, customers)) {
       await this.outbox.record(usageLate, { after: late, occurredAt: now });
     }
-    await this.watchers.tell(toMovedWindows(recorded, staged.streams));
-    if (missed.length === 0) return { accepted, missed: [] };
-    const judged = await this.database.query<Appended['missed'][number]>(judgeSql(sql), [
-      ...streams,
-      missed.map(([index]) => index),
-      missed.map(([, refusal]) => refusal),
-      ...parameters,
-    ]);
-    invariant(judged.length === missed.length, 'Each event that was not stored is judged.');
-    return { accepted, missed: judged };
+    const missing = staged.length - recorded.accepted;
+    if (missing === 0) return { accepted: recorded.accepted, missed: [] };
+    const missed = await this.judge(staged, parameters);
+    invariant(missed.length === missing, 'Each event that was not stored is judged.');
+    return { accepted: recorded.accepted, missed };
   }
 
-  /** The streams of the events, held, as the parameters of the statements. */
-  private async holdStreams(staged: StagedEvents, patience: Patience): Promise<readonly unknown[]> {
+  private async store(staged: StagedEvents, parameters: readonly unknown[]): Promise<Recorded> {
+    const sql = staged.statements.record;
+    const [recorded] = staged.isInTable
+      ? await this.database.query<Recorded>(sql, parameters)
+      : await this.database.prepared<Recorded>('usage-record', sql, parameters);
+    invariant(recorded !== undefined, 'A statement that stores usage tells what it stored.');
+    return recorded;
+  }
+
+  private judge(
+    staged: StagedEvents,
+    parameters: readonly unknown[],
+  ): Promise<Appended['missed'][number][]> {
+    return this.database.query(staged.statements.judge, parameters);
+  }
+
+  private async holdStreams(
+    staged: StagedEvents,
+    patience: Patience,
+  ): Promise<readonly StagedStream[]> {
     const names = staged.streams;
     const customerIds = [...new Set(names.map(({ customerId }) => customerId))];
     const times = await this.customers.timesOf(customerIds);
@@ -95,20 +104,31 @@ export class AppendUsage {
       ({ customerId }) => times.has(customerId),
       patience,
     );
-    const refusals = names.map(({ customerId }, no) => {
-      if (held[no] === 'busy') return 'busy';
-      return times.has(customerId) ? null : 'customer_not_found';
+    return names.map(({ customerId }, no) => {
+      const stream = held[no] ?? null;
+      const isGone = !times.has(customerId);
+      if (stream === 'busy') return { ...NO_STREAM, refusal: 'busy' };
+      return {
+        id: stream?.id ?? null,
+        lastPosition: stream?.lastPosition ?? null,
+        refusal: isGone ? 'customer_not_found' : null,
+        lastInstant: lastInstantAt(times.get(customerId)),
+      };
     });
-    const streams = held.map((stream) => (stream === 'busy' ? null : stream));
-    return [
-      names.map((_, no) => no),
-      streams.map((stream) => stream?.id ?? null),
-      streams.map((stream) => stream?.lastPosition ?? null),
-      names.map(({ eventName }) => eventName),
-      refusals,
-      names.map(({ customerId }) => lastInstantAt(times.get(customerId))),
-    ];
   }
+}
+
+/** By the streams that are held. */
+function customersOf(
+  names: readonly StreamName[],
+  streams: readonly StagedStream[],
+): ReadonlyMap<string, string> {
+  return new Map(
+    names.flatMap(({ customerId }, no): [string, string][] => {
+      const id = streams[no]?.id ?? null;
+      return id === null ? [] : [[id, customerId]];
+    }),
+  );
 }
 
 function lastInstantAt(now: Date | undefined): Date | null {

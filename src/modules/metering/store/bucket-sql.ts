@@ -40,19 +40,23 @@ export const MOVE_BUCKETS = `
   moved AS (
     INSERT INTO usage_bucket AS bucket
       (${BUCKET}, events, total, greatest, latest, latest_at, latest_position, held_ms, distinct_values)
-    SELECT ${BUCKET}, events, total, greatest, last[3], to_timestamp(last[1]), last[2], held_ms, coalesce(values, 0)
+    SELECT ${BUCKET}, events, total, greatest, last[3], to_timestamp(last[1]), last[2], held_ms, distinct_values
     FROM (
       SELECT ${BUCKET},
-        count(*) AS events,
+        count(aggregation) AS events,
         coalesce(sum(value) FILTER (WHERE aggregation IN ('sum', 'weighted_sum')), 0) AS total,
         max(value) FILTER (WHERE aggregation = 'max') AS greatest,
         max(ARRAY[extract(epoch FROM occurred_at), position, value]) FILTER (WHERE aggregation = 'latest') AS last,
         coalesce(sum(value * extract(epoch FROM end_at - occurred_at) * 1000)
-          FILTER (WHERE aggregation = 'weighted_sum'), 0) AS held_ms
-      FROM spanned GROUP BY ${BUCKET}
+          FILTER (WHERE aggregation = 'weighted_sum'), 0) AS held_ms,
+        count(*) - count(aggregation) AS distinct_values
+      FROM (
+        SELECT ${BUCKET}, aggregation, occurred_at, position, value FROM spanned
+        UNION ALL
+        SELECT ${BUCKET}, NULL, NULL, NULL, NULL FROM new_value
+      ) AS piece
+      GROUP BY ${BUCKET}
     ) AS change
-    LEFT JOIN (SELECT ${BUCKET}, count(*) AS values FROM new_value GROUP BY ${BUCKET}) AS new
-      USING (${BUCKET})
     ORDER BY ${BUCKET}
     ON CONFLICT (${BUCKET}) DO UPDATE SET
       events = bucket.events + excluded.events,
@@ -65,50 +69,3 @@ export const MOVE_BUCKETS = `
       distinct_values = bucket.distinct_values + excluded.distinct_values
     RETURNING bucket.*
   )`;
-
-const WINDOW = 'stream_id, meter_id, start_at, end_at';
-const TOTALS =
-  'events, total, greatest, latest, latest_at, latest_position, held_ms, distinct_values';
-
-/**
- * Parts that follow {@link MOVE_BUCKETS}: `side` has the buckets of the registered windows that moved, as they were when
- * the statement began and as it leaves them.
- */
-export const SIDES_OF_WINDOWS = `
-  touched AS MATERIALIZED (
-    SELECT DISTINCT ${WINDOW} FROM moved JOIN usage_window USING (${WINDOW})
-  ),
-  side AS (
-    SELECT true AS is_before, ${WINDOW}, ${TOTALS} FROM usage_bucket JOIN touched USING (${WINDOW})
-    UNION ALL
-    SELECT false, ${WINDOW}, ${TOTALS} FROM moved JOIN touched USING (${WINDOW})
-    UNION ALL
-    SELECT false, ${WINDOW}, ${TOTALS} FROM usage_bucket AS standing JOIN touched USING (${WINDOW})
-    WHERE NOT EXISTS (
-      SELECT FROM moved
-      WHERE (moved.stream_id, moved.meter_id, moved.start_at, moved.end_at, moved.group_key)
-        = (standing.stream_id, standing.meter_id, standing.start_at, standing.end_at, standing.group_key)
-    )
-  )`;
-
-/** Milliseconds since 1970. */
-export const msOf = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::bigint`;
-
-/** What a meter reads of the buckets of a window over all groups; of a weighted sum what is still to be divided by time. */
-const valueOf = (condition: string): string => `
-  coalesce(CASE meter.aggregation
-    WHEN 'count' THEN sum(events) FILTER (WHERE ${condition})
-    WHEN 'sum' THEN sum(total) FILTER (WHERE ${condition})
-    WHEN 'max' THEN max(greatest) FILTER (WHERE ${condition})
-    WHEN 'latest' THEN (max(ARRAY[extract(epoch FROM latest_at), latest_position, latest]) FILTER (WHERE ${condition}))[3]
-    WHEN 'unique' THEN sum(distinct_values) FILTER (WHERE ${condition})
-    WHEN 'weighted_sum' THEN sum(held_ms) FILTER (WHERE ${condition})
-  END, 0)::text`;
-
-/** The windows of `side`, each with its value before and after; \`no\` is that of the stream. */
-export const MOVED_WINDOWS = `
-  SELECT stream.no, meter.id AS "meterId", meter.aggregation, ${msOf('side.start_at')} AS "startMs",
-    ${msOf('side.end_at')} AS "endMs", ${valueOf('side.is_before')} AS before, ${valueOf('NOT side.is_before')} AS after
-  FROM side JOIN stream ON stream.id = side.stream_id JOIN meter ON meter.id = side.meter_id
-  GROUP BY stream.no, meter.id, side.start_at, side.end_at
-  ORDER BY stream.no, meter.id, side.start_at, side.end_at`;

@@ -57,3 +57,6 @@ export const hourOf = (instant: string): string =>
 /** The first 16 bytes of the SHA-256 of a text. */
 export const digestOf = (text: string): string =>
   `encode(substring(sha256(convert_to(${text}, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid`;
+
+/** Milliseconds since 1970. */
+export const msOf = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::bigint`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../../platform/database';
+import { type AppendStatements, ON_PARAMETERS, ON_TABLE } from './append-sql';
 import type { IncomingEvent } from './usage-store';
 
 /** As many as are handed over as parameters; more go through a table. */
@@ -18,11 +19,13 @@ export interface StreamName {
   readonly eventName: string;
 }
 
-/** Where a statement finds the staged events. */
-export interface StagedSource {
-  /** What follows WITH `staged` AS, in SQL. */
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
+/** A stream of the events as it is held, or why none of its events is to be stored. */
+export interface StagedStream {
+  readonly id: string | null;
+  readonly lastPosition: string | null;
+  readonly refusal: string | null;
+  /** The last at which an event may have happened. */
+  readonly lastInstant: Date | null;
 }
 
 interface Columns {
@@ -54,8 +57,10 @@ export class StagedEvents {
   private columns = noColumns();
   private text: string[] = [];
   private textLength = 0;
-  private isInTable = false;
+  private inTable = false;
+  private count = 0;
   private earliestMs = Number.POSITIVE_INFINITY;
+  private latestMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly database: Database) {}
 
@@ -64,8 +69,8 @@ export class StagedEvents {
     return this.names;
   }
 
-  get isEmpty(): boolean {
-    return this.names.length === 0;
+  get length(): number {
+    return this.count;
   }
 
   /** When the first of them happened. */
@@ -73,13 +78,25 @@ export class StagedEvents {
     return new Date(this.earliestMs);
   }
 
+  /** When the last of them happened. */
+  get latestAt(): Date {
+    return new Date(this.latestMs);
+  }
+
+  get isInTable(): boolean {
+    return this.inTable;
+  }
+
   /** Whether it is time for a table. */
   get isFull(): boolean {
-    return !this.isInTable && this.columns.index.length > MOST_IN_MEMORY;
+    return !this.inTable && this.columns.index.length > MOST_IN_MEMORY;
   }
 
   add(event: IncomingEvent): void {
-    this.earliestMs = Math.min(this.earliestMs, event.timestamp.getTime());
+    const occurredMs = event.timestamp.getTime();
+    this.count += 1;
+    this.earliestMs = Math.min(this.earliestMs, occurredMs);
+    this.latestMs = Math.max(this.latestMs, occurredMs);
     const digest = createHash('sha256').update(event.idempotencyKey).digest('hex').slice(0, 32);
     const row = [
       event.index,
@@ -89,7 +106,7 @@ export class StagedEvents {
       event.timestamp,
       JSON.stringify(event.properties),
     ] as const;
-    if (this.isInTable) this.addText(row);
+    if (this.inTable) this.addText(row);
     else this.addColumns(row);
   }
 
@@ -98,7 +115,7 @@ export class StagedEvents {
     await this.database.query(TABLE);
     const { index, digest, key, stream, occurredAt, properties } = this.columns;
     this.columns = noColumns();
-    this.isInTable = true;
+    this.inTable = true;
     for (const [at, number] of index.entries()) {
       this.addText([
         number,
@@ -114,7 +131,7 @@ export class StagedEvents {
 
   /** Brings what was added to the table, once it is worth the way or nothing more comes. */
   async flush(isLast = true): Promise<void> {
-    if (!this.isInTable || this.text.length === 0) return;
+    if (!this.inTable || this.text.length === 0) return;
     if (!isLast && this.textLength < CHUNK_BYTES) return;
     const rows = Buffer.from(this.text.join(''));
     this.text = [];
@@ -122,17 +139,35 @@ export class StagedEvents {
     await this.database.copy('usage_staged', rows);
   }
 
-  /** @param first number of the first parameter that is free */
-  source(first: number): StagedSource {
-    if (this.isInTable) return { sql: '(SELECT * FROM usage_staged)', parameters: [] };
+  /** The statements that store these events. */
+  get statements(): AppendStatements {
+    return this.inTable ? ON_TABLE : ON_PARAMETERS;
+  }
+
+  /** Their parameters, from the third on. @param streams by their numbers */
+  parameters(streams: readonly StagedStream[]): readonly unknown[] {
+    if (this.inTable) {
+      return [
+        streams.map(({ id }) => id),
+        streams.map((_, no) => no),
+        streams.map(({ lastPosition }) => lastPosition),
+        streams.map(({ refusal }) => refusal),
+        streams.map(({ lastInstant }) => lastInstant),
+      ];
+    }
     const { index, digest, key, stream, occurredAt, properties } = this.columns;
-    const types = ['int[]', 'uuid[]', 'text[]', 'int[]', 'timestamptz[]', 'jsonb[]'];
-    const places = types.map((type, place) => `$${first + place}::${type}`).join(', ');
-    return {
-      sql: `(SELECT * FROM unnest(${places})
-        AS one(index, key_digest, idempotency_key, stream_no, occurred_at, properties))`,
-      parameters: [index, digest, key, stream, occurredAt, properties],
-    };
+    const streamOf = stream.map((no) => streams[no] ?? NO_STREAM);
+    const first = streams.map(({ lastPosition }) => BigInt(lastPosition ?? 0) + 1n);
+    return [
+      streamOf.map(({ id }) => id),
+      index,
+      digest,
+      key,
+      stream.map((no, at) => (first[no] ?? 0n) + BigInt(index[at] ?? 0)),
+      occurredAt,
+      properties,
+      streamOf.map((one, at) => refusalOf(one, occurredAt[at])),
+    ];
   }
 
   private numberOf({ customerId, eventName }: StreamName): number {
@@ -158,6 +193,20 @@ export class StagedEvents {
     this.text.push(line);
     this.textLength += line.length;
   }
+}
+
+export const NO_STREAM: StagedStream = {
+  id: null,
+  lastPosition: null,
+  refusal: null,
+  lastInstant: null,
+};
+
+function refusalOf(stream: StagedStream, occurredAt: Date | undefined): string | null {
+  if (stream.refusal !== null) return stream.refusal;
+  const { lastInstant } = stream;
+  const isAhead = lastInstant !== null && occurredAt !== undefined && occurredAt > lastInstant;
+  return isAhead ? 'usage_in_future' : null;
 }
 
 type Row = readonly [

@@ -55,7 +55,9 @@ export class UsageStreams {
       for (const [key, id] of await this.find(missing)) found.set(key, id);
     }
     const sql = patience === 'wait' ? HOLD : `${HOLD} SKIP LOCKED`;
-    const held = await this.database.query<StreamRow>(sql, [[...found.values()]]);
+    const held = await this.database.prepared<StreamRow>(`usage-streams-${patience}`, sql, [
+      [...found.values()],
+    ]);
     const streams = new Map(held.map((stream) => [keyOf(stream), stream]));
     return names.map(
       (name) => streams.get(keyOf(name)) ?? (found.has(keyOf(name)) ? 'busy' : null),
@@ -75,7 +77,11 @@ export class UsageStreams {
   }
 
   private async find(names: readonly StreamName[]): Promise<Map<string, string>> {
-    const rows = await this.database.query<StreamRow>(FIND, columnsOf(names));
+    const rows = await this.database.prepared<StreamRow>(
+      'usage-streams-find',
+      FIND,
+      columnsOf(names),
+    );
     return new Map(rows.map((row) => [keyOf(row), row.id]));
   }
 }

@@ -1,0 +1,63 @@
+/** The usage that benchmarks report: events of some customers, spread over a day. */
+export interface UsageShape {
+  readonly customers: readonly string[];
+  /** Start of the day, milliseconds since 1970. */
+  readonly dayMs: number;
+}
+
+export interface BenchEvent {
+  readonly key: string;
+  readonly customer: number;
+  readonly occurredAt: string;
+  readonly properties: string;
+}
+
+const DAY_MS = 86_400_000;
+const REGIONS = ['eu-west', 'eu-north', 'us-east', 'us-west', 'ap-south'] as const;
+
+export const EVENT_NAME = 'api_request';
+
+/** The same for the same number and run, whoever writes it. */
+export function eventOf({ customers, dayMs }: UsageShape, run: string, number: number): BenchEvent {
+  const offsetMs = (number * 7_919) % DAY_MS;
+  const region = REGIONS[number % REGIONS.length] ?? '';
+  return {
+    key: `${run}-${number.toString(36)}-0d9f8b1c`,
+    customer: (number * 31) % customers.length,
+    occurredAt: new Date(dayMs + offsetMs).toISOString(),
+    properties: `{"bytes":${1_000 + (number % 9_000)},"region":"${region}","route":"/v1/things/${number % 50}"}`,
+  };
+}
+
+export function lineOf(shape: UsageShape, run: string, number: number): string {
+  const { key, customer, occurredAt, properties } = eventOf(shape, run, number);
+  return (
+    `{"idempotency_key":"${key}","customer_id":"${shape.customers[customer] ?? ''}",` +
+    `"event_name":"${EVENT_NAME}","timestamp":"${occurredAt}","properties":${properties}}`
+  );
+}
+
+/** What the sender of reports is told. */
+export interface SenderJob {
+  readonly port: number;
+  readonly shape: UsageShape;
+  readonly run: string;
+  /** Number of the first event. */
+  readonly first: number;
+  readonly events: number;
+  readonly perRequest: number;
+  readonly connections: number;
+}
+
+/** What the writer of rows is told. */
+export interface WriterJob {
+  readonly kind: 'copy' | 'insert';
+  readonly databaseUrl: string;
+  readonly shape: UsageShape;
+  readonly streams: readonly string[];
+  readonly run: string;
+  readonly first: number;
+  readonly events: number;
+  readonly perCommit: number;
+  readonly connections: number;
+}

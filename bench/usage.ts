@@ -1,0 +1,274 @@
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { startWorker, type Worker } from './support/channel';
+import type { LoadJob, LoadResult } from './support/load';
+import { alternate, type Finding, type Settings } from './support/rounds';
+import { createMany, post, type Service, startService } from './support/service';
+import type { TemporaryDatabase } from './support/temporary-database';
+import {
+  EVENT_NAME,
+  lineOf,
+  type SenderJob,
+  type UsageShape,
+  type WriterJob,
+} from './support/usage';
+
+const CUSTOMERS = 200;
+const NDJSON_EVENTS = 100_000;
+const BATCH = 1_000;
+const BATCHES = 50;
+const BATCH_CONNECTIONS = 4;
+const INSERTS = 4_000;
+const LARGE_TABLE = 10_000_000;
+const WARM_UP_MS = 500;
+
+interface Bench {
+  readonly database: TemporaryDatabase;
+  readonly settings: Settings;
+  readonly service: Service;
+  readonly sender: Worker<SenderJob, number>;
+  readonly writer: Worker<WriterJob, number>;
+  readonly shape: UsageShape;
+  readonly streams: readonly string[];
+}
+
+/** Events stored per second, beside the rate of their bare rows. */
+export function benchmarkUsage(
+  database: TemporaryDatabase,
+  settings: Settings,
+): Promise<readonly Finding[]> {
+  return withService(database, settings, async (bench) => [
+    await ndjson(bench),
+    await batches(bench),
+    await singles(bench),
+    await memory(bench),
+  ]);
+}
+
+/** The rate with ten million events stored, beside the one with a hundred thousand. */
+export function benchmarkLargeUsage(
+  database: TemporaryDatabase,
+  settings: Settings,
+): Promise<readonly Finding[]> {
+  return withService(database, settings, async (bench) => {
+    const measure = async (): Promise<number[]> => {
+      const rates: number[] = [];
+      for (let round = 0; round <= settings.rounds; round += 1) {
+        const rate = await bench.sender.ask({
+          ...portion(bench),
+          perRequest: NDJSON_EVENTS,
+          connections: 1,
+        });
+        if (round > 0) rates.push(rate);
+      }
+      return rates;
+    };
+    const small = await measure();
+    await fill(database, bench.streams, LARGE_TABLE);
+    const large = await measure();
+    const target = { kind: 'ratio', atLeast: 0.8 } as const;
+    return [
+      {
+        benchmark: 'usage: 10 million stored',
+        unit: 'events/s',
+        figures: large,
+        ceilings: small,
+        target,
+      },
+    ];
+  });
+}
+
+async function ndjson(bench: Bench): Promise<Finding> {
+  const rates = await alternate(
+    bench.settings.rounds,
+    () => bench.sender.ask({ ...portion(bench), perRequest: NDJSON_EVENTS, connections: 1 }),
+    () =>
+      bench.writer.ask({
+        ...rows(bench, NDJSON_EVENTS),
+        kind: 'copy',
+        perCommit: NDJSON_EVENTS,
+        connections: 1,
+      }),
+  );
+  const target = { kind: 'ratio', atLeast: 0.4 } as const;
+  return { benchmark: 'usage: NDJSON', unit: 'events/s', ...rates, target };
+}
+
+async function batches(bench: Bench): Promise<Finding> {
+  const events = BATCH * BATCHES;
+  const connections = BATCH_CONNECTIONS;
+  const rates = await alternate(
+    bench.settings.rounds,
+    () => bench.sender.ask({ ...portion(bench, events), perRequest: BATCH, connections }),
+    () => bench.writer.ask({ ...rows(bench, events), kind: 'copy', perCommit: BATCH, connections }),
+  );
+  const target = { kind: 'ratio', atLeast: 0.3 } as const;
+  return { benchmark: 'usage: batches of 1,000', unit: 'events/s', ...rates, target };
+}
+
+async function singles(bench: Bench): Promise<Finding> {
+  const { settings, service, shape } = bench;
+  const { connections } = settings;
+  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  try {
+    const body = lineOf(shape, runName(), 0).replace('-0-', '-{n}-');
+    const requests = [{ method: 'POST' as const, path: '/v1/usage-events', body }];
+    const times = { durationMs: settings.seconds * 1_000, warmUpMs: WARM_UP_MS };
+    const rates = await alternate(
+      settings.rounds,
+      async () =>
+        (await load.ask({ port: service.port, connections, requests, ...times })).perSecond,
+      () =>
+        bench.writer.ask({ ...rows(bench, INSERTS), kind: 'insert', perCommit: 1, connections }),
+    );
+    const target = { kind: 'ratio', atLeast: 0.4 } as const;
+    return { benchmark: 'usage: single events', unit: 'events/s', ...rates, target };
+  } finally {
+    await load.stop();
+  }
+}
+
+/** By how much the service grows from its first hundred thousand lines to its millionth. */
+async function memory(bench: Bench): Promise<Finding> {
+  const send = () =>
+    bench.sender.ask({ ...portion(bench), perRequest: NDJSON_EVENTS, connections: 1 });
+  await send();
+  const before = await residentMiB(bench.service.pid);
+  let most = before;
+  let isSending = true;
+  const watching = (async () => {
+    while (isSending) {
+      most = Math.max(most, await residentMiB(bench.service.pid));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  for (let sent = 0; sent < 10; sent += 1) await send();
+  isSending = false;
+  await watching;
+  const target = { kind: 'figure', atMost: 100 } as const;
+  return {
+    benchmark: 'usage: growth in a million lines',
+    unit: 'MiB',
+    figures: [most - before],
+    ceilings: null,
+    target,
+  };
+}
+
+async function residentMiB(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
+let serial = 0;
+
+function runName(): string {
+  serial += 1;
+  return `${Date.now().toString(36)}${serial}`;
+}
+
+function portion({ service, shape }: Bench, events = NDJSON_EVENTS) {
+  return { port: service.port, shape, run: runName(), first: 0, events };
+}
+
+function rows({ database, shape, streams }: Bench, events: number) {
+  return { databaseUrl: database.url, shape, streams, run: runName(), first: 0, events };
+}
+
+async function withService<Result>(
+  database: TemporaryDatabase,
+  settings: Settings,
+  work: (bench: Bench) => Promise<Result>,
+): Promise<Result> {
+  const service = await startService(database, settings);
+  const sender = startWorker<SenderJob, number>('usage-sender.ts');
+  const writer = startWorker<WriterJob, number>('row-writer.ts');
+  try {
+    const customers = await createMany(`${service.url}/v1/customers`, CUSTOMERS, () => ({
+      name: 'Ada Lovelace',
+    }));
+    await createMeters(service.url);
+    const shape = {
+      customers,
+      dayMs: Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000,
+    };
+    await sender.ask({
+      port: service.port,
+      shape,
+      run: 'first',
+      first: 0,
+      events: CUSTOMERS,
+      perRequest: BATCH,
+      connections: 1,
+    });
+    const streams = await streamsOf(database, customers);
+    return await work({ database, settings, service, sender, writer, shape, streams });
+  } finally {
+    await Promise.all([sender.stop(), writer.stop(), service.stop()]);
+  }
+}
+
+/** What an event costs depends on who counts it: one meter of requests, and one of bytes in each region. */
+async function createMeters(url: string): Promise<void> {
+  await post(`${url}/v1/meters`, {
+    key: 'requests',
+    name: 'Requests',
+    event_name: EVENT_NAME,
+    aggregation: 'count',
+  });
+  await post(`${url}/v1/meters`, {
+    key: 'bytes',
+    name: 'Bytes',
+    event_name: EVENT_NAME,
+    aggregation: 'sum',
+    value_property: 'bytes',
+    group_by: ['region'],
+  });
+}
+
+async function onDatabase<Row extends object>(
+  database: TemporaryDatabase,
+  sql: string,
+  values: readonly unknown[] = [],
+) {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function streamsOf(
+  database: TemporaryDatabase,
+  customers: readonly string[],
+): Promise<readonly string[]> {
+  const found = await onDatabase<{ id: string; customer_id: string }>(
+    database,
+    'SELECT id, customer_id FROM usage_stream',
+  );
+  const byCustomer = new Map(found.map(({ id, customer_id: customer }) => [customer, id]));
+  return customers.map((customer) => byCustomer.get(customer) ?? '');
+}
+
+/** Events of the past month, made by the server itself. */
+async function fill(
+  database: TemporaryDatabase,
+  streams: readonly string[],
+  count: number,
+): Promise<void> {
+  console.log(`storing ${count.toLocaleString('en-US')} events`);
+  await onDatabase(
+    database,
+    `INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)
+     SELECT md5('filled-' || n)::uuid, ($1::bigint[])[1 + n % cardinality($1::bigint[])], n,
+       date_trunc('day', now()) - interval '31 days' + n * interval '250 ms', now(), 'filled-' || n,
+       jsonb_build_object('bytes', 1000 + n % 9000, 'region', 'eu-west', 'route', '/v1/things/' || n % 50)
+     FROM generate_series(1, $2::int) AS n`,
+    [streams, count],
+  );
+  await onDatabase(database, 'VACUUM ANALYZE usage_event');
+  await onDatabase(database, 'CHECKPOINT');
+}
