@@ -8,6 +8,7 @@ import { endChildren } from './support/channel';
 import { tableOf } from './support/report';
 import { type Finding, isMet, type Settings } from './support/rounds';
 import { createTemporaryDatabase, type TemporaryDatabase } from './support/temporary-database';
+import { benchmarkLargeUsage, benchmarkUsage } from './usage';
 import { benchmarkWebhooks } from './webhooks';
 
 type Benchmark = (database: TemporaryDatabase, settings: Settings) => Promise<readonly Finding[]>;
@@ -18,8 +19,13 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   refunds: benchmarkRefunds,
   'entitlement-check': benchmarkEntitlementCheck,
   renewals: benchmarkRenewals,
+  usage: benchmarkUsage,
+  'usage-large': benchmarkLargeUsage,
   webhooks: benchmarkWebhooks,
 };
+
+/** Takes many minutes for one line of the table: only when it is asked for. */
+const LONG: ReadonlySet<string> = new Set(['usage-large']);
 
 const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
 
@@ -38,7 +44,10 @@ function read(args: readonly string[]): {
       profile: { type: 'string' },
     },
   });
-  const names = positionals.length > 0 ? positionals : Object.keys(BENCHMARKS);
+  const names =
+    positionals.length > 0
+      ? positionals
+      : Object.keys(BENCHMARKS).filter((name) => !LONG.has(name));
   const settings = {
     rounds: Number(values.rounds),
     seconds: Number(values.seconds),

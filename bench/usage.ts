@@ -136,16 +136,13 @@ async function memory(bench: Bench): Promise<Finding> {
   await send();
   const before = await residentMiB(bench.service.pid);
   let most = before;
-  let isSending = true;
-  const watching = (async () => {
-    while (isSending) {
-      most = Math.max(most, await residentMiB(bench.service.pid));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  })();
+  const watching = setInterval(() => {
+    void residentMiB(bench.service.pid).then((now) => {
+      most = Math.max(most, now);
+    });
+  }, 20);
   for (let sent = 0; sent < 10; sent += 1) await send();
-  isSending = false;
-  await watching;
+  clearInterval(watching);
   const target = { kind: 'figure', atMost: 100 } as const;
   return {
     benchmark: 'usage: growth in a million lines',

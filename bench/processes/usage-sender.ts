@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { answerJobs } from '../support/channel';
 import { lineOf, type SenderJob } from '../support/usage';
@@ -33,7 +33,7 @@ async function send(agent: Agent, port: number, body: Body): Promise<void> {
   const headers = { 'Content-Type': body.type, 'Content-Length': body.bytes.length };
   const request = httpRequest({ agent, port, method: 'POST', path: '/v1/usage-events', headers });
   request.end(body.bytes);
-  const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
   const answer = await text(response);
   const { accepted } = JSON.parse(answer) as { readonly accepted?: number };
   if (accepted !== body.events)

@@ -12,6 +12,7 @@ import type { TemporaryDatabase } from './temporary-database';
 export interface Service {
   readonly url: string;
   readonly port: number;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -53,7 +54,7 @@ export async function startService(
     await stopChild(child);
     throw error;
   }
-  return { url, port, stop: () => stopChild(child) };
+  return { url, port, pid: child.pid ?? 0, stop: () => stopChild(child) };
 }
 
 export async function untilReady(url: string, isAlive: () => boolean): Promise<void> {
