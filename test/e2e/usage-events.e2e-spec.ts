@@ -1,6 +1,8 @@
+import { Client } from 'pg';
 import { type MovedWindow, UsageWatchers } from '../../src/modules/metering';
+import { newId } from '../../src/platform/ids';
 import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
-import { startTestApp, type TestApp } from '../support/test-app';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('reporting usage', () => {
   let engine: TestApp;
@@ -168,5 +170,202 @@ describe('reporting usage', () => {
     expect((await send(failed)).status).toBe(500);
     fails = false;
     expect((await send(failed)).body).toEqual(accepted(1));
+  });
+
+  describe('of a period that is billed', () => {
+    async function bill(meter: string): Promise<string> {
+      const id = newId('ub');
+      await engine.database.query(
+        `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, group_key, quantity,
+           events, up_to_position, terms, created_at)
+         SELECT $1, usage_stream.id, $2, 'si_x', '2026-02-01', '2026-03-01', '[]', 1, 1, last_position, '{}', now()
+         FROM usage_stream WHERE customer_id = $3`,
+        [id, meter, customer],
+      );
+      return id;
+    }
+
+    const inFebruary = (name: string, changes: Partial<SentEvent> = {}) =>
+      event({ event_name: name, timestamp: '2026-02-28T23:59:59.999Z', ...changes });
+
+    it('takes a late event for the next invoice, and tells of it in the same commit', async () => {
+      const name = 'late-taken';
+      const meter = await insertMeter(engine, { eventName: name, aggregation: 'sum' });
+      await send(inFebruary(name));
+      const billed = await bill(meter);
+      const uncounted = inFebruary(name, { properties: {} });
+      const march = event({ event_name: name, timestamp: '2026-03-01T00:00:00.000Z' });
+      const late = [inFebruary(name), inFebruary(name)];
+      expect((await send({ events: [...late, uncounted, march] })).body).toEqual(accepted(4));
+      expect(await eventsOf(engine, billed)).toMatchObject([
+        {
+          type: 'usage.late',
+          data: {
+            object: {
+              id: billed,
+              customer_id: customer,
+              meter_id: meter,
+              period_start: '2026-02-01T00:00:00.000Z',
+              period_end: '2026-03-01T00:00:00.000Z',
+              events: 2,
+            },
+          },
+        },
+      ]);
+    });
+
+    it('refuses it where the meter says so, but knows what it had before', async () => {
+      const name = 'late-refused';
+      const meter = await insertMeter(engine, { eventName: name, lateEvents: 'reject' });
+      const known = inFebruary(name);
+      await send(known);
+      await bill(meter);
+      const answer = await send({ events: [known, inFebruary(name), event({ event_name: name })] });
+      expect(answer.body).toEqual({
+        accepted: 1,
+        duplicates: 1,
+        rejected: [{ index: 1, code: 'usage_late', message: expect.any(String) }],
+      });
+      const [tally] = await engine.database.query(
+        `SELECT sum(accepted)::int AS accepted, sum(duplicates)::int AS duplicates, sum(rejected)::int AS rejected
+         FROM usage_tally JOIN usage_stream ON usage_stream.id = stream_id WHERE customer_id = $1`,
+        [customer],
+      );
+      expect(tally).toEqual({ accepted: 2, duplicates: 1, rejected: 1 });
+    });
+  });
+
+  it('measures the future by the clock of the customer', async () => {
+    const clock = await engine.http
+      .post('/v1/test-clocks')
+      .send({ name: 'Later', now: '2027-01-01T00:00:00Z' });
+    const { id } = clock.body as { id: string };
+    const created = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Ada Lovelace', test_clock_id: id });
+    const later = (created.body as { id: string }).id;
+    const at = (timestamp: string) => event({ customer_id: later, timestamp });
+    const answer = await send({
+      events: [at('2027-01-02T00:00:00.000Z'), at('2027-01-02T00:00:00.001Z')],
+    });
+    expect(answer.body).toMatchObject({
+      accepted: 1,
+      rejected: [{ index: 1, code: 'usage_in_future' }],
+    });
+  });
+
+  it('knows the events of a customer that was deleted, and takes no more', async () => {
+    const known = event();
+    await send(known);
+    await engine.http.delete(`/v1/customers/${customer}`);
+    expect((await send({ events: [known, event()] })).body).toMatchObject({
+      accepted: 0,
+      duplicates: 1,
+      rejected: [{ index: 1, code: 'customer_not_found' }],
+    });
+  });
+
+  it('takes 1,000 events in a list and refuses one more, and takes an empty list', async () => {
+    const list = (count: number) => ({ events: Array.from({ length: count }, () => event()) });
+    expect((await send(list(1_000))).body).toEqual(accepted(1_000));
+    const refused = await send(list(1_001));
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { code: 'validation_failed', errors: [{ pointer: '/events', code: 'too_many_items' }] },
+    ]);
+    expect((await send(list(0))).body).toEqual(accepted(0));
+  });
+
+  it.each<[string, object]>([
+    ['no key', { idempotency_key: '' }],
+    ['a key that is too long', { idempotency_key: 'x'.repeat(256) }],
+    ['a key with NUL', { idempotency_key: 'a\u0000b' }],
+    ['a lone surrogate', { idempotency_key: '\ud800' }],
+    ['a customer of another shape', { customer_id: 'ada' }],
+    ['no name', { event_name: null }],
+    ['a day there is not', { timestamp: '2026-02-30T00:00:00Z' }],
+    ['a time without a zone', { timestamp: '2026-02-20T00:00:00' }],
+    ['a number as time', { timestamp: 1_772_357_400 }],
+    ['a list of properties', { properties: [] }],
+    ['properties of more than 16 KiB', { properties: { text: 'x'.repeat(16_384) } }],
+    ['a number beyond 2^53-1', { properties: { amount: 9_007_199_254_740_992 } }],
+    ['NUL in a property', { properties: { 'a\u0000': 1 } }],
+    ['an unknown field', { amount: 1 }],
+  ])('refuses %s: alone with 400, in a list by its place', async (_, changes) => {
+    const bad = { ...event(), ...changes };
+    const alone = await send(bad);
+    expect([alone.status, (alone.body as { code: string }).code]).toEqual([
+      400,
+      'validation_failed',
+    ]);
+    expect((await send({ events: [event(), bad] })).body).toMatchObject({
+      accepted: 1,
+      rejected: [{ index: 1, code: 'validation_failed' }],
+    });
+  });
+
+  it('refuses numbers that JSON can spell and nobody can keep', async () => {
+    for (const number of ['1e309', '-0', '1e400', '-1e309']) {
+      const body = JSON.stringify(event()).replace('"amount":2', `"amount":${number}`);
+      const answer = await engine.http
+        .post('/v1/usage-events')
+        .set('Content-Type', 'application/json')
+        .send(body);
+      expect([number, answer.status]).toEqual([number, 400]);
+    }
+  });
+
+  it('keeps properties as they were sent, whatever they are called', async () => {
+    const properties = {
+      constructor: 'x',
+      toString: 1,
+      'k\u00e9y \u{1F600}': ['\u0001', { deep: null }],
+      text: 'x'.repeat(16_000),
+      small: 5e-324,
+    };
+    const one = event({ properties });
+    expect((await send(one)).body).toEqual(accepted(1));
+    expect((await send(one)).body).toMatchObject({ duplicates: 1 });
+    const [stored] = await engine.database.query(
+      'SELECT properties FROM usage_event WHERE idempotency_key = $1',
+      [one.idempotency_key],
+    );
+    expect(stored).toEqual({ properties });
+  });
+
+  it('writes many single events that come at once, each answered for itself', async () => {
+    const meter = await insertMeter(engine, { eventName: 'at-once' });
+    const others = await Promise.all([1, 2, 3].map(() => createCustomer(engine)));
+    const events = Array.from({ length: 60 }, (_, place) =>
+      event({ event_name: 'at-once', customer_id: others[place % 3] ?? '' }),
+    );
+    const unknown = event({ customer_id: 'cus_01h455vb4pex5vsknk084sn02q' });
+    const sent = [...events, unknown, events[0] ?? unknown];
+    const answers = await Promise.all(sent.map((one) => send(one)));
+    expect(answers.slice(0, 60).filter(({ body }) => body.accepted === 1).length).toBeGreaterThan(
+      58,
+    );
+    expect(answers[60]?.body).toMatchObject({
+      rejected: [{ index: 0, code: 'customer_not_found' }],
+    });
+    const counted = (await bucketsOf(engine, meter)).reduce(
+      (sum, { events: count }) => sum + count,
+      0,
+    );
+    expect(counted).toBe(60);
+  });
+
+  it('does not let a stream that is held keep others waiting', async () => {
+    const [held, free] = [event(), event({ customer_id: await createCustomer(engine) })];
+    await send({ events: [event(), event({ customer_id: free.customer_id })] });
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
+    const waiting = send(held).then(({ body }) => body as object);
+    expect((await send(free)).body).toEqual(accepted(1));
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await waiting).toEqual(accepted(1));
   });
 });

@@ -3,7 +3,7 @@ import { IdProperty, InstantProperty, toWireInstant } from '../../../platform/ht
 import type { LateUsage } from '../domain/late-usage';
 
 export class LateUsageDto {
-  @IdProperty('ubil_01h455vb4pex5vsknk084sn02q')
+  @IdProperty('ub_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
   @ApiProperty({ description: 'Whose usage it is.', example: 'cus_01h455vb4pex5vsknk084sn02q' })

@@ -1,0 +1,188 @@
+/**
+ * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as
+ * `POST /v1/usage-events` takes it; blank lines are skipped. Goes on where the last run of the same file stopped, and
+ * may be run again at any time: an event that is stored already counts as a duplicate. What was refused stands in
+ * FILE.rejected with the number of its line. Exit code 1 when something was refused or the service gave no answer.
+ */
+import { createHash } from 'node:crypto';
+import { appendFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+
+const USAGE =
+  'Usage: npm run import-events -- FILE [--url http://127.0.0.1:3000] [--lines 20000] [--anew]';
+
+const MOST_LINES = 100_000;
+const LARGEST_PORTION_BYTES = 32 * 1_048_576;
+const READ_BYTES = 1_048_576;
+const LONGEST_ANSWER_MS = 15 * 60_000;
+const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
+const BAR_WIDTH = 30;
+/** What tells one file from another under the same name. */
+const HEAD_BYTES = 65_536;
+
+/** The import cannot go on; the message is for the person at the terminal. */
+class ImportError extends Error {}
+
+function readArguments() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      url: { type: 'string', default: process.env.BASE_URL ?? 'http://127.0.0.1:3000' },
+      lines: { type: 'string', default: '20000' },
+      anew: { type: 'boolean', default: false },
+    },
+  });
+  const lines = Number(values.lines);
+  const isUsable = positionals.length === 1 && lines >= 1 && lines <= MOST_LINES;
+  if (!isUsable || !Number.isInteger(lines)) throw new ImportError(USAGE);
+  return { file: positionals[0], url: values.url.replace(/\/+$/, ''), lines, anew: values.anew };
+}
+
+async function headOf(handle, size) {
+  const head = Buffer.alloc(Math.min(size, HEAD_BYTES));
+  await handle.read(head, 0, head.length, 0);
+  return createHash('sha256').update(head).digest('hex');
+}
+
+/** How far an earlier run of this file came; from the start if it is another file, or was. */
+async function readState(path, head, size) {
+  const fresh = { head, bytes: 0, lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) return fresh;
+  const state = JSON.parse(text);
+  return state.head === head && state.bytes <= size ? state : fresh;
+}
+
+/** In one step: a run that is killed leaves the state of before or the one of after. */
+async function writeState(path, state) {
+  await writeFile(`${path}.new`, `${JSON.stringify(state)}\n`);
+  await rename(`${path}.new`, path);
+}
+
+/** Portions of whole lines from a place in the file on, of no more lines and bytes than a request may have. */
+async function* portionsFrom(handle, start, mostLines) {
+  let held = Buffer.alloc(0);
+  let isEnd = false;
+  for (let place = start; !isEnd || held.length > 0;) {
+    const end = endOfPortion(held, mostLines);
+    if (end === null && !isEnd) {
+      const piece = Buffer.alloc(READ_BYTES);
+      const { bytesRead } = await handle.read(piece, 0, READ_BYTES, place);
+      place += bytesRead;
+      isEnd = bytesRead === 0;
+      held = Buffer.concat([held, piece.subarray(0, bytesRead)]);
+      continue;
+    }
+    const portion = held.subarray(0, end ?? held.length);
+    held = held.subarray(portion.length);
+    yield portion;
+  }
+}
+
+/** Where a full portion ends, or null while it is not full. */
+function endOfPortion(held, mostLines) {
+  let end = 0;
+  for (let lines = 0; lines < mostLines; lines += 1) {
+    const feed = held.indexOf(0x0a, end);
+    if (feed === -1) return held.length > LARGEST_PORTION_BYTES && end > 0 ? end : null;
+    end = feed + 1;
+    if (end > LARGEST_PORTION_BYTES) return end;
+  }
+  return end;
+}
+
+function countLines(portion) {
+  let lines = 0;
+  for (let feed = portion.indexOf(0x0a); feed !== -1; feed = portion.indexOf(0x0a, feed + 1))
+    lines += 1;
+  return portion.at(-1) === 0x0a ? lines : lines + 1;
+}
+
+/** The answer to a portion; a service that is away or busy is asked again for a while. */
+async function send(url, portion) {
+  for (const pauseMs of [...PAUSES_MS, null]) {
+    const outcome = await sendOnce(url, portion);
+    if (outcome.answer !== undefined) return outcome.answer;
+    if (pauseMs === null) {
+      throw new ImportError(
+        `No answer from ${url} (${outcome.reason}). Run the same command again to go on.`,
+      );
+    }
+    await pause(pauseMs);
+  }
+  throw new Error('unreachable');
+}
+
+async function sendOnce(url, portion) {
+  try {
+    const response = await fetch(`${url}/v1/usage-events`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-ndjson' },
+      body: portion,
+      signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
+    });
+    const text = await response.text();
+    if (response.ok) return { answer: JSON.parse(text) };
+    if (response.status >= 500) return { reason: `status ${response.status}` };
+    throw new ImportError(`The service answered ${response.status}: ${text}`);
+  } catch (error) {
+    if (error instanceof ImportError) throw error;
+    return { reason: error.cause?.code ?? error.message };
+  }
+}
+
+const inWords = (number) => number.toLocaleString('en-US');
+
+function showProgress(state, size, startedAt, startBytes) {
+  const part = size === 0 ? 1 : state.bytes / size;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const left =
+    part > 0 ? (seconds * (size - state.bytes)) / Math.max(1, state.bytes - startBytes) : 0;
+  const filled = Math.round(part * BAR_WIDTH);
+  const bar = `[${'='.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}]`;
+  const line = `${bar} ${Math.floor(part * 100)} %  ${inWords(state.lines)} lines, ${Math.ceil(left)} s left`;
+  if (process.stderr.isTTY) process.stderr.write(`\r${line}\x1b[K`);
+}
+
+async function run() {
+  const { file, url, lines, anew } = readArguments();
+  const handle = await open(file).catch(() => {
+    throw new ImportError(`Cannot read ${file}.`);
+  });
+  const { size } = await stat(file);
+  const [statePath, rejectedPath] = [`${file}.import`, `${file}.rejected`];
+  if (anew) await rm(statePath, { force: true });
+  const state = await readState(statePath, await headOf(handle, size), size);
+  if (state.bytes === 0) await rm(rejectedPath, { force: true });
+  else console.error(`Going on after ${inWords(state.lines)} lines; --anew starts from the first.`);
+  const [startedAt, startBytes] = [performance.now(), state.bytes];
+  for await (const portion of portionsFrom(handle, state.bytes, lines)) {
+    const answer = await send(url, portion);
+    const refused = answer.rejected.map(
+      ({ index, code, message }) =>
+        `${JSON.stringify({ line: state.lines + index + 1, code, message })}\n`,
+    );
+    if (refused.length > 0) await appendFile(rejectedPath, refused.join(''));
+    state.bytes += portion.length;
+    state.lines += countLines(portion);
+    state.accepted += answer.accepted;
+    state.duplicates += answer.duplicates;
+    state.rejected += answer.rejected.length;
+    await writeState(statePath, state);
+    showProgress(state, size, startedAt, startBytes);
+  }
+  await handle.close();
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  const seconds = (performance.now() - startedAt) / 1_000;
+  console.log(
+    `${inWords(state.lines)} lines: ${inWords(state.accepted)} accepted, ${inWords(state.duplicates)} duplicates, ` +
+      `${inWords(state.rejected)} rejected${state.rejected > 0 ? ` (${rejectedPath})` : ''}, ${seconds.toFixed(1)} s`,
+  );
+  if (state.rejected > 0) process.exitCode = 1;
+}
+
+run().catch((error) => {
+  console.error(error instanceof ImportError ? error.message : error);
+  process.exit(1);
+});

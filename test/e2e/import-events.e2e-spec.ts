@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCustomer } from '../support/metering';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const SCRIPT = join(__dirname, '../../scripts/import-events.mjs');
+
+describe('import-events', () => {
+  let engine: TestApp;
+  let directory: string;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    directory = await mkdtemp(join(tmpdir(), 'import-events-'));
+  });
+
+  afterAll(async () => {
+    await engine.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  async function importFile(file: string, ...options: readonly string[]) {
+    const url = await engine.app.getUrl();
+    const given = [SCRIPT, file, '--url', url, '--lines', '100', ...options];
+    return new Promise<{ code: number; out: string; error: string }>((resolve) => {
+      const child = execFile(process.execPath, given, (_failure, out, error) => {
+        resolve({ code: child.exitCode ?? -1, out: out.replace(/, [\d.]+ s\n$/, ''), error });
+      });
+    });
+  }
+
+  it('sends a file in portions, goes on where it stopped, and keeps what was refused', async () => {
+    const customer = await createCustomer(engine);
+    const line = (number: number): string =>
+      JSON.stringify({
+        idempotency_key: `import-${number}`,
+        customer_id: customer,
+        event_name: 'imported',
+        timestamp: '2026-02-01T00:00:00Z',
+      });
+    const lines = Array.from({ length: 250 }, (_, number) => line(number));
+    lines[120] = '';
+    lines[199] = '{}';
+    lines[230] = line(0);
+    const file = join(directory, 'events.ndjson');
+    await writeFile(file, lines.join('\n'));
+
+    const first = await importFile(file);
+    expect(first).toMatchObject({ code: 1, error: '' });
+    expect(first.out).toBe(`250 lines: 247 accepted, 1 duplicates, 1 rejected (${file}.rejected)`);
+    const refused = JSON.parse(await readFile(`${file}.rejected`, 'utf8')) as object;
+    expect(refused).toMatchObject({ line: 200, code: 'validation_failed' });
+
+    const again = await importFile(file);
+    expect(again.error).toContain('Going on after 250 lines');
+    const anew = await importFile(file, '--anew');
+    expect(anew.out).toContain('250 lines: 0 accepted, 248 duplicates, 1 rejected');
+  });
+
+  it('says what it needs', async () => {
+    expect(await importFile(join(directory, 'nothing'))).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('Cannot read'),
+    });
+  });
+});
