@@ -25,7 +25,11 @@ const READ = `
       WHEN 'max' THEN max(bucket.greatest)
       WHEN 'latest' THEN
         (max(ARRAY[extract(epoch FROM bucket.latest_at), bucket.latest_position, bucket.latest]))[3]
-      WHEN 'unique' THEN sum(bucket.distinct_values)
+      WHEN 'unique' THEN CASE WHEN count(bucket.group_key) < 2 THEN sum(bucket.distinct_values) ELSE (
+        SELECT count(DISTINCT value_digest) FROM usage_distinct_value
+        WHERE (stream_id, meter_id, start_at, end_at)
+          = (usage_window.stream_id, meter.id, usage_window.start_at, usage_window.end_at)
+      ) END
       WHEN 'weighted_sum' THEN sum(bucket.held_ms)
     END, 0)::text AS total
   FROM usage_window
