@@ -99,7 +99,7 @@ const recordSql = (incoming: string): string => `
   ),
   tallied AS (
     ${TALLY}
-    SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
+    SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2
     ${ADD_TO_TALLY}
   ),
   ${COUNTED},

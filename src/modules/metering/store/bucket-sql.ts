@@ -33,7 +33,6 @@ export const MOVE_BUCKETS = `
   new_value AS (
     INSERT INTO usage_distinct_value (${BUCKET}, value_digest)
     SELECT DISTINCT ${BUCKET}, ${digestOf('text')} FROM spanned WHERE text IS NOT NULL
-    ORDER BY ${BUCKET}
     ON CONFLICT DO NOTHING
     RETURNING ${BUCKET}
   ),
@@ -57,7 +56,6 @@ export const MOVE_BUCKETS = `
       ) AS piece
       GROUP BY ${BUCKET}
     ) AS change
-    ORDER BY ${BUCKET}
     ON CONFLICT (${BUCKET}) DO UPDATE SET
       events = bucket.events + excluded.events,
       total = bucket.total + excluded.total,
