@@ -110,4 +110,213 @@ describe('usage', () => {
     expect(january[1]?.description).toBe('Calls (late usage)');
     await story.verify();
   });
+
+  it('of a year is billed in one advance, and of past periods when a subscription starts in the past', async () => {
+    const story = await Story.begin(engine, '2026-12-31T00:00:00.000Z');
+    const { id: meter_id, event } = await story.meter();
+    const { id } = await story.planOf([{ ...graduated, meter_id }]);
+    for (let month = 1; month <= 12; month += 1) {
+      const day = `2026-${String(month).padStart(2, '0')}-15T12:00:00.000Z`;
+      await story.use(event, day, { n: month * 10 });
+    }
+    await story.subscribe(id, { start_at: START });
+    await story.advance('2027-02-01T00:00:00.000Z');
+    const amountOf = (n: number) => (n <= 100 ? 500 + n * 10 : 1_500 + (n - 100) * 5);
+    expect((await story.amounts()).flat()).toEqual([
+      ...[10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120].map(amountOf),
+      500,
+    ]);
+    await story.verify();
+  });
+
+  it('held over periods is billed in each of a year, by the time it was held', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter({
+      aggregation: 'weighted_sum',
+      is_recurring: true,
+    });
+    const { id } = await story.planOf([{ ...perUnit, unit_amount: '3100', meter_id }]);
+    await story.subscribe(id);
+    await story.use(event, START, { n: 2 });
+    await story.advance('2026-01-11T00:00:00.000Z');
+    await story.use(event, '2026-01-11T00:00:00.000Z', { n: 1 });
+    await story.advance('2027-01-01T00:00:00.000Z');
+    expect((await story.amounts()).flat()).toEqual([8_300, ...Array<number>(11).fill(9_300)]);
+    await story.use(event, '2026-12-31T00:00:00.000Z', { n: 31 });
+    await story.advance('2027-02-01T00:00:00.000Z');
+    expect((await story.amounts()).at(-1)).toEqual([3_100 * 34, 3_100]);
+    await story.verify();
+  });
+
+  it('is billed at each price for the time it held, when the plan changes', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter();
+    const first = await story.planOf([{ ...perUnit, meter_id, minimum_amount: 3_100 }]);
+    const second = await story.planOf([{ ...perUnit, unit_amount: '3', meter_id }]);
+    const { id } = await story.subscribe(first.id);
+    await story.advance('2026-01-11T00:00:00.000Z');
+    await story.use(event, '2026-01-05T00:00:00.000Z', { n: 10 });
+    await story.use(event, '2026-01-11T00:00:00.000Z', { n: 100 });
+    await story.use(event, '2026-01-10T23:59:59.999Z', { n: 1 });
+    await story.tell(id, 'change', { plan_id: second.id, when: 'now' });
+    await story.advance('2026-02-01T00:00:00.000Z');
+    expect(await story.lines()).toEqual([
+      [
+        ['usage', '11', 110],
+        ['usage', '100', 300],
+        ['minimum', null, 890],
+      ],
+    ]);
+    await story.verify();
+  });
+
+  it('of a trial and of a pause is not billed, and a change of the quantity leaves its price alone', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter();
+    const { id: plan } = await story.planOf([{ ...graduated, meter_id }]);
+    const { id } = await story.subscribe(plan, { trial_days: 14 });
+    await story.use(event, START, { n: 1_000 });
+    await story.advance('2026-01-20T00:00:00.000Z');
+    await story.use(event, '2026-01-20T00:00:00.000Z', { n: 60 });
+    await story.tell(id, 'change', { quantity: '5', when: 'now' });
+    await story.advance('2026-01-25T00:00:00.000Z');
+    await story.use(event, '2026-01-24T00:00:00.000Z', { n: 60 });
+    await story.tell(id, 'pause');
+    await story.use(event, '2026-01-26T00:00:00.000Z', { n: 5_000 });
+    await story.advance('2026-02-01T00:00:00.000Z');
+    await story.tell(id, 'resume');
+    await story.use(event, '2026-02-01T00:00:00.000Z', { n: 1 });
+    await story.advance('2026-02-15T00:00:00.000Z');
+    expect(await story.lines()).toEqual([
+      [
+        ['usage', '120', 1_600],
+        ['usage', '1', 510],
+      ],
+    ]);
+    await story.verify();
+  });
+
+  it('is billed when a subscription ends, which its preview says; what comes later stays pending', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter();
+    const { id: plan } = await story.planOf([{ ...perUnit, meter_id, minimum_amount: 3_100 }]);
+    const { id } = await story.subscribe(plan);
+    await story.advance('2026-01-10T12:00:00.000Z');
+    await story.use(event, '2026-01-10T11:00:00.000Z', { n: 7 });
+    await story.use(event, '2026-01-10T12:00:00.000Z', { n: 900 });
+    const path = `/v1/subscriptions/${id}/cancel?preview=true`;
+    const { body } = await engine.http.post(path).send({ when: 'now' });
+    await story.tell(id, 'cancel', { when: 'now' });
+    await story.use(event, '2026-01-09T00:00:00.000Z', { n: 500 });
+    const [invoice] = await story.invoices();
+    expect(await story.lines()).toEqual([
+      [
+        ['usage', '7', 70],
+        ['minimum', null, 930],
+      ],
+    ]);
+    expect((body as { total: number }).total).toBe(invoice?.total);
+    await story.advance('2026-06-01T00:00:00.000Z');
+    expect(await story.invoices()).toHaveLength(1);
+    await story.verify();
+  });
+
+  it('takes coupons and tax like any line, and a late one those of its own invoice', async () => {
+    const story = await Story.begin(engine, START);
+    const rate = await engine.http.post('/v1/tax-rates').send({ name: 'VAT', percentage: '20' });
+    const { id: taxRate } = rate.body as { id: string };
+    await engine.http.patch(`/v1/customers/${story.customerId}`).send({ tax_rate_ids: [taxRate] });
+    const coupon = { code: 'HALF-OFF', type: 'percent', percent_off: '50', duration: 'once' };
+    await engine.http.post('/v1/coupons').send(coupon);
+    const { id: meter_id, event } = await story.meter();
+    const { id } = await story.planOf([{ ...perUnit, meter_id, maximum_amount: 900 }]);
+    await story.subscribe(id, { coupon: 'HALF-OFF' });
+    await story.use(event, START, { n: 100 });
+    await story.advance('2026-02-05T00:00:00.000Z');
+    await story.use(event, START, { n: -70 });
+    await story.advance('2026-03-01T00:00:00.000Z');
+    expect(
+      (await story.invoices()).map(({ subtotal, discount, tax, total }) => [
+        subtotal,
+        discount,
+        tax,
+        total,
+      ]),
+    ).toEqual([
+      [900, 450, 90, 540],
+      [-450, 0, -90, -540],
+    ]);
+    await story.verify();
+  });
+
+  it('belongs to the local period that holds its instant, also where the clock is put on', async () => {
+    const story = await Story.begin(engine, '2026-03-01T12:00:00.000Z', {
+      timezone: 'America/New_York',
+    });
+    const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
+    const { id } = await story.planOf([{ ...perUnit, meter_id }], { interval: 'week' });
+    await story.subscribe(id, { billing_anchor: 'calendar' });
+    await story.advance('2026-03-20T00:00:00.000Z');
+    // Local midnights of Mondays: 05:00 UTC before 8 March, 04:00 after.
+    for (const at of [
+      '2026-03-02T04:59:59.999Z',
+      '2026-03-02T05:00:00.000Z',
+      '2026-03-09T03:59:59.999Z',
+      '2026-03-09T04:00:00.000Z',
+      '2026-03-16T03:30:00.000Z',
+    ]) {
+      await story.use(event, at);
+    }
+    await story.advance('2026-03-23T04:00:00.000Z');
+    const late = (await story.invoices()).at(-1)?.lines ?? [];
+    expect(late.map(({ quantity, period_start }) => [period_start, quantity])).toEqual([
+      ['2026-03-01T12:00:00.000Z', '1'],
+      ['2026-03-02T05:00:00.000Z', '2'],
+      ['2026-03-09T04:00:00.000Z', '2'],
+    ]);
+    await story.verify();
+  });
+
+  it('by percentage charges each event, in the order in which they happened', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter();
+    const percentage = {
+      name: 'Fees',
+      model: 'percentage',
+      timing: 'in_arrears',
+      rate: '0.012',
+      fixed_amount: 10,
+      free_units: '2',
+      free_amount: 1_000,
+      event_maximum_amount: 60,
+      meter_id,
+    };
+    const { id } = await story.planOf([percentage]);
+    await story.subscribe(id);
+    // By time: 400 is free, of 900 the 300 beyond 1000 are charged, 5000 costs 70, at most 60.
+    await story.use(event, '2026-01-01T00:00:00.003Z', { n: '5000' });
+    await story.use(event, '2026-01-01T00:00:00.001Z', { n: 400 });
+    await story.use(event, '2026-01-01T00:00:00.002Z', { n: 900 });
+    await story.advance('2026-02-01T00:00:00.000Z');
+    expect(await story.lines()).toEqual([[['usage', '6300', 74]]]);
+    await story.verify();
+  });
+
+  it('is refused a price that its meter cannot give', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id } = await story.meter({ aggregation: 'max' });
+    const timing = 'in_arrears';
+    const prices = [
+      { name: 'Fees', model: 'percentage', timing, rate: '0.1', meter_id },
+      { ...perUnit, meter_id, by_group: true },
+    ];
+    const answer = await engine.http
+      .post('/v1/plans')
+      .send({ code: 'refused', name: 'Plan', currency: 'USD', interval: 'month', prices });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({
+      code: 'price_terms_contradict',
+      errors: [{ pointer: '/prices/0/meter_id' }, { pointer: '/prices/1/by_group' }],
+    });
+  });
 });

@@ -18,7 +18,7 @@ import { addonNotFound, priceTermsContradict } from './catalog.errors';
 import { addonArchived, addonCreated, addonUpdated } from './catalog.events';
 import type { Addon, AddonChange, AddonTerms } from './domain/addon';
 import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
-import { type Price, toPrice } from './domain/price';
+import { type Price, type PriceTerms, toPrice } from './domain/price';
 import { faultsOfPrices } from './domain/price-faults';
 import { PlansRepository } from './plans.repository';
 import { PriceRules } from './price-rules';
@@ -166,6 +166,23 @@ export class CatalogService {
   /** Prices of any plan version or add-on, by id. They never change; what does not exist is left out. */
   getPrices(ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
     return this.prices.find(ids);
+  }
+
+  /** The prices of all versions of a plan, archived or not, with their currency; null where there is none. */
+  findPricesOfPlan(
+    planId: string,
+  ): Promise<{ readonly currency: string; readonly prices: readonly Price[] } | null> {
+    return this.plans.findPrices(planId);
+  }
+
+  /**
+   * Checks prices that are not to be kept, in the caller's transaction.
+   * @throws {ProblemError} `price_terms_contradict`, `reference_not_found`
+   */
+  async assertPrices(prices: readonly PriceTerms[], pointer: string): Promise<void> {
+    const faults = faultsOfPrices(prices, pointer);
+    if (faults.length > 0) throw priceTermsContradict(faults);
+    await this.priceRules.assertFit(prices, pointer);
   }
 
   private async requireAddon(

@@ -1,4 +1,4 @@
-export { planEntitlementContradicts } from './catalog.errors';
+export { planEntitlementContradicts, priceTermsContradict } from './catalog.errors';
 export { CatalogModule } from './catalog.module';
 export { CatalogService } from './catalog.service';
 export type { Addon } from './domain/addon';
@@ -23,6 +23,8 @@ export type {
   TieredPrice,
 } from './domain/price';
 export type { PriceFault } from './domain/price-faults';
+export { toPrice } from './domain/price';
 export { toRatingPrice } from './domain/rating-price';
 export { PlanEntitlementRules } from './plan-entitlement-rules';
 export { PriceRules } from './price-rules';
+export { PriceInputDto, toPriceTerms } from './dto/price-input.dto';

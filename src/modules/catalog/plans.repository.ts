@@ -12,6 +12,7 @@ import { referenceNotFound } from '../../platform/errors';
 import { planCodeTaken } from './catalog.errors';
 import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
 import { PlanEntitlementEntity } from './plan-entitlement.entity';
+import type { Price } from './domain/price';
 import { PlanVersionEntity } from './plan-version.entity';
 import { PlanEntity } from './plan.entity';
 import { PricesRepository } from './prices.repository';
@@ -83,6 +84,20 @@ export class PlansRepository {
   async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
     if (ids.length === 0) return [];
     return this.withContents(await this.versions.findBy({ id: In([...ids]) }));
+  }
+
+  /** The prices of all versions of a plan, archived or not. */
+  async findPrices(
+    planId: string,
+  ): Promise<{ readonly currency: string; readonly prices: readonly Price[] } | null> {
+    const plan = await this.plans.findOneBy({ id: planId });
+    if (plan === null) return null;
+    const versions = await this.versions.findBy({ planId });
+    const prices = await this.prices.findByOwners(
+      'planVersionId',
+      versions.map(({ id }) => id),
+    );
+    return { currency: plan.currency, prices: [...prices.values()].flat() };
   }
 
   async pageVersions(planId: string, request: PageRequest): Promise<Page<PlanVersion>> {

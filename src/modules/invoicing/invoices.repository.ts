@@ -129,6 +129,13 @@ export class InvoicesRepository {
     return { items: await this.withLines(items), next };
   }
 
+  /** Lines by id, in the order in which they were made. */
+  async findLines(ids: readonly string[]): Promise<readonly InvoiceLine[]> {
+    if (ids.length === 0) return [];
+    const byId = 'WHERE id = ANY ($1) ORDER BY id';
+    return (await this.database.select(InvoiceLineEntity, byId, [ids])).map(toLine);
+  }
+
   /** Writes what happens to an invoice after it was made. */
   async update(invoice: Invoice): Promise<void> {
     const { lines: _lines, id, ...columns } = invoice;

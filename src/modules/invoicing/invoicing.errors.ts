@@ -193,3 +193,17 @@ export const creditNoteSettled = defineProblem(
   },
   (id: string) => ({ detail: `What the credit note ${id} gave was used.` }),
 );
+
+export const simulatedPriceUnmatched = defineProblem(
+  {
+    code: 'simulated_price_unmatched',
+    kind: 'rule_broken',
+    title: 'A price takes the place of none that was sold',
+    meaning:
+      'In a simulation each price takes the place of those of the plan with its name, once, and has their meter and `by_group`. A flat price can be replaced by a flat one alone: no quantity is known that it was sold for.',
+  },
+  (faults: readonly { readonly pointer: string; readonly message: string }[]) => ({
+    detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
+    errors: faults.map((fault) => ({ ...fault, code: 'unmatched' })),
+  }),
+);

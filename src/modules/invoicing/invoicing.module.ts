@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { InvoicingRemoval } from './invoicing-removal';
+import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
@@ -30,6 +31,10 @@ import { InvoicesService } from './invoices.service';
 import { IssueInvoiceService } from './issue-invoice.service';
 import { ReissueInvoiceService } from './reissue-invoice.service';
 import { PrintInvoiceService } from './print-invoice.service';
+import { ChargedEventsService } from './charged-events.service';
+import { SimulatePricesService } from './simulate-prices.service';
+import { SimulationRepository } from './simulation.repository';
+import { SimulationsController } from './simulations.controller';
 import { UsageQuotesService } from './usage-quotes.service';
 import { UsageReadingsService } from './usage-readings.service';
 
@@ -42,19 +47,23 @@ import { UsageReadingsService } from './usage-readings.service';
       CreditGrantEntity,
       CreditNoteEntity,
     ]),
+    CatalogModule,
     CouponsModule,
     CustomersModule,
     LedgerModule,
     MeteringModule,
     TestClocksModule,
   ],
-  controllers: [InvoicesController, CreditNotesController],
+  controllers: [InvoicesController, CreditNotesController, SimulationsController],
   providers: [
     InvoicingRemoval,
     InvoicesRepository,
     CreditGrantsRepository,
     CreditNotesRepository,
+    ChargedEventsService,
     UsageReadingsService,
+    SimulationRepository,
+    SimulatePricesService,
     UsageQuotesService,
     BillingFactsService,
     InvoiceBooks,

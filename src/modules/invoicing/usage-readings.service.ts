@@ -1,29 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { multiply, parseExact, rational, type Rational, ZERO } from '../../core/decimal';
+import { multiply, rational, type Rational, ZERO } from '../../core/decimal';
 import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
-import { chargeEvents, type ChargedEvents, type PercentagePrice } from '../../core/rating';
 import type { Period } from '../../core/time';
-import {
-  type EventPage,
-  type Meter,
-  MetersService,
-  UsageBillingService,
-  type UsageQuery,
-  UsageService,
-} from '../metering';
+import { type Meter, MetersService, UsageBillingService, UsageService } from '../metering';
+import { ChargedEventsService } from './charged-events.service';
 import type { CountedUsage } from './domain/decide-usage-lines';
 import type { Invoice } from './domain/invoice';
 import { fromJson } from './domain/json';
 import type { InvoiceOrder, UsageOrder } from './domain/order';
-import type { BilledUsage, UsageGroup, UsagePart, UsageReading } from './domain/usage';
+import type { BilledUsage, UsagePart, UsageReading } from './domain/usage';
 import { billOf, toUsageOrder } from './domain/usage-bill';
 import { InvoicesRepository } from './invoices.repository';
 
 type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines'>;
-
-/** Events of a percentage price that are read at once. */
-const EVENTS_AT_ONCE = 1_000;
 
 interface Asked {
   readonly customerId: string;
@@ -40,6 +30,7 @@ export class UsageReadingsService {
     private readonly usage: UsageService,
     private readonly billing: UsageBillingService,
     private readonly invoices: InvoicesRepository,
+    private readonly charges: ChargedEventsService,
   ) {}
 
   /**
@@ -117,29 +108,11 @@ export class UsageReadingsService {
         events,
         charged:
           rating.model === 'percentage'
-            ? await this.charge(rating, query, isByGroup ? group : null)
+            ? await this.charges.charge(rating, query, isByGroup ? group : null)
             : null,
       });
     }
     return { meter: termsOf(meter), upToPosition, parts };
-  }
-
-  private async charge(
-    price: PercentagePrice,
-    query: UsageQuery,
-    group: UsageGroup | null,
-  ): Promise<ChargedEvents> {
-    const { valueProperty } = query.meter;
-    invariant(valueProperty !== null, 'a percentage is one of what a property says');
-    const charger = chargeEvents(price);
-    let after: string | null = null;
-    do {
-      const request = { after, limit: EVENTS_AT_ONCE };
-      const page: EventPage = await this.usage.listCounted(query, group, request);
-      for (const { properties } of page.items) charger.add(numberOf(properties[valueProperty]));
-      after = page.next;
-    } while (after !== null);
-    return charger.charged();
   }
 
   /** Usage comes late to the next invoice that says anything else. */
@@ -188,14 +161,6 @@ function shareOf(part: Period, full: Period): Rational {
 function termsOf(meter: Meter): UsageReading['meter'] {
   const { id, key, eventName, aggregation, valueProperty, filters, groupBy: names } = meter;
   return { id, key, eventName, aggregation, valueProperty, filters, groupBy: names };
-}
-
-/** What an event that was counted holds: a number of JSON, or a decimal as text. */
-function numberOf(value: unknown): Rational {
-  const [, digits = '', exponent = '0'] = /^([^e]+)(?:e(.+))?$/.exec(String(value)) ?? [];
-  const power = 10n ** BigInt(Math.abs(Number(exponent)));
-  const exact = parseExact(digits);
-  return multiply(exact, Number(exponent) < 0 ? rational(1n, power) : rational(power));
 }
 
 function required(meter: Meter | undefined): Meter {

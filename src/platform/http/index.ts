@@ -28,6 +28,7 @@ export { linesOf } from './ndjson';
 export { NoFields } from './no-fields.guard';
 export { Operation } from './operation';
 export { sendFile } from './file';
+export { sendLines } from './send-lines';
 export { ProblemFilter } from './problem.filter';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';

@@ -129,7 +129,7 @@ export function ratePart(
 }
 
 /** The part that a trace keeps. */
-function partOf(traced: TracedPart): UsagePart {
+export function partOf(traced: TracedPart): UsagePart {
   const { group, quantity, events, charged } = traced;
   return {
     group,

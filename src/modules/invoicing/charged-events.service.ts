@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { multiply, parseExact, rational, type Rational } from '../../core/decimal';
+import { invariant } from '../../core/invariant';
+import { chargeEvents, type ChargedEvents, type PercentagePrice } from '../../core/rating';
+import { type EventPage, type UsageQuery, UsageService } from '../metering';
+import type { UsageGroup } from './domain/usage';
+
+const EVENTS_AT_ONCE = 1_000;
+
+/** Reads the events that a percentage price charges, some at a time. */
+@Injectable()
+export class ChargedEventsService {
+  constructor(private readonly usage: UsageService) {}
+
+  /**
+   * What the price charges for the events that a reading counts, in the order in which they happened.
+   * @param group null: of all groups
+   */
+  async charge(
+    price: PercentagePrice,
+    query: UsageQuery,
+    group: UsageGroup | null,
+  ): Promise<ChargedEvents> {
+    const { valueProperty } = query.meter;
+    invariant(valueProperty !== null, 'a percentage is one of what a property says');
+    const charger = chargeEvents(price);
+    let after: string | null = null;
+    do {
+      const request = { after, limit: EVENTS_AT_ONCE };
+      const page: EventPage = await this.usage.listCounted(query, group, request);
+      for (const { properties } of page.items) charger.add(numberOf(properties[valueProperty]));
+      after = page.next;
+    } while (after !== null);
+    return charger.charged();
+  }
+}
+
+/** What an event that was counted holds: a number of JSON, or a decimal as text. */
+function numberOf(value: unknown): Rational {
+  const [, digits = '', exponent = '0'] = /^([^e]+)(?:e(.+))?$/.exec(String(value)) ?? [];
+  const power = 10n ** BigInt(Math.abs(Number(exponent)));
+  return multiply(
+    parseExact(digits),
+    exponent.startsWith('-') ? rational(1n, power) : rational(power),
+  );
+}

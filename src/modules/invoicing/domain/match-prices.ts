@@ -1,0 +1,55 @@
+import type { Price } from '../../../core/rating';
+
+/** A price as a simulation sees it: one that was sold, or one that would take its place. */
+export interface NamedPrice {
+  readonly name: string;
+  readonly meterId: string | null;
+  readonly isByGroup: boolean;
+  readonly rating: Price;
+  readonly minimumMinor: bigint | null;
+  readonly maximumMinor: bigint | null;
+}
+
+export interface MatchFault {
+  /** The place of the new price in its list. */
+  readonly index: number;
+  readonly message: string;
+}
+
+/**
+ * Which new price takes the place of each that was sold, by name. A sold price that none takes the place of is sold no
+ * more. One replaces only what is counted in the same way; and of what a flat price was sold for no quantity is known.
+ */
+export function matchPrices<Sold extends NamedPrice>(
+  sold: readonly Sold[],
+  offered: readonly NamedPrice[],
+): {
+  readonly replacements: ReadonlyMap<Sold, NamedPrice | null>;
+  readonly faults: readonly MatchFault[];
+} {
+  const faults = offered.flatMap((price, index) => {
+    const message = faultOf(price, index, sold, offered);
+    return message === null ? [] : [{ index, message }];
+  });
+  const replacements = new Map(
+    sold.map((price) => [price, offered.find(({ name }) => name === price.name) ?? null] as const),
+  );
+  return { replacements, faults };
+}
+
+function faultOf(
+  price: NamedPrice,
+  index: number,
+  sold: readonly NamedPrice[],
+  offered: readonly NamedPrice[],
+): string | null {
+  if (offered.findIndex(({ name }) => name === price.name) !== index) return 'has a name twice';
+  const replaced = sold.filter(({ name }) => name === price.name);
+  if (replaced.length === 0) return 'has the name of no price of the plan';
+  if (replaced.some(({ meterId }) => meterId !== price.meterId)) return 'has another meter';
+  if (replaced.some(({ isByGroup }) => isByGroup !== price.isByGroup)) {
+    return 'is by group where the other is not';
+  }
+  const wasFlat = replaced.some(({ rating }) => rating.model === 'flat');
+  return wasFlat && price.rating.model !== 'flat' ? 'replaces a flat price' : null;
+}

@@ -1,0 +1,194 @@
+import { add, parseDecimal, rational, ZERO, type Rational } from '../../../core/decimal';
+import { groupBy } from '../../../core/grouping';
+import { invariant } from '../../../core/invariant';
+import { creditForUnused } from '../../../core/invoice';
+import type { Proration } from '../../../core/proration';
+import { rate, roundAtLine, trueUp, type Price } from '../../../core/rating';
+import type { InvoiceLine } from './invoice';
+import type { CreditTrace } from './trace';
+import { correctionOf, ratePart, type UsagePart, type UsageTrace } from './usage';
+
+/** What takes the place of a price. */
+export interface SimulatedPrice {
+  readonly rating: Price;
+  readonly minimumMinor: bigint | null;
+  readonly maximumMinor: bigint | null;
+}
+
+/** What a usage line billed, as the new price needs it. */
+export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
+
+/** The lines that bill a period with its limits, or one line that takes something of it back or comes late to it. */
+interface Bill {
+  readonly lines: readonly InvoiceLine[];
+  readonly chargedMinor: bigint;
+  readonly trueUpMinor: bigint;
+}
+
+/**
+ * What the lines of an item would have come to at another price, in minor units before discount and tax: each charge and
+ * each usage rated anew, limits trued up anew, late usage and unused parts worked out from the new amounts. At the same
+ * price it is what the lines came to.
+ *
+ * @param lines in the order in which they were made
+ */
+export function simulateItem(
+  lines: readonly InvoiceLine[],
+  price: SimulatedPrice,
+  partsOf: PartsOf,
+): bigint {
+  const bills: Bill[] = [];
+  // What comes late or is taken back, is so of charges: of a reissue they may have been made later.
+  const [charges, others] = [lines.filter(isCharge), lines.filter((line) => !isCharge(line))];
+  for (const together of groupBy([...charges, ...others], billOf).values()) {
+    bills.push(billAgain(together, price, bills, partsOf));
+  }
+  return totalOf(bills);
+}
+
+function billAgain(
+  lines: readonly InvoiceLine[],
+  price: SimulatedPrice,
+  before: readonly Bill[],
+  partsOf: PartsOf,
+): Bill {
+  const [first] = lines;
+  invariant(first !== undefined, 'a bill has a line');
+  const { trace } = first;
+  if (trace.kind === 'credit') {
+    return alone(first, creditAgain(first, trace, price, before));
+  }
+  if (trace.kind === 'usage' && trace.corrects !== null) {
+    return alone(first, correctAgain(first, trace, price, before, partsOf));
+  }
+  const charges = lines.filter((line) => line.trace.kind !== 'true_up');
+  const chargedMinor =
+    charges.length === 0
+      ? amountOfNothing(price.rating)
+      : charges.reduce((total, line) => total + chargeAgain(line, price, partsOf), 0n);
+  const { minimumMinor, maximumMinor } = price;
+  const due = trueUp(chargedMinor, { minimumMinor, maximumMinor }, prorationOf(lines));
+  return { lines, chargedMinor, trueUpMinor: due?.amountMinor ?? 0n };
+}
+
+function chargeAgain({ trace, ...line }: InvoiceLine, price: SimulatedPrice, partsOf: PartsOf) {
+  if (trace.kind === 'rated') {
+    return roundAtLine(fullAmount(price.rating, trace.quantity), trace.proration);
+  }
+  invariant(trace.kind === 'usage', 'an item is billed by a quantity or by its usage');
+  return ratedMinor(partsOf({ ...line, trace }, trace), price.rating);
+}
+
+function correctAgain(
+  line: InvoiceLine,
+  trace: UsageTrace,
+  { rating, minimumMinor, maximumMinor }: SimulatedPrice,
+  before: readonly Bill[],
+  partsOf: PartsOf,
+): bigint {
+  invariant(trace.corrects !== null, 'late usage corrects what was billed');
+  const billedMinor = totalOf(before.filter(({ lines }) => lines.some(isOfPeriod(line))));
+  // What was discounted or taken back of the old amounts is taken to be so of the new ones.
+  const heldMinor = trace.corrects.heldMinor + billedMinor - trace.corrects.amountMinor;
+  return correctionOf(
+    ratedMinor(partsOf(line, trace), rating),
+    { ...trace.limits, minimumMinor, maximumMinor },
+    { amountMinor: billedMinor, heldMinor: heldMinor > 0n ? heldMinor : 0n },
+  );
+}
+
+function creditAgain(
+  line: InvoiceLine,
+  trace: CreditTrace,
+  price: SimulatedPrice,
+  before: readonly Bill[],
+): bigint {
+  const credited = before.find(({ lines }) => lines.some(({ id }) => id === line.creditsLineId));
+  const charge = credited?.lines.find(({ id }) => id === line.creditsLineId);
+  if (credited === undefined || charge?.trace.kind !== 'rated') return line.amount;
+  const earlier = before.filter(({ lines: [one] }) => one?.creditsLineId === line.creditsLineId);
+  const oldCreditsMinor = earlier.reduce(
+    (total, { lines: [one] }) => total - (one?.amount ?? 0n),
+    0n,
+  );
+  const byNotesMinor = trace.creditedMinor - oldCreditsMinor;
+  const amountMinor = credited.chargedMinor + credited.trueUpMinor;
+  const creditedMinor = lesser(byNotesMinor - totalOf(earlier), amountMinor);
+  return -creditForUnused(
+    {
+      fullAmount: add(
+        fullAmount(price.rating, charge.trace.quantity),
+        unprorated(credited.trueUpMinor, charge.trace.proration),
+      ),
+      proration: charge.trace.proration,
+      amountMinor,
+      discountMinor: lesser(trace.discountMinor, amountMinor - creditedMinor),
+      creditedMinor,
+    },
+    trace.unused,
+  );
+}
+
+/** What belongs on one bill: the charges of a period on an invoice, with their limits; other lines are alone. */
+function billOf(line: InvoiceLine): string {
+  const { id, invoiceId, period } = line;
+  return !isCharge(line)
+    ? id
+    : `${invoiceId} ${period?.startAt.getTime()} ${period?.endAt.getTime()}`;
+}
+
+function isCharge({ trace }: InvoiceLine): boolean {
+  return trace.kind !== 'credit' && !(trace.kind === 'usage' && trace.corrects !== null);
+}
+
+function alone(line: InvoiceLine, chargedMinor: bigint): Bill {
+  return { lines: [line], chargedMinor, trueUpMinor: 0n };
+}
+
+function isOfPeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean {
+  return (line) =>
+    line.kind !== 'credit' &&
+    line.period?.startAt.getTime() === period?.startAt.getTime() &&
+    line.period?.endAt.getTime() === period?.endAt.getTime();
+}
+
+/** What of a full period the limits of a bill are for. */
+function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
+  switch (first?.trace.kind) {
+    case 'rated':
+    case 'true_up':
+      return first.trace.proration;
+    case 'usage':
+      return first.trace.limits.proration;
+    default:
+      return null;
+  }
+}
+
+function ratedMinor(parts: readonly UsagePart[], price: Price): bigint {
+  return parts.reduce((total, part) => total + ratePart(price, part).amountMinor, 0n);
+}
+
+function fullAmount(price: Price, quantity: string): Rational {
+  return rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount;
+}
+
+/** A minimum that was due without any usage. */
+function amountOfNothing(price: Price): bigint {
+  return price.model === 'percentage'
+    ? 0n
+    : roundAtLine(rate(price, { kind: 'quantity', quantity: ZERO }).amount, null);
+}
+
+function unprorated(amountMinor: bigint, proration: Proration | null): Rational {
+  const { numerator, denominator } = proration ?? { numerator: 1n, denominator: 1n };
+  return numerator === 0n ? ZERO : rational(amountMinor * denominator, numerator);
+}
+
+function totalOf(bills: readonly Bill[]): bigint {
+  return bills.reduce((total, bill) => total + bill.chargedMinor + bill.trueUpMinor, 0n);
+}
+
+function lesser(left: bigint, right: bigint): bigint {
+  return left < right ? left : right;
+}

@@ -1,0 +1,189 @@
+import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
+import { Database } from '../../platform/database';
+import { referenceNotFound } from '../../platform/errors';
+import { CatalogService, type Price, type PriceTerms, toPrice, toRatingPrice } from '../catalog';
+import { type Meter, MetersService } from '../metering';
+import { ChargedEventsService } from './charged-events.service';
+import type { InvoiceLine } from './domain/invoice';
+import { matchPrices, type NamedPrice } from './domain/match-prices';
+import { simulateItem } from './domain/simulate';
+import { partOf, type UsagePart, type UsageTrace } from './domain/usage';
+import { simulatedPriceUnmatched } from './invoicing.errors';
+import { type BilledLine, SimulationRepository } from './simulation.repository';
+
+const CUSTOMERS_AT_ONCE = 50;
+
+export interface SimulationCommand {
+  readonly planId: string;
+  readonly prices: readonly PriceTerms[];
+  /** Billing periods that begin within are simulated. */
+  readonly from: Date;
+  readonly to: Date;
+  /** Null: all. */
+  readonly customerIds: readonly string[] | null;
+}
+
+/** Amounts in minor units before discounts and tax. */
+export interface Amounts {
+  readonly oldMinor: bigint;
+  readonly newMinor: bigint;
+}
+
+export type SimulationStep =
+  | { readonly kind: 'progress'; readonly customers: number; readonly of: number }
+  | ({ readonly kind: 'customer'; readonly customerId: string } & Amounts)
+  | ({
+      readonly kind: 'totals';
+      readonly currency: string;
+      readonly customers: number;
+      /** Who would have paid less, and more. */
+      readonly winners: number;
+      readonly losers: number;
+    } & Amounts);
+
+interface Setup {
+  readonly command: SimulationCommand;
+  readonly currency: string;
+  /** What takes the place of each price of the plan; null: nothing. */
+  readonly replacements: ReadonlyMap<string, NamedPrice | null>;
+  readonly meters: ReadonlyMap<string, Meter>;
+}
+
+/** Says what customers would have paid at other prices. It writes nothing and locks nothing. */
+@Injectable()
+export class SimulatePricesService {
+  constructor(
+    private readonly database: Database,
+    private readonly catalog: CatalogService,
+    private readonly meters: MetersService,
+    private readonly charges: ChargedEventsService,
+    private readonly history: SimulationRepository,
+  ) {}
+
+  /**
+   * Checks what is asked, and then gives step by step what was billed for the plan and what the new prices would have come
+   * to, customer by customer, some at a time.
+   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`
+   */
+  async simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
+    return this.steps(await this.setup(command));
+  }
+
+  private async setup(command: SimulationCommand): Promise<Setup> {
+    const sold = await this.catalog.findPricesOfPlan(command.planId);
+    if (sold === null) throw referenceNotFound('/plan_id', command.planId);
+    await this.database.transaction(() => this.catalog.assertPrices(command.prices, '/prices'));
+    const named = sold.prices.map((price) => ({ ...namedOf(price), id: price.id }));
+    const offered = command.prices.map((terms) => namedOf(toPrice('', terms)));
+    const { replacements, faults } = matchPrices(named, offered);
+    if (faults.length > 0) {
+      throw simulatedPriceUnmatched(
+        faults.map(({ index, message }) => ({ pointer: `/prices/${index}`, message })),
+      );
+    }
+    const meterIds = offered.flatMap(({ meterId }) => meterId ?? []);
+    return {
+      command,
+      currency: sold.currency,
+      replacements: new Map([...replacements].map(([{ id }, price]) => [id, price])),
+      meters: await this.meters.getAll([...new Set(meterIds)]),
+    };
+  }
+
+  private async *steps(setup: Setup): AsyncGenerator<SimulationStep> {
+    const { customerIds } = setup.command;
+    const of = customerIds?.length ?? (await this.history.countCustomers());
+    const totals = { customers: 0, oldMinor: 0n, newMinor: 0n, winners: 0, losers: 0 };
+    let read = 0;
+    let last = '';
+    for (;;) {
+      const page =
+        customerIds === null
+          ? await this.history.customersAfter(last, CUSTOMERS_AT_ONCE)
+          : customerIds.slice(read, read + CUSTOMERS_AT_ONCE);
+      if (page.length === 0) break;
+      last = page.at(-1) ?? last;
+      read += page.length;
+      for (const one of await this.simulateCustomers(setup, page)) {
+        totals.customers += 1;
+        totals.oldMinor += one.oldMinor;
+        totals.newMinor += one.newMinor;
+        if (one.newMinor < one.oldMinor) totals.winners += 1;
+        if (one.newMinor > one.oldMinor) totals.losers += 1;
+        yield { kind: 'customer', ...one };
+      }
+      yield { kind: 'progress', customers: read, of };
+    }
+    yield { kind: 'totals', currency: setup.currency, ...totals };
+  }
+
+  private async simulateCustomers(
+    setup: Setup,
+    customerIds: readonly string[],
+  ): Promise<readonly ({ readonly customerId: string } & Amounts)[]> {
+    const { command, replacements } = setup;
+    const priceIds = [...replacements.keys()];
+    const billed = await this.history.billedLines(customerIds, priceIds, command);
+    const simulated: ({ readonly customerId: string } & Amounts)[] = [];
+    for (const [customerId, ofCustomer] of groupBy(billed, (one) => one.customerId)) {
+      const oldMinor = ofCustomer.reduce((total, { line }) => total + line.amount, 0n);
+      let newMinor = 0n;
+      for (const ofItem of groupBy(ofCustomer, ({ line }) => line.itemId).values()) {
+        newMinor += await this.simulateItem(setup, ofItem);
+      }
+      simulated.push({ customerId, oldMinor, newMinor });
+    }
+    return simulated;
+  }
+
+  private async simulateItem(
+    { replacements, meters }: Setup,
+    billed: readonly BilledLine[],
+  ): Promise<bigint> {
+    const price = replacements.get(billed[0]?.line.priceId ?? '') ?? null;
+    if (price === null) return 0n;
+    const parts = new Map<string, readonly UsagePart[]>();
+    for (const { customerId, line } of billed) {
+      if (line.trace.kind !== 'usage') continue;
+      const meter = meters.get(line.trace.meter.id);
+      parts.set(line.id, await this.partsOf(customerId, line.trace, price, meter));
+    }
+    const lines: readonly InvoiceLine[] = billed.map(({ line }) => line);
+    return simulateItem(lines, price, ({ id }) => parts.get(id) ?? []);
+  }
+
+  /** What a line counted, with what the new price charges for its events where that is a percentage. */
+  private async partsOf(
+    customerId: string,
+    trace: UsageTrace,
+    { rating }: NamedPrice,
+    meter: Meter | undefined,
+  ): Promise<readonly UsagePart[]> {
+    const { period, upToPosition } = trace;
+    const parts: UsagePart[] = [];
+    for (const traced of trace.parts) {
+      const charged =
+        rating.model === 'percentage' && meter !== undefined
+          ? await this.charges.charge(
+              rating,
+              { customerId, meter, period, upToPosition },
+              traced.group,
+            )
+          : null;
+      parts.push({ ...partOf(traced), charged });
+    }
+    return parts;
+  }
+}
+
+function namedOf(price: Price): NamedPrice {
+  return {
+    name: price.name,
+    meterId: price.meterId,
+    isByGroup: price.isByGroup,
+    rating: toRatingPrice(price),
+    minimumMinor: price.minimumAmount,
+    maximumMinor: price.maximumAmount,
+  };
+}

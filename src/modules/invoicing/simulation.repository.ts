@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { InvoiceLine } from './domain/invoice';
+import { InvoicesRepository } from './invoices.repository';
+
+const COUNT_CUSTOMERS = `
+  SELECT count(DISTINCT customer_id)::int AS count FROM invoice WHERE subscription_id IS NOT NULL`;
+
+const CUSTOMERS_AFTER = `
+  SELECT DISTINCT customer_id FROM invoice
+  WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
+
+/** A void invoice bills nothing, and what it is reissued as does. */
+const BILLED = `
+  SELECT line.id, invoice.customer_id
+  FROM invoice JOIN invoice_line line ON line.invoice_id = invoice.id
+  WHERE invoice.customer_id = ANY ($1) AND invoice.subscription_id IS NOT NULL
+    AND invoice.status IN ('open', 'paid', 'uncollectible') AND line.price_id = ANY ($2)
+    AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
+
+export interface BilledLine {
+  readonly customerId: string;
+  readonly line: InvoiceLine;
+}
+
+/** Reads what was billed, customer by customer, without a lock. */
+@Injectable()
+export class SimulationRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+  ) {}
+
+  async countCustomers(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(COUNT_CUSTOMERS);
+    return row?.count ?? 0;
+  }
+
+  /** Those that subscriptions were billed to, by ascending id. */
+  async customersAfter(id: string, most: number): Promise<readonly string[]> {
+    const rows = await this.database.query<{ customer_id: string }>(CUSTOMERS_AFTER, [id, most]);
+    return rows.map(({ customer_id: customerId }) => customerId);
+  }
+
+  /** The lines that billed these prices for periods that begin within, in the order in which they were made. */
+  async billedLines(
+    customerIds: readonly string[],
+    priceIds: readonly string[],
+    { from, to }: { readonly from: Date; readonly to: Date },
+  ): Promise<readonly BilledLine[]> {
+    const found = await this.database.query<{ id: string; customer_id: string }>(BILLED, [
+      customerIds,
+      priceIds,
+      from,
+      to,
+    ]);
+    const customerOf = new Map(found.map((row) => [row.id, row.customer_id]));
+    const lines = await this.invoices.findLines([...customerOf.keys()]);
+    return lines.map((line) => ({ customerId: customerOf.get(line.id) ?? '', line }));
+  }
+}

@@ -1,0 +1,41 @@
+import { Body, Controller, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { referenceNotFound } from '../../platform/errors';
+import { Operation, sendLines } from '../../platform/http';
+import { priceTermsContradict } from '../catalog';
+import {
+  SimulatePricesDto,
+  toSimulationCommand,
+  toSimulationLine,
+} from './dto/simulate-prices.dto';
+import { simulatedPriceUnmatched } from './invoicing.errors';
+import { SimulatePricesService, type SimulationStep } from './simulate-prices.service';
+
+@ApiTags('Plans')
+@Controller('v1/prices/simulations')
+export class SimulationsController {
+  constructor(private readonly simulating: SimulatePricesService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Simulate a change of prices',
+    description:
+      'Rates what was billed for a plan anew, at other prices, and changes nothing. The answer is a line of JSON for each ' +
+      'step: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
+      '`progress` with the `customers` read so far `of` all; at the end `totals` with the number of `customers`, of ' +
+      '`winners`, who would have paid less, and of `losers`. An answer without `totals` was cut off.',
+    status: 200,
+    file: 'application/x-ndjson',
+    reads: 'body',
+    problems: [referenceNotFound, priceTermsContradict, simulatedPriceUnmatched],
+  })
+  async simulatePrices(@Body() body: SimulatePricesDto, @Res() response: Response): Promise<void> {
+    const steps = await this.simulating.simulate(toSimulationCommand(body));
+    await sendLines(response, toLines(steps));
+  }
+}
+
+async function* toLines(steps: AsyncIterable<SimulationStep>): AsyncGenerator<object> {
+  for await (const step of steps) yield toSimulationLine(step);
+}

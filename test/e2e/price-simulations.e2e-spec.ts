@@ -1,0 +1,180 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const START = '2026-01-01T00:00:00.000Z';
+const RANGE = { from: START, to: '2027-01-01T00:00:00.000Z' };
+
+const calls = {
+  name: 'Calls',
+  model: 'graduated',
+  timing: 'in_arrears',
+  tiers: [
+    { up_to: '100', unit_amount: '10', flat_amount: 500 },
+    { up_to: null, unit_amount: '5' },
+  ],
+  minimum_amount: 1_200,
+};
+const fees = { name: 'Fees', model: 'percentage', timing: 'in_arrears', rate: '0.1' };
+const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_100 };
+const seats = {
+  name: 'Seats',
+  model: 'per_unit',
+  timing: 'in_advance',
+  unit_amount: '310',
+  maximum_amount: 700,
+};
+
+interface Step {
+  readonly type: 'customer' | 'progress' | 'totals';
+  readonly customer_id?: string;
+  readonly old_amount?: number;
+  readonly new_amount?: number;
+}
+
+describe('a simulation of prices', () => {
+  let engine: TestApp;
+  let plan: string;
+  let prices: readonly object[];
+  const stories: Story[] = [];
+
+  async function simulate(body: object): Promise<readonly Step[]> {
+    const answer = await engine.http
+      .post('/v1/prices/simulations')
+      .send({ plan_id: plan, ...RANGE, ...body });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toContain('application/x-ndjson');
+    return answer.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Step);
+  }
+
+  const amountsOf = async (story: Story): Promise<number> =>
+    (await story.invoices()).reduce((total, { subtotal }) => total + subtotal, 0);
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    const first = await Story.begin(engine, START);
+    const { id: meter_id, event } = await first.meter();
+    prices = [base, seats, { ...calls, meter_id }, { ...fees, meter_id }];
+    plan = (await first.planOf(prices)).id;
+    for (const quantity of ['1', '4']) {
+      const story = quantity === '1' ? first : await Story.begin(engine, START);
+      stories.push(story);
+      const { id } = await story.subscribe(plan, { quantity });
+      await story.use(event, START, { n: Number(quantity) * 60 });
+      await story.advance('2026-02-11T00:00:00.000Z');
+      await story.use(event, '2026-01-20T00:00:00.000Z', { n: 15 });
+      await story.tell(id, 'change', { quantity: '2', when: 'now' });
+      await story.advance('2026-03-17T00:00:00.000Z');
+      await story.use(event, '2026-03-16T00:00:00.000Z', { n: '12.5' });
+      await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    }
+  });
+
+  afterAll(() => engine.close());
+
+  it('with the same prices gives what was invoiced, to the cent', async () => {
+    const steps = await simulate({ prices });
+    const [one, other] = stories;
+    if (one === undefined || other === undefined) throw new Error('two stories were told');
+    const [first, second] = [await amountsOf(one), await amountsOf(other)];
+    expect(steps).toEqual([
+      {
+        type: 'customer',
+        customer_id: one.customerId,
+        old_amount: first,
+        new_amount: first,
+        difference: 0,
+      },
+      {
+        type: 'customer',
+        customer_id: other.customerId,
+        old_amount: second,
+        new_amount: second,
+        difference: 0,
+      },
+      { type: 'progress', customers: 2, of: 2 },
+      {
+        type: 'totals',
+        currency: 'USD',
+        customers: 2,
+        winners: 0,
+        losers: 0,
+        old_amount: first + second,
+        new_amount: first + second,
+        difference: 0,
+      },
+    ]);
+    await one.verify();
+  });
+
+  it('with other prices gives what customers at those prices were invoiced', async () => {
+    const [sold] = stories;
+    if (sold === undefined) throw new Error('a story was told');
+    const meters = prices.flatMap((price) => ('meter_id' in price ? [price.meter_id] : []));
+    const dearer = [
+      { ...base, amount: 6_200 },
+      { ...seats, unit_amount: '155', maximum_amount: null },
+      {
+        ...calls,
+        model: 'volume',
+        minimum_amount: null,
+        maximum_amount: 1_300,
+        meter_id: meters[0],
+      },
+      { ...fees, rate: '0.2', fixed_amount: 7, free_units: '1', meter_id: meters[1] },
+    ];
+    const steps = await simulate({ prices: dearer, customer_ids: [sold.customerId] });
+    const other = await Story.begin(engine, START);
+    const { id: planId } = await other.planOf(dearer);
+    const { id } = await other.subscribe(planId, { quantity: '1' });
+    const { body } = await engine.http.get(`/v1/meters/${String(meters[0])}`);
+    const { event_name: event } = body as { event_name: string };
+    await other.use(event, START, { n: 60 });
+    await other.advance('2026-02-11T00:00:00.000Z');
+    await other.use(event, '2026-01-20T00:00:00.000Z', { n: 15 });
+    await other.tell(id, 'change', { quantity: '2', when: 'now' });
+    await other.advance('2026-03-17T00:00:00.000Z');
+    await other.use(event, '2026-03-16T00:00:00.000Z', { n: '12.5' });
+    await other.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    expect(steps[0]).toMatchObject({
+      customer_id: sold.customerId,
+      old_amount: await amountsOf(sold),
+      new_amount: await amountsOf(other),
+    });
+    expect(steps.at(-1)).toMatchObject({ type: 'totals', customers: 1, winners: 0, losers: 1 });
+  });
+
+  it('sells no more what it leaves out, and takes periods that begin within', async () => {
+    const [{ amount }] = [base];
+    const steps = await simulate({ prices: [base], to: '2026-02-01T00:00:00.000Z' });
+    expect(steps.filter(({ type }) => type === 'customer')).toMatchObject([
+      { new_amount: amount },
+      { new_amount: amount },
+    ]);
+    expect(steps.at(-1)).toMatchObject({ winners: 2, losers: 0 });
+  });
+
+  it('writes nothing', async () => {
+    const count = `SELECT (SELECT count(*) FROM event)::int AS events, (SELECT count(*) FROM invoice)::int AS invoices`;
+    const before = await engine.database.query(count);
+    await simulate({ prices });
+    expect(await engine.database.query(count)).toEqual(before);
+  });
+
+  it.each([
+    [{ plan_id: 'plan_01h455vb4pex5vsknk084sn02q' }, 422, 'reference_not_found'],
+    [{ prices: [{ ...base, name: 'Other' }] }, 422, 'simulated_price_unmatched'],
+    [{ prices: [base, base] }, 422, 'simulated_price_unmatched'],
+    [{ prices: [calls] }, 422, 'simulated_price_unmatched'],
+    [{ prices: [{ ...seats, name: 'Base' }] }, 422, 'simulated_price_unmatched'],
+    [{ prices: [{ ...base, unit_amount: '1' }] }, 422, 'price_terms_contradict'],
+    [{ prices: [] }, 400, 'validation_failed'],
+  ] as const)('refuses %j: %d %s', async (body, status, code) => {
+    const answer = await engine.http
+      .post('/v1/prices/simulations')
+      .send({ plan_id: plan, prices, ...RANGE, ...body });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ code });
+  });
+});
