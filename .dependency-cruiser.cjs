@@ -79,13 +79,14 @@ const rules = [
     name: 'dto-at-the-edge',
     comment:
       'The wire stays at the edge: dto/ is used by the controllers, dto/ and the events of its own module; ' +
-      'alone the invoice is also what a preview of another module answers with.',
+      'alone invoices, prices and usage events are asked for and shown by other modules as well.',
     from: {
       pathNot: [
         `${ANY_MODULE}${atAnyDepth('dto/')}`,
         '\\.(controller|events)\\.ts$',
-        // A preview answers the invoice it would make, in the shape of the module that makes it.
-        '^src/modules/invoicing/index\\.ts$',
+        // A preview answers the invoice it would make, a simulation asks for prices, a line lists its usage events: each in
+        // the shape of the module that owns it.
+        '^src/modules/(invoicing|catalog|metering)/index\\.ts$',
         '^test/',
       ],
     },

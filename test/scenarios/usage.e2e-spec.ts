@@ -319,4 +319,56 @@ describe('usage', () => {
       errors: [{ pointer: '/prices/0/meter_id' }, { pointer: '/prices/1/by_group' }],
     });
   });
+
+  it('is explained by its exact events, for ever', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter({ group_by: ['region'] });
+    const { id } = await story.planOf([base, { ...perUnit, meter_id, by_group: true }]);
+    await story.subscribe(id);
+    for (const n of [1, 2, 4]) await story.use(event, START, { n, region: 'eu' });
+    const key = await story.use(event, START, { n: 8, region: 'us' });
+    await story.advance('2026-02-02T00:00:00.000Z');
+    await story.use(event, START, { n: 16, region: 'eu' });
+    const answer = await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key });
+    expect(answer.status).toBe(200);
+    await story.advance('2026-03-02T00:00:00.000Z');
+    const countedBy = async (invoice: string, line: string): Promise<readonly unknown[]> => {
+      const path = `/v1/invoices/${invoice}/lines/${line}/events?limit=2`;
+      const counted: unknown[] = [];
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const url: string = cursor === '' ? path : `${path}&cursor=${cursor}`;
+        const { body } = await engine.http.get(url);
+        const page = body as {
+          data: { properties: { n: number } }[];
+          next_cursor: string | null;
+        };
+        counted.push(...page.data.map(({ properties }) => properties.n));
+        cursor = page.next_cursor;
+      }
+      return counted;
+    };
+    const invoices = await story.invoices();
+    const found: unknown[] = [];
+    for (const invoice of invoices) {
+      for (const line of invoice.lines.filter(({ type }) => type === 'usage')) {
+        found.push([
+          line.description,
+          line.quantity,
+          line.amount,
+          await countedBy(invoice.id, line.id),
+        ]);
+      }
+    }
+    expect(found).toEqual([
+      ['Calls (eu)', '7', 70, [1, 2, 4]],
+      ['Calls (us)', '8', 80, [8]],
+      ['Calls (late usage)', '8', 80, [1, 2, 4, 16]],
+    ]);
+    const [first] = invoices;
+    const recurring = `/v1/invoices/${first?.id}/lines/${first?.lines[0]?.id}/events`;
+    expect((await engine.http.get(recurring)).body).toMatchObject({
+      code: 'invoice_line_without_usage',
+    });
+    await story.verify();
+  });
 });

@@ -207,3 +207,13 @@ export const simulatedPriceUnmatched = defineProblem(
     errors: faults.map((fault) => ({ ...fault, code: 'unmatched' })),
   }),
 );
+
+export const invoiceLineWithoutUsage = defineProblem(
+  {
+    code: 'invoice_line_without_usage',
+    kind: 'not_found',
+    title: 'The line bills no usage',
+    meaning: 'Only a line of the type `usage` has usage events.',
+  },
+  (id: string) => ({ detail: `The line ${id} bills no usage.` }),
+);

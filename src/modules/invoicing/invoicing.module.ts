@@ -32,6 +32,8 @@ import { IssueInvoiceService } from './issue-invoice.service';
 import { ReissueInvoiceService } from './reissue-invoice.service';
 import { PrintInvoiceService } from './print-invoice.service';
 import { ChargedEventsService } from './charged-events.service';
+import { LineUsageController } from './line-usage.controller';
+import { LineUsageService } from './line-usage.service';
 import { SimulatePricesService } from './simulate-prices.service';
 import { SimulationRepository } from './simulation.repository';
 import { SimulationsController } from './simulations.controller';
@@ -54,12 +56,18 @@ import { UsageReadingsService } from './usage-readings.service';
     MeteringModule,
     TestClocksModule,
   ],
-  controllers: [InvoicesController, CreditNotesController, SimulationsController],
+  controllers: [
+    InvoicesController,
+    CreditNotesController,
+    SimulationsController,
+    LineUsageController,
+  ],
   providers: [
     InvoicingRemoval,
     InvoicesRepository,
     CreditGrantsRepository,
     CreditNotesRepository,
+    LineUsageService,
     ChargedEventsService,
     UsageReadingsService,
     SimulationRepository,

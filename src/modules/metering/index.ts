@@ -15,3 +15,4 @@ export { UsageWatchers } from './usage-watchers';
 export type { MovedWindow, UsageWatcher } from './usage-watchers';
 export { type UsageBill, UsageBillingService } from './usage-billing.service';
 export { UsageService } from './usage.service';
+export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
