@@ -371,4 +371,26 @@ describe('usage', () => {
     });
     await story.verify();
   });
+
+  it('that comes while its period is billed is billed once, there or late', async () => {
+    const story = await Story.begin(engine, '2026-01-31T12:00:00.000Z');
+    const { id: meter_id, event } = await story.meter();
+    const { id } = await story.planOf([{ ...perUnit, meter_id }]);
+    await story.subscribe(id, { start_at: START });
+    const report = async (): Promise<void> => {
+      for (let sent = 0; sent < 40; sent += 1) {
+        await story.use(event, '2026-01-31T12:00:00.000Z', { n: 1 });
+      }
+    };
+    await Promise.all([report(), report(), story.advance('2026-02-01T00:00:00.000Z'), report()]);
+    await story.advance('2026-03-01T00:00:00.000Z');
+    const lines = (await story.invoices()).flatMap((invoice) => invoice.lines);
+    const total = (of: (line: (typeof lines)[number]) => number): number =>
+      lines.reduce((sum, line) => sum + of(line), 0);
+    expect([total(({ quantity }) => Number(quantity)), total(({ amount }) => amount)]).toEqual([
+      120, 1_200,
+    ]);
+    expect((await story.usage()).filter(({ is_late }) => is_late)).toEqual([]);
+    await story.verify();
+  });
 });
