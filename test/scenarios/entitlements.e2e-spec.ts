@@ -154,30 +154,28 @@ describe('what a customer has, over time', () => {
     expect(await allowances.of(key)).toMatchObject({ remaining: '4', resets_at: null });
   });
 
-  test('a subscription behind with a payment gives access for the grace', async () => {
+  test('a subscription behind with a payment gives access for the grace, and again once it is paid', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const charge = async (token: string): Promise<void> => {
+      const answer = await engine.http
+        .post(`/v1/customers/${story.customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token, is_default: true });
+      expect(answer.status).toBe(201);
+    };
     const { id, key } = await createEntitlement(engine);
-    const planId = await plan(story, id, '10');
-    const { id: subscriptionId } = await story.subscribe(planId);
-    await engine.database.query(
-      `INSERT INTO entitlement_grace (subscription_id, customer_id, started_at)
-      VALUES ($1, $2, '2026-01-01T00:00:00Z')`,
-      [subscriptionId, story.customerId],
-    );
-    await engine.database.query(`UPDATE subscription SET status = 'past_due' WHERE id = $1`, [
-      subscriptionId,
-    ]);
-    await story.tell(subscriptionId, 'change', { quantity: '2', when: 'now' });
+    await charge('pm_sandbox_declined');
+    const { id: subscriptionId } = await story.subscribe(await plan(story, id, '10'));
+    await story.advance('2026-01-01T00:00:00Z');
+    expect((await story.subscription(subscriptionId)).status).toBe('past_due');
     expect(await allowances.consume(key, '4')).toMatchObject({ allowed: true });
     await story.advance('2026-01-02T23:59:59.999Z');
     expect(await allowances.of(key)).toMatchObject({ has_access: true });
     await story.advance('2026-01-03T00:00:00Z');
     expect(await allowances.of(key)).toMatchObject({ has_access: false });
     expect(await allowances.consume(key, '1')).toMatchObject({ allowed: false });
-    await engine.database.query(`UPDATE subscription SET status = 'active' WHERE id = $1`, [
-      subscriptionId,
-    ]);
-    await story.tell(subscriptionId, 'change', { quantity: '1', when: 'now' });
+    await charge('pm_sandbox_ok');
+    await story.advance('2026-01-06T00:00:00Z');
+    expect((await story.subscription(subscriptionId)).status).toBe('active');
     expect(await allowances.figures(key)).toEqual(['10', '4', '6']);
   });
 
