@@ -26,13 +26,11 @@ const COLUMNS = `
 
 const COUNTED = `
   SELECT ${COLUMNS}
-  FROM usage_stream AS stream CROSS JOIN meter CROSS JOIN LATERAL (
-    SELECT * FROM usage_event
-    WHERE stream_id = $1 AND occurred_at >= $3 AND occurred_at < $4 AND (occurred_at, position) > ($3, $5)
-      AND position <= $6 AND (voided_position IS NULL OR voided_position > $6)
-    OFFSET 0
-  ) AS event ${METER_READS}
-  WHERE stream.id = $1 AND meter.id = $2 AND ${IS_COUNTED} AND ($7::text IS NULL OR ${GROUP_KEY} = $7)
+  FROM usage_event AS event CROSS JOIN usage_stream AS stream CROSS JOIN meter ${METER_READS}
+  WHERE event.stream_id = $1 AND event.occurred_at >= $3 AND event.occurred_at < $4
+    AND (event.occurred_at, event.position) > ($3, $5)
+    AND event.position <= $6 AND (event.voided_position IS NULL OR event.voided_position > $6)
+    AND stream.id = $1 AND meter.id = $2 AND ${IS_COUNTED} AND ($7::text IS NULL OR ${GROUP_KEY} = $7)
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
