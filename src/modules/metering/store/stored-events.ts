@@ -115,6 +115,8 @@ export class StoredEvents {
   }
 
   async find(idempotencyKey: string): Promise<StoredUsageEvent | null> {
+    // PostgreSQL refuses the question, and no event has such a key.
+    if (idempotencyKey.includes('\0')) return null;
     const [row] = await this.database.query<EventRow>(FIND, [idempotencyKey]);
     return row === undefined ? null : toEvent(row);
   }
