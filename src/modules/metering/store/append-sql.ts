@@ -38,7 +38,10 @@ const ADD_TO_TALLY = `
     duplicates = tally.duplicates + excluded.duplicates,
     rejected = tally.rejected + excluded.rejected`;
 
-/** The events that lie in a period that is billed, and count there; most of the time the first part is empty. */
+/**
+ * The events that lie in a period that is billed, and count there; most of the time the first part is empty. What a
+ * recurring meter holds is carried over: such an event is late for every later period too.
+ */
 const LATE = `
   billed AS MATERIALIZED (
     SELECT stream_id, meter_id, period_start_at AS start_at, period_end_at AS end_at, min(id) AS id
@@ -52,7 +55,7 @@ const LATE = `
     FROM billed
     JOIN meter ON meter.id = billed.meter_id
     JOIN incoming AS event ON event.stream_id = billed.stream_id
-      AND event.occurred_at >= billed.start_at AND event.occurred_at < billed.end_at
+      AND event.occurred_at < billed.end_at AND (event.occurred_at >= billed.start_at OR meter.is_recurring)
     ${METER_READS}
     WHERE ${IS_COUNTED}
   )`;

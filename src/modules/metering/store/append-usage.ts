@@ -19,6 +19,13 @@ const FARTHEST_AHEAD_MS = 24 * 3_600_000;
 /** A hundred thousand lines take seconds, and wait longer for their turn than a single event would. */
 const ALLOW_LONG_WORK = `SET LOCAL statement_timeout = '10min'; SET LOCAL lock_timeout = '1min'`;
 
+/** All bills of the periods of these have usage that the next invoice bills. */
+const MARK_LATE = `
+  UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
+  WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
+    AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
+    AND NOT billed.is_late`;
+
 const NOTHING: Appended = { accepted: 0, missed: [] };
 
 /** Stores events and moves what is counted of them. */
@@ -66,6 +73,9 @@ export class AppendUsage {
     const recorded = await this.windows.around({ customers, earliestAt, latestAt }, () =>
       this.store(staged, parameters),
     );
+    if (recorded.late.length > 0) {
+      await this.database.query(MARK_LATE, [recorded.late.map(({ billedId }) => billedId)]);
+    }
     for (const late of toLateUsage(recorded, customers)) {
       await this.outbox.record(usageLate, { after: late, occurredAt: now });
     }
