@@ -25,6 +25,8 @@ const REPEATS = 0.05;
 const ABORTS = 0.03;
 const NOW = '2026-03-01T12:00:00.000Z';
 const SPAN_MS = 10 * 3_600_000;
+const HOURS_AGO = '2026-03-01T01:00:00.000Z';
+const HOUR_AHEAD = '2026-03-01T13:00:00.000Z';
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const SERVICE = join(__dirname, '../support/service-process.ts');
 const REGIONS = ['eu', 'us', 'ap'] as const;
@@ -52,6 +54,22 @@ function eventOf(number: number, customers: readonly string[]): SentEvent {
     timestamp: new Date(at).toISOString(),
     properties: { amount: amountOf(number), region: regionOf(number) },
   };
+}
+
+/** The events of one customer, in the order of a proof: of time and key. */
+function sentBy(customer: string, numbers: ReadonlySet<number>, customers: readonly string[]) {
+  const place = ({ timestamp, idempotency_key: key }: SentEvent) => `${timestamp} ${key}`;
+  return [...numbers]
+    .map((number) => eventOf(number, customers))
+    .filter(({ customer_id: id }) => id === customer)
+    .sort((one, other) => (place(one) < place(other) ? -1 : 1));
+}
+
+/** As a client computes it from its own log, see the README of metering. */
+function digestOf(events: readonly SentEvent[]): string {
+  const digest = createHash('sha256');
+  for (const { idempotency_key: key } of events) digest.update(`${key}\n`);
+  return digest.digest('hex');
 }
 
 const amountOf = (number: number): string => `${number % 97}.${number % 10}`;
@@ -237,6 +255,20 @@ describe('a campaign of usage', () => {
         'SELECT sum(accepted)::int AS accepted, sum(rejected)::int AS rejected FROM usage_tally',
       );
       expect(tally).toEqual({ accepted: numbers.size, rejected: 0 });
+
+      for (const customer of customers) {
+        const { body } = await engine.http
+          .get(`/v1/meters/${meter}/proof`)
+          .query({ customer_id: customer, from: HOURS_AGO, to: HOUR_AHEAD });
+        const sent = sentBy(customer, numbers, customers);
+        expect(body).toMatchObject({
+          accepted: sent.length,
+          rejected: 0,
+          counted: sent.length,
+          pending: sent.length,
+          digest: digestOf(sent),
+        });
+      }
       expect(service.kills).toBe(2);
     },
     TIME_LIMIT_MS,
