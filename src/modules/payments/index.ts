@@ -1,4 +1,4 @@
-export { AskingLanes } from './asking-lanes';
+export { AskingWork } from './asking-work';
 export { ASKING_LEASE_MS, creditPartOf, nextCheckAt } from './domain/payment';
 export type { Payment } from './domain/payment';
 export type { ProviderOutcome } from './domain/payment-provider';

@@ -1,72 +1,14 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Jobs } from '../../platform/jobs';
-import { ASKING_LEASE_MS, AskingLanes } from '../payments';
+import { AskingWork } from '../payments';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 
-const WORK = 'due-refunds';
-const EVERY_MS = 1_000;
-
 /** Finishes refunds that are pending: left by a crash, by a call without an answer, or slow by nature. */
 @Injectable()
-export class DueRefunds implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly logger = new Logger(WORK);
-  private readonly lanes = new AskingLanes({
-    claim: (most) => this.claim(most),
-    ask: (id) => this.finish(id),
-    onFree: () => {
-      this.jobs.wake(WORK);
-    },
-  });
-
-  constructor(
-    private readonly jobs: Jobs,
-    private readonly clock: Clock,
-    private readonly repository: RefundsRepository,
-    private readonly refunds: RefundsService,
-  ) {}
-
-  onModuleInit(): void {
-    this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
-  }
-
-  onModuleDestroy(): void {
-    this.lanes.stop();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.idle();
-  }
-
-  /** Claims what there are free lanes for and starts finishing it. What has ended wakes the work again. */
-  async runDue(): Promise<boolean> {
-    await this.lanes.fill();
-    return false;
-  }
-
-  /** Resolves once nothing is being finished. */
-  idle(): Promise<void> {
-    return this.lanes.idle();
-  }
-
-  private claim(most: number): Promise<readonly string[]> {
-    const now = this.clock.now();
-    const leaseEndsAt = new Date(now.getTime() + ASKING_LEASE_MS);
-    return this.repository.claimDue(now, leaseEndsAt, most);
-  }
-
-  private async finish(id: string): Promise<void> {
-    try {
-      await this.refunds.resume(id);
-    } catch (error) {
-      this.logger.error({ err: error, refund_id: id }, 'a due refund was not finished');
-    }
+export class DueRefunds extends AskingWork {
+  constructor(jobs: Jobs, clock: Clock, repository: RefundsRepository, refunds: RefundsService) {
+    super('due-refunds', jobs, clock, repository, refunds);
   }
 }
