@@ -171,40 +171,95 @@ describe('what a meter counts of an entitlement', () => {
     expect((await allowances.of(key)).used).toBe('1');
   });
 
-  it('is never consumed beyond the limit, by callers of two processes and events between them', async () => {
-    const setup = await subscriber();
-    const { allowances, key } = setup;
-    const child = fork(RUN_TS, [API, engine.databaseUrl], { execArgv: [] });
-    try {
-      const [url] = (await once(child, 'message')) as [string];
-      const other = supertest(url);
-      const consume = async (index: number): Promise<boolean> => {
-        const caller = index % 2 === 0 ? engine.http : other;
-        const answer = await caller
-          .post(`${allowances.path(key)}/consume`)
-          .send({ quantity: '1', idempotency_key: `caller-${index}` });
-        expect(answer.status).toBe(200);
-        return (answer.body as { allowed: boolean }).allowed;
-      };
-      const events = Array.from({ length: 20 }, () => send(setup, ['1']));
-      const allowed = await Promise.all(
-        Array.from({ length: 40 }, async (_, caller) => {
-          const answers: boolean[] = [];
-          for (let turn = 0; turn < 5; turn += 1) answers.push(await consume(caller + 40 * turn));
-          return answers;
-        }),
+  describe('consumed by 200 callers at once', () => {
+    /** Each takes 1, sent to the agents in turn; the statuses of the answers, and how many were allowed. */
+    async function consumeAtOnce(
+      { allowances, key }: Setup,
+      agents: readonly TestApp['http'][],
+    ): Promise<{ readonly statuses: readonly number[]; readonly allowed: number }> {
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, caller) =>
+          (agents[caller % agents.length] ?? engine.http)
+            .post(`${allowances.path(key)}/consume`)
+            .send({ quantity: '1', idempotency_key: `caller-${caller}` }),
+        ),
       );
-      await Promise.all(events);
-      const { used } = await allowances.of(key);
-      const taken = allowed.flat().filter(Boolean).length;
-      expect(used).toBe(String(taken + 20));
-      // Events are taken beyond a limit: they tell what has happened.
-      expect(taken).toBeGreaterThanOrEqual(80);
-      expect(taken).toBeLessThanOrEqual(100);
-    } finally {
-      child.kill('SIGKILL');
+      return {
+        statuses: [...new Set(answers.map(({ status }) => status))],
+        allowed: answers.filter(({ body }) => (body as { allowed?: boolean }).allowed).length,
+      };
     }
-  }, 120_000);
+
+    async function withTwoProcesses(
+      work: (agents: readonly TestApp['http'][]) => Promise<void>,
+    ): Promise<void> {
+      const child = fork(RUN_TS, [API, engine.databaseUrl], { execArgv: [] });
+      try {
+        const [url] = (await once(child, 'message')) as [string];
+        await work([engine.http, supertest(url)]);
+      } finally {
+        child.kill('SIGKILL');
+      }
+    }
+
+    it('is allowed exactly 100 times of 100, by one process', async () => {
+      const setup = await subscriber();
+      expect(await consumeAtOnce(setup, [engine.http])).toEqual({ statuses: [200], allowed: 100 });
+      expect(await setup.allowances.figures(setup.key)).toEqual(['100', '100', '0']);
+      expect(await told(setup.story.customerId)).toHaveLength(3);
+    }, 60_000);
+
+    it('is allowed exactly 100 times of 100, by two processes', async () => {
+      const setup = await subscriber();
+      await withTwoProcesses(async (agents) => {
+        expect(await consumeAtOnce(setup, agents)).toEqual({ statuses: [200], allowed: 100 });
+      });
+      expect(await setup.allowances.figures(setup.key)).toEqual(['100', '100', '0']);
+    }, 60_000);
+
+    it('never goes beyond the limit with events between them, by two processes', async () => {
+      const setup = await subscriber();
+      await withTwoProcesses(async (agents) => {
+        const events = Array.from({ length: 20 }, () => send(setup, ['1']));
+        const { statuses, allowed } = await consumeAtOnce(setup, agents);
+        await Promise.all(events);
+        expect(statuses).toEqual([200]);
+        expect((await setup.allowances.of(setup.key)).used).toBe(String(allowed + 20));
+        // Events are taken beyond a limit: they tell what has happened.
+        expect(allowed).toBeGreaterThanOrEqual(80);
+        expect(allowed).toBeLessThanOrEqual(100);
+      });
+    }, 60_000);
+  });
+
+  it('answers each of those who consume at once by its own key and quantity', async () => {
+    const setup = await subscriber({ aggregation: 'count', value_property: undefined });
+    const { allowances, key } = setup;
+    const answers = await Promise.all(
+      [
+        ['1', 'a'],
+        ['1', 'b'],
+        ['1', 'b'],
+        ['2', 'b'],
+        ['2', 'c'],
+        ['101', 'd'],
+        ['1', 'e'],
+      ].map(async ([quantity, idempotency_key]) => {
+        const { status, body } = await engine.http
+          .post(`${allowances.path(key)}/consume`)
+          .send({ quantity, idempotency_key });
+        const { code, allowed } = body as { code?: string; allowed?: boolean };
+        return [idempotency_key, status, code ?? allowed];
+      }),
+    );
+    expect(answers.filter(([named]) => named !== 'b')).toEqual([
+      ['a', 200, true],
+      ['c', 422, 'entitlement_not_consumable'],
+      ['d', 200, false],
+      ['e', 200, true],
+    ]);
+    expect((await allowances.of(key)).used).toBe('3');
+  });
 
   it('tells of thresholds in the commit of the event that reached them', async () => {
     const setup = await subscriber();

@@ -106,7 +106,9 @@ export class CustomerEntitlementsController {
     @Param('key', entitlementKey) key: string,
     @Body() body: ConsumeEntitlementDto,
   ): Promise<ConsumptionDto> {
-    return toConsumptionDto(await this.consuming.consume(id, key, toConsumeRequest(body)));
+    return toConsumptionDto(
+      await this.consuming.consume({ customerId: id, key }, toConsumeRequest(body)),
+    );
   }
 
   @Post(':key/grants')

@@ -24,7 +24,8 @@ export interface Pair {
   readonly entitlementId: string;
 }
 
-interface Answer {
+interface KeptAnswer {
+  readonly idempotencyKey: string;
   readonly quantity: Rational;
   readonly answer: object;
 }
@@ -68,9 +69,12 @@ const KEPT_AHEAD = `
       AND g.ended_at IS NULL))
   ORDER BY h.customer_id, h.entitlement_id`;
 
-const KEEP_ANSWER = `
+/** In one order for everybody: whoever keeps the same keys at the same time waits for the first. */
+const KEEP_ANSWERS = `
   INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6)
+  SELECT $1, $2, idempotency_key, quantity, answer, $6
+  FROM unnest($3::text[], $4::numeric[], $5::jsonb[]) AS new (idempotency_key, quantity, answer)
+  ORDER BY idempotency_key COLLATE "C"
   ON CONFLICT DO NOTHING
   RETURNING idempotency_key`;
 
@@ -221,31 +225,32 @@ export class HoldingsRepository {
     return removed;
   }
 
-  /** The answer that a key was given; its caller holds the lock of the row. */
-  findAnswer({ customerId, entitlementId }: Pair, idempotencyKey: string): Promise<Answer | null> {
-    return this.database.selectOne(
+  /** The answers that keys were given. */
+  findAnswers(
+    { customerId, entitlementId }: Pair,
+    idempotencyKeys: readonly string[],
+  ): Promise<readonly KeptAnswer[]> {
+    return this.database.select(
       EntitlementConsumptionEntity,
-      'WHERE customer_id = $1 AND entitlement_id = $2 AND idempotency_key = $3',
-      [customerId, entitlementId, idempotencyKey],
+      'WHERE customer_id = $1 AND entitlement_id = $2 AND idempotency_key = ANY ($3)',
+      [customerId, entitlementId, idempotencyKeys],
     );
   }
 
-  /** Keeps an answer for good; false where the key has one. */
-  async keepAnswer(
+  /** Keeps answers for good; how many, for a key that has one keeps that. */
+  async keepAnswers(
     { customerId, entitlementId }: Pair,
-    { idempotencyKey, quantity }: { readonly idempotencyKey: string; readonly quantity: Rational },
-    answer: object,
+    answers: readonly KeptAnswer[],
     createdAt: Date,
-  ): Promise<boolean> {
-    const parameters = [
+  ): Promise<number> {
+    const kept = await this.database.prepared('consumptions-keep', KEEP_ANSWERS, [
       customerId,
       entitlementId,
-      idempotencyKey,
-      toNumeric(quantity),
-      JSON.stringify(answer),
+      answers.map(({ idempotencyKey }) => idempotencyKey),
+      answers.map(({ quantity }) => toNumeric(quantity)),
+      answers.map(({ answer }) => JSON.stringify(answer)),
       createdAt,
-    ];
-    const kept = await this.database.prepared('consumption-keep', KEEP_ANSWER, parameters);
-    return kept.length > 0;
+    ]);
+    return kept.length;
   }
 }

@@ -8,15 +8,14 @@ import { type ResetWindow, spanOf } from './domain/reset-window';
 import { consumptionRefused, entitlementNotConsumable } from './entitlements.errors';
 import { HoldingWindowsRepository } from './holding-windows.repository';
 
-/** What is consumed, as an event of a meter. */
-export interface ConsumptionEvent {
+/** What is consumed of an entitlement, as events of its meter. */
+export interface ConsumptionEvents {
   readonly customerId: string;
   readonly meterId: string;
   /** The key of the entitlement. */
   readonly key: string;
-  readonly idempotencyKey: string;
-  readonly quantity: Rational;
   readonly now: Date;
+  readonly events: readonly { readonly idempotencyKey: string; readonly quantity: Rational }[];
 }
 
 /** What meters count of customers, in the windows of their entitlements. */
@@ -65,20 +64,23 @@ export class MeteredUsageService {
   }
 
   /**
-   * Stores what is consumed as an event of the meter, in the caller's transaction, so that it is billed as well.
+   * Stores what is consumed as events of the meter, in the caller's transaction, so that it is billed as well: all of
+   * them, or it throws.
    * @throws {ProblemError} `entitlement_not_consumable`, `consumption_refused`
    */
-  async append({ customerId, meterId, key, quantity, ...event }: ConsumptionEvent): Promise<void> {
+  async append({ customerId, meterId, key, now, events }: ConsumptionEvents): Promise<void> {
     const meter = await this.meterOf(meterId);
-    const properties = eventPropertiesOf(meter, quantity);
-    if (properties === null) throw entitlementNotConsumable(key, meter.key);
-    const { idempotencyKey, now: timestamp } = event;
-    const { accepted, rejected } = await this.store.append([
-      { index: 0, idempotencyKey, customerId, eventName: meter.eventName, timestamp, properties },
-    ]);
+    const { accepted, rejected } = await this.store.append(
+      events.map(({ idempotencyKey, quantity }, index) => {
+        const properties = eventPropertiesOf(meter, quantity);
+        if (properties === null) throw entitlementNotConsumable(key, meter.key);
+        const { eventName } = meter;
+        return { index, idempotencyKey, customerId, eventName, timestamp: now, properties };
+      }),
+    );
     const [refused] = rejected;
     if (refused !== undefined) throw consumptionRefused(refused.code, refused.message);
-    invariant(accepted === 1, `The event ${idempotencyKey} is stored once.`);
+    invariant(accepted === events.length, 'What is consumed is stored once.');
   }
 
   /** What a meter counts never changes, so that it is read once. */

@@ -234,6 +234,11 @@ export class Database {
     }
   }
 
+  /** Whether a query of this call would run inside a transaction. */
+  get isInTransaction(): boolean {
+    return this.open.getStore() !== undefined;
+  }
+
   /** Calls back once the open transaction has committed; never if it rolls back. */
   afterCommit(callback: () => void): void {
     const transaction = this.open.getStore();

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
 import { parseDecimal } from '../../../core/decimal';
 import { IsDecimal } from '../../../platform/http';
-import type { Consumption, ConsumptionRequest } from '../consume.service';
+import type { Consumption, ConsumptionRequest } from '../domain/consumption';
 import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-entitlement.dto';
 
 export class ConsumeEntitlementDto {
