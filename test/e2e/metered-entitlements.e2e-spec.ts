@@ -261,6 +261,28 @@ describe('what a meter counts of an entitlement', () => {
     expect((await allowances.of(key)).used).toBe('3');
   });
 
+  it('tells of thresholds by the different values of all groups together', async () => {
+    const meter = { aggregation: 'unique', group_by: ['region'] };
+    const setup = await subscriber(meter, { value: '4' }, [50]);
+    const report = async (region: string, amount: string): Promise<void> => {
+      const event = {
+        idempotency_key: `event-${(made += 1)}`,
+        customer_id: setup.story.customerId,
+        event_name: setup.eventName,
+        timestamp: '2026-03-01T13:00:00Z',
+        properties: { amount, region },
+      };
+      const { status } = await engine.http.post('/v1/usage-events').send(event);
+      expect(status).toBe(200);
+    };
+    for (const region of ['eu', 'us', 'ap', 'sa']) await report(region, '1');
+    expect((await setup.allowances.of(setup.key)).used).toBe('1');
+    expect(await told(setup.story.customerId)).toEqual([]);
+    await report('eu', '2');
+    expect((await setup.allowances.of(setup.key)).used).toBe('2');
+    expect(await told(setup.story.customerId)).toEqual([['threshold_reached', 50]]);
+  });
+
   it('tells of thresholds in the commit of the event that reached them', async () => {
     const setup = await subscriber();
     const { customerId } = setup.story;
