@@ -71,9 +71,15 @@ describe('deleting a test clock', () => {
       properties: { amount: 2 },
     });
     expect(usage.body).toMatchObject({ accepted: 1 });
+    const credits = `/v1/customers/${story.customerId}/entitlements/credits`;
+    const grant = await post(`${credits}/grants`, { value: '10' });
+    const consumed = await engine.http
+      .post(`${credits}/consume`)
+      .send({ quantity: '1', idempotency_key: `of ${story.customerId}` });
+    expect(consumed.body).toMatchObject({ allowed: true, remaining: '9' });
     await dispatch();
     const invoices = (await story.invoices()).map((one) => one.id);
-    const made = [note, method, refund].map((one) => String(one['id']));
+    const made = [note, method, refund, grant].map((one) => String(one['id']));
     return [story.customerId, id, ...invoices, payment, ...made];
   }
 
@@ -105,6 +111,7 @@ describe('deleting a test clock', () => {
     });
     const code = String(coupon['code']);
     const meter = await insertMeter(engine, { eventName: 'api_request', aggregation: 'unique' });
+    await post('/v1/entitlements', { key: 'credits', name: 'Credits', type: 'metered' });
     const [story, other] = [await Story.begin(engine, START), await Story.begin(engine, START)];
     const gone = await live(story, code);
     const kept = await live(other, code);
