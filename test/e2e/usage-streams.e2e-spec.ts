@@ -49,7 +49,7 @@ describe('usage sent as NDJSON', () => {
     return row?.count ?? 0;
   };
 
-  it.each([3, 1_000, 1_001, 5_000])('stores and counts %i lines', async (count) => {
+  it.each([3, 4_000, 4_001, 9_000])('stores and counts %i lines', async (count) => {
     const eventName = `lines-${count}`;
     const meter = await insertMeter(engine, { eventName, aggregation: 'sum' });
     const body = linesOf(count, { event_name: eventName });
@@ -126,7 +126,7 @@ describe('usage sent as NDJSON', () => {
       headers: { 'Content-Type': 'application/x-ndjson' },
     });
     request.on('error', () => undefined);
-    request.write(linesOf(4_000));
+    request.write(linesOf(8_000));
     const client = new Client({ connectionString: engine.databaseUrl });
     await client.connect();
     const open = async (): Promise<number> => {

@@ -43,13 +43,13 @@ export class UsageEventsService {
 
   /** Stores one event. */
   report(event: UsageEvent): Promise<AppendResult> {
-    return this.store.appendOne(event);
+    return this.store.appendTogether([{ ...event, index: 0 }]);
   }
 
   /** Stores what can be stored of a list, in one commit, and tells of the rest by its place. */
   async reportAll(items: readonly UsageItem[]): Promise<AppendResult> {
     const [events, unread] = apart(items);
-    return withUnread(await this.store.append(events), unread);
+    return withUnread(await this.store.appendTogether(events), unread);
   }
 
   /** The same for items that are still coming. If they break off, nothing is stored. */

@@ -16,15 +16,6 @@ export function toResult({ accepted, missed }: Appended): AppendResult {
   return { accepted, duplicates: missed.length - rejected.length, rejected };
 }
 
-/** @param verdict null: it was stored */
-export function toResultOfOne(verdict: Verdict | null): AppendResult {
-  return toResult(
-    verdict === null
-      ? { accepted: 1, missed: [] }
-      : { accepted: 0, missed: [{ index: 0, verdict }] },
-  );
-}
-
 function toRejection(index: number, verdict: Verdict): Rejection | null {
   invariant(verdict !== 'busy', 'Whoever waits for a stream gets it.');
   return verdict === 'duplicate' ? null : rejectionOf(index, verdict);

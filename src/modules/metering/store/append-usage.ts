@@ -40,13 +40,20 @@ export class AppendUsage {
     private readonly clock: Clock,
   ) {}
 
-  /** @param patience `skip` leaves out events whose streams somebody holds */
-  async append(events: IncomingEvents, patience: Patience = 'wait'): Promise<Appended> {
+  /**
+   * @param patience `skip` leaves out requests with events whose streams somebody holds
+   * @param requestOf of each event its request; no more of them than fit into memory
+   */
+  async append(
+    events: IncomingEvents,
+    patience: Patience = 'wait',
+    requestOf: readonly number[] = [],
+  ): Promise<Appended> {
     const staged = new StagedEvents(this.database);
     const pieces = piecesOf(events);
     const hasMore = await fill(staged, pieces);
     if (staged.length === 0) return NOTHING;
-    if (!hasMore) return this.database.transaction(() => this.record(staged, patience));
+    if (!hasMore) return this.database.transaction(() => this.record(staged, patience, requestOf));
     // What was read cannot be read again: a deadlock has only the part after that done anew.
     return this.database.transaction(
       async () => {
@@ -57,18 +64,22 @@ export class AppendUsage {
           await staged.flush(false);
         }
         await staged.flush();
-        return this.database.part(() => this.record(staged, patience));
+        return this.database.part(() => this.record(staged, patience, requestOf));
       },
       { tries: 1 },
     );
   }
 
-  private async record(staged: StagedEvents, patience: Patience): Promise<Appended> {
+  private async record(
+    staged: StagedEvents,
+    patience: Patience,
+    requestOf: readonly number[],
+  ): Promise<Appended> {
     await holdMeters(this.database);
     const streams = await this.holdStreams(staged, patience);
     const customers = customersOf(staged.streams, streams);
     const now = this.clock.now();
-    const parameters = [now, staged.earliestAt, ...staged.parameters(streams)];
+    const parameters = [now, staged.earliestAt, ...staged.parameters(streams, requestOf)];
     const { earliestAt, latestAt } = staged;
     const recorded = await this.windows.around({ customers, earliestAt, latestAt }, () =>
       this.store(staged, parameters),

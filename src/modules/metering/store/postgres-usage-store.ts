@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Group } from '../domain/group-usage';
-import type { StoredUsageEvent, UsageEvent } from '../domain/usage-event';
-import { toResult, toResultOfOne } from './append-result';
+import type { StoredUsageEvent } from '../domain/usage-event';
+import { toResult } from './append-result';
 import { AppendUsage } from './append-usage';
 import { GroupCommit } from './group-commit';
 import { ProveUsage } from './prove-usage';
@@ -12,6 +12,7 @@ import {
   type EventFilter,
   type EventPage,
   type EventPageRequest,
+  type IncomingEvent,
   type IncomingEvents,
   type UsageProof,
   type UsageQuery,
@@ -40,8 +41,8 @@ export class PostgresUsageStore extends UsageStore {
     return toResult(await this.appending.append(events));
   }
 
-  override async appendOne(event: UsageEvent): Promise<AppendResult> {
-    return toResultOfOne(await this.groupCommit.write(event));
+  override async appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult> {
+    return toResult(await this.groupCommit.write(events));
   }
 
   override aggregate(query: UsageQuery): Promise<UsageReading> {

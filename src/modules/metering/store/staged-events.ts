@@ -4,7 +4,7 @@ import { type AppendStatements, ON_PARAMETERS, ON_TABLE } from './append-sql';
 import type { IncomingEvent } from './usage-store';
 
 /** As many as are handed over as parameters; more go through a table. */
-const MOST_IN_MEMORY = 1_000;
+export const MOST_IN_MEMORY = 4_000;
 /** How much text goes to that table at once. */
 const CHUNK_BYTES = 512 * 1_024;
 
@@ -144,8 +144,15 @@ export class StagedEvents {
     return this.inTable ? ON_TABLE : ON_PARAMETERS;
   }
 
-  /** Their parameters, from the third on. @param streams by their numbers */
-  parameters(streams: readonly StagedStream[]): readonly unknown[] {
+  /**
+   * Their parameters, from the third on.
+   * @param streams by their numbers
+   * @param requestOf of each event in memory the request: if one of its streams is busy, none of its events is tried
+   */
+  parameters(
+    streams: readonly StagedStream[],
+    requestOf: readonly number[] = [],
+  ): readonly unknown[] {
     if (this.inTable) {
       return [
         streams.map(({ id }) => id),
@@ -157,6 +164,10 @@ export class StagedEvents {
     }
     const { index, digest, key, stream, occurredAt, properties } = this.columns;
     const streamOf = stream.map((no) => streams[no] ?? NO_STREAM);
+    const busy = new Set<number | undefined>();
+    for (const [at, { refusal }] of streamOf.entries()) {
+      if (refusal === 'busy') busy.add(requestOf[at]);
+    }
     const first = streams.map(({ lastPosition }) => BigInt(lastPosition ?? 0) + 1n);
     return [
       streamOf.map(({ id }) => id),
@@ -166,7 +177,9 @@ export class StagedEvents {
       stream.map((no, at) => (first[no] ?? 0n) + BigInt(index[at] ?? 0)),
       occurredAt,
       properties,
-      streamOf.map((one, at) => refusalOf(one, occurredAt[at])),
+      streamOf.map((one, at) =>
+        busy.has(requestOf[at]) ? 'busy' : refusalOf(one, occurredAt[at]),
+      ),
     ];
   }
 

@@ -105,8 +105,8 @@ export abstract class UsageStore {
    */
   abstract append(events: IncomingEvents): Promise<AppendResult>;
 
-  /** The same for one event, in a commit that it may share with others that came at the same time; in no transaction. */
-  abstract appendOne(event: UsageEvent): Promise<AppendResult>;
+  /** The same for at most 1,000 events, in a commit that they may share with others that came at the same time; in no transaction. */
+  abstract appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult>;
 
   /** The exact usage of a period, by group, from running totals wherever they cover it. */
   abstract aggregate(query: UsageQuery): Promise<UsageReading>;
