@@ -28,7 +28,7 @@ function cellsOf(finding: Finding): readonly string[] {
     ratioOf(finding)?.toFixed(2) ?? '',
     spreadOf(finding),
     targetOf(finding),
-    isMet(finding) ? 'met' : 'NOT MET',
+    verdictOn(finding),
   ];
 }
 
@@ -42,7 +42,13 @@ function spreadOf({ figures, ceilings }: Finding): string {
   return ceilings === null ? percent(figures) : `${percent(figures)} / ${percent(ceilings)}`;
 }
 
+function verdictOn(finding: Finding): string {
+  if (finding.target === null) return '';
+  return isMet(finding) ? 'met' : 'NOT MET';
+}
+
 function targetOf({ target, unit }: Finding): string {
+  if (target === null) return '';
   if (target.kind === 'ratio') {
     return 'atLeast' in target ? `ratio >= ${target.atLeast}` : `ratio <= ${target.atMost}`;
   }

@@ -18,7 +18,9 @@ export interface Finding {
     | { readonly kind: 'ratio'; readonly atLeast: number }
     | { readonly kind: 'ratio'; readonly atMost: number }
     | { readonly kind: 'figure'; readonly atLeast: number }
-    | { readonly kind: 'figure'; readonly atMost: number };
+    | { readonly kind: 'figure'; readonly atMost: number }
+    /** Told beside another that has one. */
+    | null;
 }
 
 /**
@@ -67,6 +69,7 @@ export function ratioOf({ figures, ceilings }: Finding): number | null {
 
 export function isMet(finding: Finding): boolean {
   const { target, figures } = finding;
+  if (target === null) return true;
   const figure = target.kind === 'ratio' ? (ratioOf(finding) ?? Number.NaN) : median(figures);
   return 'atLeast' in target ? figure >= target.atLeast : figure <= target.atMost;
 }

@@ -1,8 +1,9 @@
-/** The usage that benchmarks report: events of some customers, spread over a day. */
+/** The usage that benchmarks report: events of some customers, spread over a time. */
 export interface UsageShape {
   readonly customers: readonly string[];
-  /** Start of the day, milliseconds since 1970. */
-  readonly dayMs: number;
+  /** Milliseconds since 1970. */
+  readonly startMs: number;
+  readonly lengthMs: number;
 }
 
 export interface BenchEvent {
@@ -12,19 +13,22 @@ export interface BenchEvent {
   readonly properties: string;
 }
 
-const DAY_MS = 86_400_000;
 const REGIONS = ['eu-west', 'eu-north', 'us-east', 'us-west', 'ap-south'] as const;
 
 export const EVENT_NAME = 'api_request';
 
 /** The same for the same number and run, whoever writes it. */
-export function eventOf({ customers, dayMs }: UsageShape, run: string, number: number): BenchEvent {
-  const offsetMs = (number * 7_919) % DAY_MS;
+export function eventOf(
+  { customers, startMs, lengthMs }: UsageShape,
+  run: string,
+  number: number,
+): BenchEvent {
+  const offsetMs = (number * 7_919) % lengthMs;
   const region = REGIONS[number % REGIONS.length] ?? '';
   return {
     key: `${run}-${number.toString(36)}-0d9f8b1c`,
     customer: (number * 31) % customers.length,
-    occurredAt: new Date(dayMs + offsetMs).toISOString(),
+    occurredAt: new Date(startMs + offsetMs).toISOString(),
     properties: `{"bytes":${1_000 + (number % 9_000)},"region":"${region}","route":"/v1/things/${number % 50}"}`,
   };
 }
