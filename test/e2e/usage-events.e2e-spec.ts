@@ -369,4 +369,45 @@ describe('reporting usage', () => {
     await holder.end();
     expect(await waiting).toEqual(accepted(1));
   });
+
+  it('keeps a list with a stream that is held together, and lets other lists pass', async () => {
+    const other = await createCustomer(engine);
+    const free = () => event({ customer_id: other });
+    await send({ events: [event(), free()] });
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
+    const mixed = [free(), event()];
+    const waiting = send({ events: mixed }).then(({ body }) => body as object);
+    const passing = await send({ events: [{}, free(), free()] });
+    expect(passing.body).toMatchObject({ accepted: 2, rejected: [{ index: 0 }] });
+    const first = await engine.http.get(`/v1/usage-events/${mixed[0]?.idempotency_key ?? ''}`);
+    expect(first.status).toBe(404);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await waiting).toEqual(accepted(2));
+  });
+
+  it('tells each of many lists at once what became of its own events', async () => {
+    const known = event();
+    await send(known);
+    const lists = Array.from({ length: 8 }, () => [
+      event(),
+      { ...known, properties: {} },
+      {},
+      known,
+    ]);
+    const answers = await Promise.all(lists.map((events) => send({ events })));
+    for (const { body } of answers) {
+      expect(body).toMatchObject({
+        accepted: 1,
+        duplicates: 1,
+        rejected: [
+          { index: 1, code: 'idempotency_key_reused' },
+          { index: 2, code: 'validation_failed' },
+        ],
+      });
+    }
+  });
 });
