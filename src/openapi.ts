@@ -4,7 +4,8 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, coupons, payments and refunds, webhooks.
 
 Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339 in UTC.
-Lists are paged with \`limit\` and \`cursor\`, newest first. Every POST takes an \`Idempotency-Key\`. Errors are
+Lists are paged with \`limit\` and \`cursor\`, newest first. Every POST takes an \`Idempotency-Key\`; usage
+events have keys of their own. Errors are
 \`application/problem+json\` (RFC 9457) with a stable \`code\`.`;
 
 /** The description of every operation, made from the controllers. */
