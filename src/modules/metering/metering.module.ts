@@ -11,6 +11,7 @@ import { MetersRepository } from './meters.repository';
 import { MetersService } from './meters.service';
 import { PriceMeterCheck } from './price-meter-check';
 import { AppendUsage } from './store/append-usage';
+import { LateUsageWriter } from './store/late-usage-writer';
 import { GroupCommit } from './store/group-commit';
 import { ProveUsage } from './store/prove-usage';
 import { VoidUsage } from './store/void-usage';
@@ -62,6 +63,7 @@ import { UsageWatchers } from './usage-watchers';
   ],
   providers: [
     AppendUsage,
+    LateUsageWriter,
     GroupCommit,
     MetersRepository,
     MetersService,

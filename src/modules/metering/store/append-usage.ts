@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import { Outbox } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
-import { usageLate } from '../usage.events';
 import type { Appended } from './append-result';
 import { type Recorded, toLateUsage } from './appended';
+import { LateUsageWriter } from './late-usage-writer';
 import { holdMeters } from './meters-lock';
 import { NO_STREAM, StagedEvents, type StagedStream, type StreamName } from './staged-events';
 import type { IncomingEvent, IncomingEvents } from './usage-store';
@@ -19,13 +18,6 @@ const FARTHEST_AHEAD_MS = 24 * 3_600_000;
 /** A hundred thousand lines take seconds, and wait longer for their turn than a single event would. */
 const ALLOW_LONG_WORK = `SET LOCAL statement_timeout = '10min'; SET LOCAL lock_timeout = '1min'`;
 
-/** All bills of the periods of these have usage that the next invoice bills. */
-const MARK_LATE = `
-  UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
-  WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
-    AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
-    AND NOT billed.is_late`;
-
 const NOTHING: Appended = { accepted: 0, missed: [] };
 
 /** Stores events and moves what is counted of them. */
@@ -35,7 +27,7 @@ export class AppendUsage {
     private readonly database: Database,
     private readonly customers: CustomersService,
     private readonly streams: UsageStreams,
-    private readonly outbox: Outbox,
+    private readonly late: LateUsageWriter,
     private readonly windows: WatchedWindows,
     private readonly clock: Clock,
   ) {}
@@ -84,12 +76,7 @@ export class AppendUsage {
     const recorded = await this.windows.around({ customers, earliestAt, latestAt }, () =>
       this.store(staged, parameters),
     );
-    if (recorded.late.length > 0) {
-      await this.database.query(MARK_LATE, [recorded.late.map(({ billedId }) => billedId)]);
-    }
-    for (const late of toLateUsage(recorded, customers)) {
-      await this.outbox.record(usageLate, { after: late, occurredAt: now });
-    }
+    await this.late.write(toLateUsage(recorded, customers), now);
     const missing = staged.length - recorded.accepted;
     if (missing === 0) return { accepted: recorded.accepted, missed: [] };
     const missed = await this.judge(staged, parameters);

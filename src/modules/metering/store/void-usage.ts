@@ -6,13 +6,15 @@ import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
 import { hourOf, isHour } from '../domain/hours';
+import type { LateUsage } from '../domain/late-usage';
 import type { Meter } from '../domain/meter';
 import type { StoredUsageEvent } from '../domain/usage-event';
 import { MetersRepository } from '../meters.repository';
 import { type MovedWindow, UsageWatchers } from '../usage-watchers';
-import { usageLate, usageVoided } from '../usage.events';
+import { usageVoided } from '../usage.events';
 import { usageEventNotFound, usageLateRefused } from '../usage.errors';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
+import { LateUsageWriter } from './late-usage-writer';
 import { holdMeters } from './meters-lock';
 import { StoredEvents } from './stored-events';
 import { UsageStreams } from './usage-streams';
@@ -34,13 +36,6 @@ const BILLED_WITH = `
     AND (period_start_at <= $4 OR meter_id = ANY($3))
   GROUP BY meter_id, period_start_at, period_end_at
   ORDER BY 1`;
-
-/** Whoever bills corrects them with the next invoice. */
-const MARK_LATE = `
-  UPDATE usage_billed SET is_late = true
-  FROM unnest($2::text[], $3::timestamptz[], $4::timestamptz[]) AS late(meter_id, start_at, end_at)
-  WHERE usage_billed.stream_id = $1 AND usage_billed.meter_id = late.meter_id
-    AND usage_billed.period_start_at = late.start_at AND usage_billed.period_end_at = late.end_at`;
 
 const WINDOWS_WITH = `
   SELECT start_at, end_at FROM usage_window
@@ -79,6 +74,7 @@ export class VoidUsage {
     private readonly totals: UsageTotalsWriter,
     private readonly windows: UsageWindows,
     private readonly watchers: UsageWatchers,
+    private readonly late: LateUsageWriter,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -110,7 +106,10 @@ export class VoidUsage {
     await this.database.query(VOID, [before.idempotencyKey, now, place.position]);
     for (const one of counting) await this.uncount(stream, before, one);
     await this.outbox.record(usageVoided, { after, before, occurredAt: now });
-    await this.tellLate(stream, before, late, now);
+    await this.late.write(
+      late.map((billed) => lateUsageOf(billed, before)),
+      now,
+    );
     const valuesAfter = await this.windows.read(windows);
     await this.watchers.tell(
       windows.map(({ customerId, meter, period }, index): MovedWindow => {
@@ -119,25 +118,6 @@ export class VoidUsage {
       }),
     );
     return after;
-  }
-
-  private async tellLate(
-    stream: string,
-    { customerId }: StoredUsageEvent,
-    late: readonly BilledRow[],
-    now: Date,
-  ): Promise<void> {
-    if (late.length === 0) return;
-    await this.database.query(MARK_LATE, [
-      stream,
-      late.map(({ meter_id }) => meter_id),
-      late.map(({ start_at }) => start_at),
-      late.map(({ end_at }) => end_at),
-    ]);
-    for (const { id, meter_id: meterId, start_at: startAt, end_at: endAt } of late) {
-      const usage = { billedId: id, customerId, meterId, period: { startAt, endAt }, events: 1 };
-      await this.outbox.record(usageLate, { after: usage, occurredAt: now });
-    }
   }
 
   private async countingOf(stream: string, event: StoredUsageEvent): Promise<readonly Counting[]> {
@@ -195,4 +175,9 @@ export class VoidUsage {
       await this.totals.countPeriod(stream, meter, period, groupKey);
     }
   }
+}
+
+function lateUsageOf(billed: BilledRow, { customerId }: StoredUsageEvent): LateUsage {
+  const { id: billedId, meter_id: meterId, start_at: startAt, end_at: endAt } = billed;
+  return { billedId, customerId, meterId, period: { startAt, endAt }, events: 1 };
 }

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { Outbox } from '../../../platform/outbox';
+import type { LateUsage } from '../domain/late-usage';
+import { usageLate } from '../usage.events';
+
+/** All bills of the periods of these have usage that the next invoice bills. */
+const MARK = `
+  UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
+  WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
+    AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
+    AND NOT billed.is_late`;
+
+/** Has usage that changed after its period was billed corrected by the next invoice. */
+@Injectable()
+export class LateUsageWriter {
+  constructor(
+    private readonly database: Database,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Marks the bills and tells of them, in the caller's transaction, which holds their streams. */
+  async write(late: readonly LateUsage[], now: Date): Promise<void> {
+    this.database.requireTransaction();
+    if (late.length === 0) return;
+    await this.database.query(MARK, [late.map(({ billedId }) => billedId)]);
+    for (const usage of late) {
+      await this.outbox.record(usageLate, { after: usage, occurredAt: now });
+    }
+  }
+}
