@@ -2,7 +2,8 @@ import { Client } from 'pg';
 import { newId } from '../src/platform/ids';
 import type { RenewalJob, RenewalRun } from './processes/renewal-runner';
 import { startWorker, type Worker } from './support/channel';
-import { copyIn, copyOut } from './support/copy';
+import { copyIn } from '../src/platform/database/copy-in';
+import { copyOut } from './support/copy';
 import type { Finding, Settings } from './support/rounds';
 import { post, serviceEnvironment, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
@@ -250,7 +251,8 @@ async function copyRows(
   }
   const startedAt = performance.now();
   await client.query('BEGIN');
-  for (const [table, written] of rows) await copyIn(client, `ceiling_${table}`, written);
+  for (const [table, written] of rows)
+    await copyIn(client, `COPY ceiling_${table} FROM STDIN`, written);
   await client.query('COMMIT');
   const ms = performance.now() - startedAt;
   for (const table of rows.keys()) await client.query(`DROP TABLE ceiling_${table}`);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Client, type PoolClient } from 'pg';
+import { Client } from 'pg';
 import { copyIn } from '../../src/platform/database/copy-in';
 import { answerJobs } from '../support/channel';
 import { eventOf, type WriterJob } from '../support/usage';
@@ -45,7 +45,7 @@ type Commit = (client: Client) => Promise<unknown>;
 function prepared(kind: WriterJob['kind'], rows: readonly Row[]): Commit {
   if (kind === 'copy') {
     const text = Buffer.from(rows.map((row) => `${row.join('\t')}\n`).join(''));
-    return (client) => copyIn(client as unknown as PoolClient, COPY, text);
+    return (client) => copyIn(client, COPY, text);
   }
   return async (client) => {
     for (const row of rows) await client.query(INSERT, [...row]);

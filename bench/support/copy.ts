@@ -1,70 +1,18 @@
-import type { Client, Submittable } from 'pg';
+import { type Client, Query } from 'pg';
 
-/** `COPY` through `pg`, which has the messages of it and no method. */
-
-interface CopyConnection {
-  query(text: string): void;
-  sendCopyFromChunk(chunk: Buffer): void;
-  endCopyFrom(): void;
-}
-
-const CHUNK_BYTES = 1 << 16;
-
-class Copy {
-  readonly taken: Buffer[] = [];
-  private failure: Error | null = null;
-
-  constructor(
-    private readonly text: string,
-    private readonly given: Buffer,
-    private readonly done: (error: Error | null) => void,
-  ) {}
-
-  submit(connection: CopyConnection): void {
-    connection.query(this.text);
-  }
-
-  handleCopyInResponse(connection: CopyConnection): void {
-    for (let from = 0; from < this.given.length; from += CHUNK_BYTES) {
-      connection.sendCopyFromChunk(this.given.subarray(from, from + CHUNK_BYTES));
-    }
-    connection.endCopyFrom();
-  }
-
-  handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
-    this.taken.push(Buffer.from(chunk));
-  }
-
-  handleCommandComplete(): void {
-    // The end is `handleReadyForQuery`.
-  }
-
-  handleError(error: Error): void {
-    this.failure = error;
-  }
-
-  handleReadyForQuery(): void {
-    this.done(this.failure);
-  }
-}
-
-async function copy(client: Client, text: string, given: Buffer): Promise<Buffer> {
-  let query: Copy | null = null;
-  await new Promise<void>((resolve, reject) => {
-    query = new Copy(text, given, (error) => {
-      if (error === null) resolve();
-      else reject(error);
-    });
-    client.query(query as unknown as Submittable);
-  });
-  return Buffer.concat((query as Copy | null)?.taken ?? []);
-}
-
-/** The rows of a query, as `copyIn` takes them. */
+/** The rows of a query, as `copyIn` takes them; `pg` has the messages of `COPY` and no method. */
 export function copyOut(client: Client, query: string): Promise<Buffer> {
-  return copy(client, `COPY (${query}) TO STDOUT`, Buffer.alloc(0));
-}
-
-export async function copyIn(client: Client, table: string, rows: Buffer): Promise<void> {
-  await copy(client, `COPY ${table} FROM STDIN`, rows);
+  return new Promise((resolve, reject) => {
+    const taken: Buffer[] = [];
+    const copy = Object.assign(new Query(`COPY (${query}) TO STDOUT`), {
+      callback: (error: Error | null) => {
+        if (error === null) resolve(Buffer.concat(taken));
+        else reject(error);
+      },
+      handleCopyData: ({ chunk }: { readonly chunk: Buffer }) => {
+        taken.push(Buffer.from(chunk));
+      },
+    });
+    client.query(copy);
+  });
 }

@@ -1,4 +1,4 @@
-import { type PoolClient, Query } from 'pg';
+import { type ClientBase, Query } from 'pg';
 
 /** What `pg` asks of a query when the server is ready for the rows; its own refuses. */
 interface CopyConnection {
@@ -10,7 +10,7 @@ interface CopyConnection {
  * Sends rows that are all there by `COPY … FROM STDIN`.
  * @param rows in the text format of COPY
  */
-export function copyIn(connection: PoolClient, statement: string, rows: Buffer): Promise<void> {
+export function copyIn(connection: ClientBase, statement: string, rows: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const copy = Object.assign(new Query(statement), {
       callback: (error: Error | null) => (error === null ? resolve() : reject(error)),
