@@ -1,6 +1,15 @@
 import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
-import { COUPONS, CURRENCIES, PLANS, TAX_RATES, TAXES, ZONES } from '../support/reference/catalog';
+import {
+  ADDONS,
+  COUPONS,
+  CURRENCIES,
+  type ModelPrice,
+  PLANS,
+  TAX_RATES,
+  TAXES,
+  ZONES,
+} from '../support/reference/catalog';
 import { billingCommands, firstCommand, type EngineUnderTest } from '../support/reference/commands';
 import { assertAgreement } from '../support/reference/agreement';
 import { Reference } from '../support/reference/model';
@@ -34,6 +43,7 @@ const customers = fc.record({
 describe('the billing model', () => {
   let engine: TestApp;
   const planIds = new Map<string, readonly string[]>();
+  const addonIds = new Map<string, readonly string[]>();
   const couponCodes = new Map<string, readonly string[]>();
   let taxRateIds: readonly string[] = [];
 
@@ -66,16 +76,24 @@ describe('the billing model', () => {
           currency,
           interval,
           proration,
-          prices: prices.map(({ amount, ...price }) =>
-            price.model === 'flat'
-              ? { ...price, amount: Number(amount) }
-              : { ...price, unit_amount: amount },
-          ),
+          prices: prices.map(termsOf),
+        }),
+      );
+      const addons = await inOrder(ADDONS, ({ name, prices }) =>
+        create('/v1/addons', {
+          code: `${name}-${currency.toLowerCase()}`,
+          name,
+          currency,
+          prices: prices.map(termsOf),
         }),
       );
       planIds.set(
         currency,
         plans.map(({ id }) => id),
+      );
+      addonIds.set(
+        currency,
+        addons.map(({ id }) => id),
       );
       const coupons = await inOrder(COUPONS, ({ duration, months, percentOff, amountOff }) =>
         create('/v1/coupons', {
@@ -115,6 +133,7 @@ describe('the billing model', () => {
       customerId: customer.id,
       clockId: clock.id,
       planId: (plan) => planIds.get(currency)?.[plan] ?? '',
+      addonId: (addon) => addonIds.get(currency)?.[addon] ?? '',
       couponCode: (coupon) => couponCodes.get(currency)?.[coupon] ?? '',
       invoiceId: async (place) => {
         const [row] = await engine.database.query<{ id: string }>(
@@ -177,3 +196,9 @@ describe('the billing model', () => {
     TIME_LIMIT_MS + 60_000,
   );
 });
+
+function termsOf({ amount, ...price }: ModelPrice): object {
+  return price.model === 'flat'
+    ? { ...price, amount: Number(amount) }
+    : { ...price, unit_amount: amount };
+}

@@ -16,6 +16,12 @@ export interface ModelPlan {
   readonly prices: readonly ModelPrice[];
 }
 
+/** What is sold beside a plan, by its interval and prorated as it is. */
+export interface ModelAddon {
+  readonly name: string;
+  readonly prices: readonly ModelPrice[];
+}
+
 export interface ModelCoupon {
   readonly name: string;
   readonly duration: 'once' | 'repeating' | 'forever';
@@ -74,6 +80,11 @@ export const PLANS: readonly ModelPlan[] = [
     proration: 'none',
     prices: [seats('610'), seats('38.25', 'in_arrears')],
   },
+];
+
+export const ADDONS: readonly ModelAddon[] = [
+  { name: 'storage', prices: [seats('45.5')] },
+  { name: 'support', prices: [flat('1201'), seats('12.25', 'in_arrears')] },
 ];
 
 export const COUPONS: readonly ModelCoupon[] = [

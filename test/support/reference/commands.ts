@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { COUPONS, PLANS } from './catalog';
+import { ADDONS, COUPONS, PLANS } from './catalog';
+import type { Terms } from './items';
 import type { Reference, ReferenceSubscription } from './model';
 
 /** The engine, as a sequence of commands sees it: one customer on a test clock of its own. */
@@ -10,6 +11,7 @@ export interface EngineUnderTest {
   readonly clockId: string;
   /** In the customer's currency. */
   planId(plan: number): string;
+  addonId(addon: number): string;
   couponCode(coupon: number): string;
   post(path: string, body: object): Promise<{ readonly status: number; readonly body: object }>;
   /** The id of an invoice, by its place among all, oldest first. */
@@ -19,6 +21,20 @@ export interface EngineUnderTest {
 export type BillingCommand = fc.AsyncCommand<Reference, EngineUnderTest>;
 
 const MOST_SUBSCRIPTIONS = 2;
+
+type Addons = Terms['addons'];
+
+function addonsFor(engine: EngineUnderTest, addons: Addons): readonly object[] {
+  return addons.map(({ addon, quantity }) => ({
+    addon_id: engine.addonId(addon),
+    quantity: String(quantity),
+  }));
+}
+
+function nameOf(addons: Addons): string {
+  const named = addons.map(({ addon, quantity }) => `${ADDONS[addon]?.name ?? ''} x ${quantity}`);
+  return `with ${named.length === 0 ? 'nothing' : named.join(' and ')}`;
+}
 
 /** Something done to one subscription, whichever there are. */
 abstract class OnSubscription implements BillingCommand {
@@ -64,6 +80,7 @@ class Subscribe implements BillingCommand {
   constructor(
     private readonly plan: number,
     private readonly quantity: number,
+    private readonly addons: Addons,
     private readonly trialDays: number,
     private readonly coupon: number | null,
     private readonly mode: 'anniversary' | 'calendar',
@@ -74,12 +91,13 @@ class Subscribe implements BillingCommand {
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const { plan, quantity, trialDays, coupon, mode } = this;
-    model.subscribe({ plan, quantity }, mode, trialDays, coupon);
+    const { plan, quantity, addons, trialDays, coupon, mode } = this;
+    model.subscribe({ plan, quantity, addons }, mode, trialDays, coupon);
     const { status, body } = await engine.post('/v1/subscriptions', {
       customer_id: engine.customerId,
       plan_id: engine.planId(plan),
       quantity: String(quantity),
+      addons: addonsFor(engine, addons),
       trial_days: trialDays,
       billing_anchor: mode,
       ...(coupon === null ? {} : { coupon: engine.couponCode(coupon) }),
@@ -89,9 +107,10 @@ class Subscribe implements BillingCommand {
   }
 
   toString(): string {
-    const { plan, quantity, trialDays, coupon, mode } = this;
-    const with_ = coupon === null ? '' : `, coupon ${COUPONS[coupon]?.name ?? ''}`;
-    return `subscribe(${PLANS[plan]?.name ?? ''} x ${quantity}, trial ${trialDays}, ${mode}${with_})`;
+    const { plan, quantity, addons, trialDays, coupon, mode } = this;
+    const sold = `${PLANS[plan]?.name ?? ''} x ${quantity} ${nameOf(addons)}`;
+    const redeemed = coupon === null ? '' : `, coupon ${COUPONS[coupon]?.name ?? ''}`;
+    return `subscribe(${sold}, trial ${trialDays}, ${mode}${redeemed})`;
   }
 }
 
@@ -100,6 +119,7 @@ class Change extends OnSubscription {
     pick: number,
     private readonly plan: number | null,
     private readonly quantity: number | null,
+    private readonly addons: Addons | null,
     private readonly when: 'now' | 'period_end',
     /** Null: as the plan says. */
     private readonly proration: 'prorate' | 'none' | null,
@@ -109,7 +129,11 @@ class Change extends OnSubscription {
 
   protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
     const { terms } = subscription;
-    const changed = { plan: this.plan ?? terms.plan, quantity: this.quantity ?? terms.quantity };
+    const changed = {
+      plan: this.plan ?? terms.plan,
+      quantity: this.quantity ?? terms.quantity,
+      addons: this.addons ?? terms.addons,
+    };
     const prorates =
       this.proration === null
         ? PLANS[changed.plan]?.proration !== 'none'
@@ -118,21 +142,23 @@ class Change extends OnSubscription {
   }
 
   protected request(_model: Reference, _of: ReferenceSubscription, engine: EngineUnderTest) {
-    const { plan, quantity, when, proration } = this;
+    const { plan, quantity, addons, when, proration } = this;
     const body = {
       when,
       ...(plan === null ? {} : { plan_id: engine.planId(plan) }),
       ...(quantity === null ? {} : { quantity: String(quantity) }),
+      ...(addons === null ? {} : { addons: addonsFor(engine, addons) }),
       ...(proration === null ? {} : { proration }),
     };
     return ['change', body] as const;
   }
 
   override toString(): string {
-    const { plan, quantity, when, proration } = this;
+    const { plan, quantity, addons, when, proration } = this;
     const to = [
       plan === null ? [] : (PLANS[plan]?.name ?? ''),
       quantity === null ? [] : `x ${quantity}`,
+      addons === null ? [] : nameOf(addons),
     ].flat();
     return `change(${this.at()} to ${to.join(' ')}, ${when}, ${proration ?? 'as the plan says'})`;
   }
@@ -280,10 +306,18 @@ const plan = fc.nat({ max: PLANS.length - 1 });
 const coupon = fc.nat({ max: COUPONS.length - 1 });
 const quantity = fc.integer({ min: 1, max: 12 });
 
+/** How many of each add-on: most often none. */
+const addons: fc.Arbitrary<Addons> = fc
+  .tuple(...ADDONS.map(() => fc.constantFrom(0, 0, 1, 2, 5)))
+  .map((quantities) =>
+    quantities.flatMap((count, addon) => (count === 0 ? [] : [{ addon, quantity: count }])),
+  );
+
 const subscribe = fc
   .tuple(
     plan,
     quantity,
+    addons,
     fc.constantFrom(0, 0, 0, 0, 2, 3, 7, 30),
     fc.option(coupon),
     fc.constantFrom('anniversary' as const, 'anniversary' as const, 'calendar' as const),
@@ -295,6 +329,7 @@ const change = fc
     pick,
     fc.option(plan),
     fc.option(quantity),
+    fc.option(addons, { freq: 2 }),
     fc.constantFrom('now' as const, 'now' as const, 'period_end' as const),
     fc.constantFrom(null, null, null, 'none' as const, 'prorate' as const),
   )

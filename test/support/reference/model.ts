@@ -1,26 +1,23 @@
 import { type BilledLine, bill, couponOf, least, type Payer, type ReferenceInvoice } from './bill';
 import type { Redemption } from './bill';
 import { afterDays, afterIntervals, datesBetween, secondsBetween } from './calendar';
-import { type ModelPlan, type ModelPrice, PLANS } from './catalog';
+import {
+  FOREVER,
+  isWholeOnly,
+  type Item,
+  itemsOf,
+  planOf,
+  swap,
+  type Terms,
+  unitOf,
+} from './items';
 import { fraction, fromDecimal, rounded, times } from './money';
 
 /**
  * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
  * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
  */
-const FOREVER = Number.MAX_SAFE_INTEGER;
 const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
-
-interface Item {
-  readonly plan: number;
-  readonly price: ModelPrice;
-  readonly quantity: number;
-  from: number;
-  to: number;
-  /** Stopped by a pause, and to go on until then. */
-  resumesUntil: number | null;
-  billed: BilledLine[];
-}
 
 interface RunningPeriod {
   readonly from: number;
@@ -36,11 +33,6 @@ interface RunningPeriod {
 type Pending =
   | { readonly kind: 'cancel'; readonly at: number; readonly credits: boolean }
   | { readonly kind: 'change'; readonly at: number; readonly terms: Terms };
-
-export interface Terms {
-  readonly plan: number;
-  readonly quantity: number;
-}
 
 export interface ReferenceSubscription {
   readonly index: number;
@@ -433,22 +425,6 @@ export class Reference {
   }
 }
 
-function planOf({ plan }: Pick<Terms, 'plan'>): ModelPlan {
-  const found = PLANS[plan];
-  if (found === undefined) throw new Error(`There is no plan ${plan}.`);
-  return found;
-}
-
-/** What parts are measured in; also where a caller wants them of a plan that has none. */
-function unitOf(terms: Pick<Terms, 'plan'>): 'day' | 'second' {
-  return planOf(terms).proration === 'second' ? 'second' : 'day';
-}
-
-/** Whether the price is never prorated by itself. */
-function isWholeOnly(terms: Pick<Terms, 'plan'>): boolean {
-  return planOf(terms).proration === 'none';
-}
-
 function dueOf({ status, period, pending }: ReferenceSubscription): number | null {
   if (status === 'canceled') return null;
   const due = Math.min(
@@ -457,43 +433,6 @@ function dueOf({ status, period, pending }: ReferenceSubscription): number | nul
     period.tellsAt ?? FOREVER,
   );
   return due === FOREVER ? null : due;
-}
-
-function itemsOf(terms: Terms, from: number): Item[] {
-  return planOf(terms).prices.map((price) => ({
-    plan: terms.plan,
-    price,
-    quantity: terms.quantity,
-    from,
-    to: FOREVER,
-    resumesUntil: null,
-    billed: [],
-  }));
-}
-
-/** The terms from an instant on: what stays as it is goes on. */
-function swap(
-  subscription: ReferenceSubscription,
-  terms: Terms,
-  at: number,
-): { readonly ended: readonly Item[]; readonly added: readonly Item[] } {
-  const kept = subscription.items.filter(({ from }) => from <= at);
-  const holding = kept.filter(({ to }) => to > at);
-  const isSame = (one: Item, other: Item): boolean =>
-    one.plan === other.plan &&
-    one.price === other.price &&
-    (one.quantity === other.quantity || one.price.model === 'flat');
-  const wanted = itemsOf(terms, at);
-  const added = wanted.filter(
-    (item) => !holding.some((one) => one.to === FOREVER && isSame(one, item)),
-  );
-  const ended = holding.filter(
-    (item) => item.to !== FOREVER || !wanted.some((one) => isSame(one, item)),
-  );
-  for (const item of ended) item.to = at;
-  subscription.items = [...kept, ...added];
-  subscription.terms = terms;
-  return { ended, added };
 }
 
 function cut({ period }: ReferenceSubscription, at: number): void {
@@ -512,8 +451,7 @@ function chargeOf(
 ): readonly BilledLine[] {
   if (part.over === 0n) return [];
   const { price, quantity } = item;
-  const units = price.model === 'flat' ? 1n : BigInt(quantity);
-  const full = times(fromDecimal(price.amount), fraction(units));
+  const full = times(fromDecimal(price.amount), fraction(BigInt(quantity)));
   const line = {
     type,
     full,
