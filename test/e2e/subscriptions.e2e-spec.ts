@@ -125,13 +125,22 @@ describe('subscriptions by the real clock', () => {
     ['start', { start_at: '2020-01-01T00:00:00Z' }, 422, 'subscription_terms_contradict'],
     ['coupon', { coupon: 'NOBODY-HAS-IT' }, 422, 'coupon_code_unknown'],
     ['quantity', { quantity: '-1' }, 400, 'validation_failed'],
+    ['behaviour', { payment_behavior: 'allow_incomplete' }, 400, 'validation_failed'],
+    [
+      'behaviour that waits for what is sent',
+      { payment_behavior: 'default_incomplete', collection: 'send_invoice' },
+      422,
+      'subscription_terms_contradict',
+    ],
     ['field', { color: 'red' }, 400, 'validation_failed'],
   ])('are refused for their %s', async (_, fields, status, code) => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan_id = await story.plan(1_000);
     const body = { customer_id: story.customerId, plan_id, ...fields };
-    const answer = await engine.http.post('/v1/subscriptions').send(body);
-    expect(answer.body).toMatchObject({ status, code });
+    for (const path of ['/v1/subscriptions', '/v1/subscriptions?preview=true']) {
+      const answer = await engine.http.post(path).send(body);
+      expect(answer.body).toMatchObject({ status, code });
+    }
     expect(await story.invoices()).toEqual([]);
   });
 
@@ -175,6 +184,42 @@ describe('subscriptions by the real clock', () => {
     );
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(await story.invoices()).toHaveLength(1);
+  });
+
+  it('are active at once unless they are to wait for their first payment', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const plan = await story.plan(1_000);
+    expect(await story.subscribe(plan)).toMatchObject({
+      status: 'active',
+      payment_behavior: 'allow_active',
+      incomplete_expires_at: null,
+    });
+    const waits = {
+      customer_id: story.customerId,
+      plan_id: plan,
+      payment_behavior: 'default_incomplete',
+    };
+    const preview = await engine.http.post('/v1/subscriptions?preview=true').send(waits);
+    expect(preview.body).toMatchObject({ total: 1_000, reason: 'subscription_start' });
+    const answers = await Promise.all(
+      Array.from({ length: 3 }, () =>
+        engine.http.post('/v1/subscriptions').set('Idempotency-Key', story.clockId).send(waits),
+      ),
+    );
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers[0]?.body).toMatchObject({
+      status: 'incomplete',
+      incomplete_expires_at: '2026-03-01T23:00:00.000Z',
+    });
+    expect(await story.invoices()).toHaveLength(2);
+    const listed = async (status: string): Promise<number> => {
+      const query = { customer_id: story.customerId, status };
+      const { body } = await engine.http.get('/v1/subscriptions').query(query);
+      return (body as { data: readonly unknown[] }).data.length;
+    };
+    expect([await listed('active'), await listed('incomplete')]).toEqual([1, 1]);
+    await story.advance('2026-03-02T00:00:00.000Z');
+    expect([await listed('active'), await listed('incomplete_expired')]).toEqual([1, 1]);
   });
 
   it('the database refuses a period that overlaps another', async () => {

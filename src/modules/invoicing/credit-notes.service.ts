@@ -4,7 +4,7 @@ import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { type Customer, CustomersService } from '../customers';
+import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
@@ -19,6 +19,7 @@ import {
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
 import { InvoiceBooks } from './invoice-books';
+import { InvoiceFollowers } from './invoice-followers';
 import {
   creditExceedsLine,
   creditNoteNotFound,
@@ -39,6 +40,7 @@ export class CreditNotesService {
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
     private readonly books: InvoiceBooks,
+    private readonly followers: InvoiceFollowers,
     private readonly outbox: Outbox,
   ) {}
 
@@ -61,39 +63,21 @@ export class CreditNotesService {
    */
   issue(order: CreditNoteOrder): Promise<CreditNote> {
     return this.database.transaction(async () => {
-      const { invoice, customer, now } = await this.setup(order.invoiceId);
+      const { invoice, now } = await this.setup(order.invoiceId);
       if (invoice.status !== 'open' && invoice.status !== 'paid') {
         throw invoiceNotCreditable(invoice.id, invoice.status);
       }
-      const credited = creditNote(
-        assertCreditable(order, invoice),
-        invoice.lines.map(toCreditable),
-      );
-      const settled = settlementOf(invoice, credited.totalMinor, order.settle);
-      const note: CreditNote = {
-        id: newId('cn'),
-        version: 1,
-        number: await this.nextNumber(customer),
-        status: 'issued',
-        invoiceId: invoice.id,
-        customerId: invoice.customerId,
-        currency: invoice.currency,
-        reason: order.reason,
-        settle: order.settle,
-        net: credited.netMinor,
-        tax: credited.taxMinor,
-        total: credited.totalMinor,
-        deferred: deferredOf(invoice, credited.lines),
-        ...settled,
-        creditId: settled.toCredit > 0n ? newId('crd') : null,
-        lines: credited.lines,
-        voidedAt: null,
-        createdAt: now,
-        updatedAt: now,
-      };
-      await this.apply(note, invoice, now);
-      return note;
+      return this.issueOf(invoice, assertCreditable(order, invoice), order, now);
     });
+  }
+
+  /** Takes back all that is left of a locked open invoice, in the caller's transaction; what was paid of it is credit. */
+  async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    const lines = invoice.lines
+      .map((line) => ({ lineId: line.id, netMinor: creditableOf(invoice, line) }))
+      .filter(({ netMinor }) => netMinor > 0n);
+    await this.issueOf(invoice, lines, { reason, settle: 'credit' }, now);
   }
 
   /**
@@ -131,16 +115,48 @@ export class CreditNotesService {
     });
   }
 
-  private async setup(
-    invoiceId: string,
-  ): Promise<{ invoice: Invoice; customer: Customer; now: Date }> {
+  private async issueOf(
+    invoice: Invoice,
+    lines: CreditNoteOrder['lines'],
+    { reason, settle }: Pick<CreditNoteOrder, 'reason' | 'settle'>,
+    now: Date,
+  ): Promise<CreditNote> {
+    const credited = creditNote(lines, invoice.lines.map(toCreditable));
+    const settled = settlementOf(invoice, credited.totalMinor, settle);
+    const note: CreditNote = {
+      id: newId('cn'),
+      version: 1,
+      number: await this.nextNumber(invoice),
+      status: 'issued',
+      invoiceId: invoice.id,
+      customerId: invoice.customerId,
+      currency: invoice.currency,
+      reason,
+      settle,
+      net: credited.netMinor,
+      tax: credited.taxMinor,
+      total: credited.totalMinor,
+      deferred: deferredOf(invoice, credited.lines),
+      ...settled,
+      creditId: settled.toCredit > 0n ? newId('crd') : null,
+      lines: credited.lines,
+      voidedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.apply(note, invoice, now);
+    return note;
+  }
+
+  private async setup(invoiceId: string): Promise<{ invoice: Invoice; now: Date }> {
     const found = await this.invoices.find(invoiceId);
     if (found === null) throw referenceNotFound('/invoice_id', invoiceId);
     const customer = await this.customers.lockForHistory(found.customerId);
     const now = await this.testClocks.nowFor(customer.testClockId);
+    await this.followers.lock(found);
     const invoice = await this.invoices.lock(invoiceId);
     if (invoice === null) throw referenceNotFound('/invoice_id', invoiceId);
-    return { invoice, customer, now };
+    return { invoice, now };
   }
 
   private async apply(note: CreditNote, before: Invoice, now: Date): Promise<void> {
@@ -172,7 +188,9 @@ export class CreditNotesService {
     await this.invoices.update(after);
     await this.books.postNote(note, now);
     await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });
-    if (isPaid) await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
+    if (!isPaid) return;
+    await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
+    await this.followers.tell(after, now);
   }
 
   /** Counts on a line what a note takes of it, or gives it back. */
@@ -191,7 +209,7 @@ export class CreditNotesService {
     return creditId === null || this.grants.tryUse(creditId, toCredit);
   }
 
-  private async nextNumber({ testClockId }: Customer): Promise<string> {
+  private async nextNumber({ testClockId }: Invoice): Promise<string> {
     const series = testClockId === null ? 'CN' : 'TEST-CN';
     return `${series}-${(await this.invoices.takeNumbers(series, 1)).toString().padStart(6, '0')}`;
   }

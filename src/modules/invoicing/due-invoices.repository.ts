@@ -43,11 +43,21 @@ const COLLECT_AGAIN = `
 const OWED_BY_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status IN ('open', 'uncollectible') LIMIT 1`;
 
+const OPEN_OF_SUBSCRIPTIONS = `
+  SELECT id, subscription_id, amount_pending > 0 AS is_being_paid FROM invoice
+  WHERE subscription_id = ANY ($1) AND status = 'open' ORDER BY id FOR UPDATE`;
+
 /** Open invoices at which an attempt failed, and whether another one is planned or under way. */
 const FAILED_OF_SUBSCRIPTION = `
   SELECT collect_at IS NOT NULL OR amount_pending > 0 AS is_tried FROM invoice
   WHERE subscription_id = $1 AND status = 'open'
     AND attempt_count > CASE WHEN amount_pending > 0 THEN 1 ELSE 0 END`;
+
+interface OpenRow {
+  readonly id: string;
+  readonly subscription_id: string;
+  readonly is_being_paid: boolean;
+}
 
 /** Finds the invoices that something is to be done about at a time. */
 @Injectable()
@@ -108,6 +118,27 @@ export class DueInvoicesRepository {
   /** Whether an invoice of the subscription is owed: open or written off. */
   async isOwedBy(subscriptionId: string): Promise<boolean> {
     return (await this.idsOf(OWED_BY_SUBSCRIPTION, [subscriptionId])).length > 0;
+  }
+
+  /** Those of the subscriptions of which an open invoice is being paid; their open invoices stay locked. */
+  async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const open = await this.openOf(subscriptionIds);
+    return new Set(
+      open.flatMap(({ subscription_id: id, is_being_paid: isBeingPaid }) =>
+        isBeingPaid ? [id] : [],
+      ),
+    );
+  }
+
+  /** Ids of the open invoices of subscriptions, locked until the transaction ends. */
+  async lockOpenOf(subscriptionIds: readonly string[]): Promise<readonly string[]> {
+    return (await this.openOf(subscriptionIds)).map(({ id }) => id);
+  }
+
+  private async openOf(subscriptionIds: readonly string[]): Promise<readonly OpenRow[]> {
+    this.database.requireTransaction();
+    if (subscriptionIds.length === 0) return [];
+    return this.database.query<OpenRow>(OPEN_OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 
   /** For each open invoice of the subscription at which an attempt failed, whether it is still tried. */

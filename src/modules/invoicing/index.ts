@@ -20,6 +20,7 @@ export { InvoiceBooks } from './invoice-books';
 export type { RetryPlan } from './domain/invoice-collection';
 export type { TimeScope } from './due-invoices.repository';
 export { InvoiceCollectionService } from './invoice-collection.service';
+export { InvoiceFollowers } from './invoice-followers';
 export { type CustomerSum, InvoicePaymentsService } from './invoice-payments.service';
 export {
   invoiceNotFound,
@@ -36,3 +37,4 @@ export { IssueInvoiceService } from './issue-invoice.service';
 export { ReissueInvoiceService } from './reissue-invoice.service';
 export type { UsageQuote } from './domain/usage-quote';
 export { UsageQuotesService } from './usage-quotes.service';
+export { WithdrawInvoicesService } from './withdraw-invoices.service';

@@ -58,6 +58,11 @@ export class InvoiceCollectionService {
     return tried.every((isTried) => isTried) ? 'failed' : 'used_up';
   }
 
+  /** Those of the subscriptions of which an open invoice is being paid; their open invoices stay locked. */
+  lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.due.lockBeingPaid(subscriptionIds);
+  }
+
   /** Whether an invoice of the subscription is owed: open or written off. */
   isOwedBy(subscriptionId: string): Promise<boolean> {
     return this.due.isOwedBy(subscriptionId);

@@ -188,7 +188,7 @@ export class InvoicesController {
     summary: 'Void an invoice',
     description:
       'Nothing is owed for it any more; it keeps its number. The credit it used returns to the customer, and so does the ' +
-      'money of a payment that is under way, once it comes.',
+      'money of a payment that is under way, once it comes. A subscription that waits for its payment expires with it.',
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
@@ -202,7 +202,9 @@ export class InvoicesController {
   @NoFields()
   @Operation({
     summary: 'Write an invoice off',
-    description: 'What is owed for it becomes bad debt; it can still be paid or voided.',
+    description:
+      'What is owed for it becomes bad debt; it can still be paid or voided. A subscription that waits for its payment ' +
+      'expires with it.',
     status: 200,
     answer: InvoiceDto,
     reads: 'post',

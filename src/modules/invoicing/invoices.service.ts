@@ -5,25 +5,25 @@ import { Outbox } from '../../platform/outbox';
 import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
-import { CreditGrantsRepository } from './credit-grants.repository';
 import { decideAgain } from './domain/decide-invoice';
 import { explain, type Explanation } from './domain/explain';
 import { mayInvoiceBecome } from './domain/finalize';
-import { assertTotals, type Invoice } from './domain/invoice';
-import { lastLookAt } from './domain/invoice-collection';
+import { assertTotals, type Invoice, isCredited } from './domain/invoice';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import type { OneOffOrder } from './domain/one-off';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
+import { InvoiceFollowers } from './invoice-followers';
 import {
   invoiceCredited,
   invoiceLineNotFound,
   invoiceNotFound,
   invoicePartlyPaid,
 } from './invoicing.errors';
-import { invoiceUncollectible, invoiceVoided } from './invoicing.events';
+import { invoiceUncollectible } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { IssueInvoiceService } from './issue-invoice.service';
+import { VoidInvoiceService } from './void-invoice.service';
 
 /** What happens to invoices once they are there. */
 @Injectable()
@@ -31,10 +31,11 @@ export class InvoicesService {
   constructor(
     private readonly database: Database,
     private readonly invoices: InvoicesRepository,
-    private readonly grants: CreditGrantsRepository,
     private readonly facts: BillingFactsService,
     private readonly drafts: InvoiceDraftsService,
     private readonly issuing: IssueInvoiceService,
+    private readonly voiding: VoidInvoiceService,
+    private readonly followers: InvoiceFollowers,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
     private readonly books: InvoiceBooks,
@@ -89,28 +90,9 @@ export class InvoicesService {
    */
   void(id: string): Promise<Invoice> {
     return this.change(id, 'void', async (before, _customer, now) => {
-      if (before.lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n)) {
-        throw invoiceCredited(id);
-      }
+      if (isCredited(before)) throw invoiceCredited(id);
       if (before.amountPaid > 0n) throw invoicePartlyPaid(id);
-      for (const { creditId, amountMinor } of before.credits) {
-        await this.grants.use(creditId, -amountMinor);
-      }
-      await this.invoices.addCredited(
-        before.lines.flatMap(({ creditsLineId: lineId, amount }) =>
-          lineId === null ? [] : [{ lineId, amount }],
-        ),
-      );
-      await this.books.postVoided(before, now);
-      const after = {
-        ...touched(before, now),
-        status: 'void' as const,
-        voidedAt: now,
-        collectAt: lastLookAt(before, now),
-      };
-      await this.invoices.update(after);
-      await this.outbox.record(invoiceVoided, { after, before, occurredAt: now });
-      return after;
+      return this.voiding.void(before, now);
     });
   }
 
@@ -122,10 +104,12 @@ export class InvoicesService {
     return this.change(id, 'uncollectible', async (before, _customer, now) => {
       await this.books.postUncollectible(before, now);
       const after = {
-        ...touched(before, now),
+        ...before,
         status: 'uncollectible' as const,
         uncollectibleAt: now,
         collectAt: null,
+        version: before.version + 1,
+        updatedAt: now,
       };
       await this.invoices.update(after);
       await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });
@@ -150,17 +134,16 @@ export class InvoicesService {
     work: (before: Invoice, customer: Customer, now: Date) => Promise<Invoice>,
   ): Promise<Invoice> {
     return this.database.transaction(async () => {
-      const { customerId } = await this.get(id);
-      const customer = await this.customers.lockForHistory(customerId);
+      const found = await this.get(id);
+      const customer = await this.customers.lockForHistory(found.customerId);
       const now = await this.testClocks.nowFor(customer.testClockId);
+      await this.followers.lock(found);
       const before = await this.invoices.lock(id);
       if (before === null) throw invoiceNotFound(id);
       if (!mayInvoiceBecome(before, to)) throw invalidTransition('invoice', before.status, to);
-      return work(before, customer, now);
+      const after = await work(before, customer, now);
+      if (to !== 'open') await this.followers.tell(after, now);
+      return after;
     });
   }
-}
-
-function touched(invoice: Invoice, now: Date): Invoice {
-  return { ...invoice, version: invoice.version + 1, updatedAt: now };
 }

@@ -20,6 +20,7 @@ import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
 import { InvoiceCollectionService } from './invoice-collection.service';
+import { InvoiceFollowers } from './invoice-followers';
 import { InvoicePaymentsService } from './invoice-payments.service';
 import { InvoicePrinter } from './invoice-printer';
 import { InvoiceLineEntity } from './invoice-line.entity';
@@ -39,6 +40,8 @@ import { SimulationRepository } from './simulation.repository';
 import { SimulationsController } from './simulations.controller';
 import { UsageQuotesService } from './usage-quotes.service';
 import { UsageReadingsService } from './usage-readings.service';
+import { VoidInvoiceService } from './void-invoice.service';
+import { WithdrawInvoicesService } from './withdraw-invoices.service';
 
 @Module({
   imports: [
@@ -81,21 +84,26 @@ import { UsageReadingsService } from './usage-readings.service';
     DueInvoices,
     InvoiceCollectionService,
     InvoicePaymentsService,
+    InvoiceFollowers,
+    VoidInvoiceService,
     InvoicesService,
     EditInvoiceService,
     ReissueInvoiceService,
     InvoicePrinter,
     PrintInvoiceService,
     CreditNotesService,
+    WithdrawInvoicesService,
   ],
   exports: [
     InvoiceBooks,
     InvoiceCollectionService,
+    InvoiceFollowers,
     InvoicePaymentsService,
     IssueInvoiceService,
     InvoicesService,
     ReissueInvoiceService,
     UsageQuotesService,
+    WithdrawInvoicesService,
   ],
 })
 export class InvoicingModule {}

@@ -13,7 +13,11 @@ import {
   type RetryPlan,
 } from '../invoicing';
 import { LedgerService } from '../ledger';
-import { type Subscription, SubscriptionStandingService } from '../subscriptions';
+import {
+  FirstPaymentsService,
+  type Subscription,
+  SubscriptionStandingService,
+} from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 import { nextAttemptAt } from './collection/domain/attempt';
 import { type Payment, withOutcome } from './domain/payment';
@@ -30,24 +34,20 @@ interface Owed {
 /** Writes down what came of a charge: the last of the two commits of a payment. */
 @Injectable()
 export class PaymentOutcomesService {
-  private readonly retry: RetryPlan;
-
   constructor(
     private readonly database: Database,
     private readonly payments: PaymentsRepository,
     private readonly invoices: InvoicePaymentsService,
     private readonly collection: InvoiceCollectionService,
     private readonly standing: SubscriptionStandingService,
+    private readonly firstPayments: FirstPaymentsService,
     private readonly ledger: LedgerService,
     private readonly testClocks: TestClocksService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
-    configuration: Configuration,
-  ) {
-    this.retry = (attemptCount, now) =>
-      nextAttemptAt(attemptCount, configuration.paymentRetryDays, now);
-  }
+    private readonly configuration: Configuration,
+  ) {}
 
   /**
    * The outcome, what it makes of the invoice, the events, the postings and the answer of the request, in one commit. Late
@@ -97,15 +97,17 @@ export class PaymentOutcomesService {
     const { amount } = payment;
     switch (payment.status) {
       case 'succeeded': {
-        const paid = await this.invoices.pay(owed.invoice, amount, this.retry, now);
+        const paid = await this.invoices.pay(owed.invoice, amount, this.retryOf(owed), now);
         if (paid.invoice.status === 'paid') await this.notePaid(owed, now);
+        else await this.noteUnpaid({ ...owed, invoice: paid.invoice }, now);
         return { ...payment, amountApplied: paid.appliedMinor };
       }
       case 'failed':
       case 'canceled': {
         const failed = { amount, wasAttempt: payment.collectionAttempt !== null };
-        const invoice = await this.invoices.fail(owed.invoice, failed, this.retry, now);
+        const invoice = await this.invoices.fail(owed.invoice, failed, this.retryOf(owed), now);
         if (failed.wasAttempt) await this.noteFailed({ ...owed, invoice }, now);
+        await this.noteUnpaid({ ...owed, invoice }, now);
         return payment;
       }
       case 'pending':
@@ -113,6 +115,13 @@ export class PaymentOutcomesService {
       case 'requires_action':
         return payment;
     }
+  }
+
+  /** A first payment that is waited for is not tried beyond that. */
+  private retryOf({ subscription }: Owed): RetryPlan {
+    const end = subscription?.incompleteExpiresAt ?? null;
+    return (attemptCount, now) =>
+      nextAttemptAt(attemptCount, this.configuration.paymentRetryDays, now, end);
   }
 
   private async notePaid({ subscription }: Owed, now: Date): Promise<void> {
@@ -124,6 +133,11 @@ export class PaymentOutcomesService {
   private async noteFailed({ subscription, invoice }: Owed, now: Date): Promise<void> {
     if (subscription === null || invoice.status !== 'open') return;
     await this.standing.note(subscription, invoice.collectAt === null ? 'used_up' : 'failed', now);
+  }
+
+  private async noteUnpaid({ subscription, invoice }: Owed, now: Date): Promise<void> {
+    if (subscription === null || invoice.status !== 'open') return;
+    await this.firstPayments.noteUnpaid(subscription, invoice, now);
   }
 
   /**

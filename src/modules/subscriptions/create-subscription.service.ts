@@ -87,6 +87,9 @@ export class CreateSubscriptionService {
     if (now.getTime() - startAt.getTime() > FURTHEST_BACK_MS) {
       throw subscriptionTermsContradict('/start_at', 'lies more than two years back');
     }
+    if (command.paymentBehavior !== 'allow_active' && command.collection !== 'automatic') {
+      throw subscriptionTermsContradict('/payment_behavior', 'goes with `collection: automatic`');
+    }
     const trialDays = command.trialDays ?? plan.activeVersion.trialDays;
     const subscription = subscriptionOf(command, offer, customer, { startAt, trialDays, now });
     const items = itemsOf(subscription.id, offer, startAt, NEW_IDS);
@@ -96,7 +99,7 @@ export class CreateSubscriptionService {
       customer,
       now,
       snapshot,
-      outcome: startAt > now ? outcomeOf(created, {}) : decideBegin(snapshot, NEW_IDS),
+      outcome: startAt > now ? outcomeOf(created, {}) : decideBegin(snapshot, NEW_IDS, now),
       redemption:
         command.coupon === null ? null : redemptionOf(command.coupon, created, customer.timezone),
     };
@@ -124,11 +127,13 @@ function subscriptionOf(
     timeZone: customer.timezone,
     collection: command.collection,
     daysUntilDue: command.daysUntilDue,
+    paymentBehavior: command.paymentBehavior,
     billingAnchor: command.billingAnchor,
     interval,
     intervalCount,
     proration,
     startAt,
+    incompleteExpiresAt: null,
     trialEndAt: trialDays > 0 ? trialEnd(startAt, trialDays, customer.timezone) : null,
     trialEndingAt: null,
     anchorAt: startAt,

@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { CustomersService } from '../customers';
+import { InvoiceCollectionService } from '../invoicing';
 import { decideAbandon, decideDue } from './domain/decide';
+import { decideExpiry } from './domain/decide-first-payment';
+import { isAwaitingPayment } from './domain/first-payment';
+import type { Outcome } from './domain/outcome';
 import type { Snapshot, Subscription } from './domain/subscription';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
@@ -11,15 +15,21 @@ interface Setup {
   readonly snapshots: readonly Snapshot[];
   /** Those of their customers that were not deleted. */
   readonly customerIds: ReadonlySet<string>;
+  /** Those that wait for their first payment while one is under way. */
+  readonly beingPaid: ReadonlySet<string>;
 }
 
-/** Does what falls due for a subscription: its start, the end of a period or of a trial, a change that waited. */
+/**
+ * Does what falls due for a subscription: its start, the end of its time for a first payment, the end of a period or of a
+ * trial, a change that waited.
+ */
 @Injectable()
 export class DueSubscriptionsService {
   constructor(
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly customers: CustomersService,
+    private readonly collection: InvoiceCollectionService,
     private readonly outcomes: SubscriptionOutcomesService,
   ) {}
 
@@ -30,15 +40,11 @@ export class DueSubscriptionsService {
    */
   runNext(ids: readonly string[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
-      const { snapshots, customerIds } = await this.setup(ids, now);
-      const decisions = snapshots.map((snapshot) => {
-        const { subscription: before } = snapshot;
-        const isBilled = customerIds.has(before.customerId);
-        return {
-          before,
-          outcome: isBilled ? decideDue(snapshot, NEW_IDS) : decideAbandon(snapshot),
-        };
-      });
+      const setup = await this.setup(ids, now);
+      const decisions = setup.snapshots.map((snapshot) => ({
+        before: snapshot.subscription,
+        outcome: decide(snapshot, setup, now),
+      }));
       await this.outcomes.applyAll(decisions, now);
     });
   }
@@ -50,7 +56,11 @@ export class DueSubscriptionsService {
     const customerIds = await this.customers.existing(
       snapshots.map(({ subscription }) => subscription.customerId),
     );
-    return { snapshots, customerIds };
+    const waiting = snapshots.filter(({ subscription }) => isAwaitingPayment(subscription));
+    const beingPaid = await this.collection.lockBeingPaid(
+      waiting.map(({ subscription }) => subscription.id),
+    );
+    return { snapshots, customerIds, beingPaid };
   }
 
   /** Does all that is due already, in the caller's transaction; returns the subscription as it is then. */
@@ -63,6 +73,16 @@ export class DueSubscriptionsService {
     }
     return latest;
   }
+}
+
+function decide(snapshot: Snapshot, { customerIds, beingPaid }: Setup, now: Date): Outcome {
+  const { subscription } = snapshot;
+  if (isAwaitingPayment(subscription)) {
+    return decideExpiry(snapshot, beingPaid.has(subscription.id));
+  }
+  return customerIds.has(subscription.customerId)
+    ? decideDue(snapshot, NEW_IDS, now)
+    : decideAbandon(snapshot);
 }
 
 function isDue({ nextBillingAt }: Subscription, now: Date): boolean {

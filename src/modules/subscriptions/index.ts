@@ -1,4 +1,5 @@
 export { DueSubscriptions } from './due-subscriptions';
+export { FirstPaymentsService } from './first-payments.service';
 export { anchorOf, type Subscription } from './domain/subscription';
 export { type SubscriptionChange, SubscriptionWatchers } from './subscription-watchers';
 export { SubscriptionStandingService } from './subscription-standing.service';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { isTerminal } from '../../core/states';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { Outbox, told } from '../../platform/outbox';
@@ -11,9 +12,11 @@ import {
   InvoiceBooks,
   type InvoiceOrder,
   IssueInvoiceService,
+  WithdrawInvoicesService,
 } from '../invoicing';
+import { activated, isAwaitingPayment } from './domain/first-payment';
 import type { NewIds, Outcome } from './domain/outcome';
-import type { Subscription } from './domain/subscription';
+import { type Subscription, SUBSCRIPTION_TRANSITIONS } from './domain/subscription';
 import { SubscriptionWatchers } from './subscription-watchers';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
@@ -31,6 +34,7 @@ export class SubscriptionOutcomesService {
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly invoicing: IssueInvoiceService,
+    private readonly withdrawing: WithdrawInvoicesService,
     private readonly books: InvoiceBooks,
     private readonly redemptions: RedemptionsService,
     private readonly watchers: SubscriptionWatchers,
@@ -63,20 +67,24 @@ export class SubscriptionOutcomesService {
   /** The same for decisions about many subscriptions, one about each: they are invoiced in their order. */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
     this.database.requireTransaction();
-    const applied = decisions.map(({ before, outcome }) => {
+    const decided = decisions.map(({ before, outcome }) => {
       const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
       return { before, after, outcome: { ...outcome, subscription: after } };
     });
-    const outcomes = applied.map(({ outcome }) => outcome);
+    const outcomes = decided.map(({ outcome }) => outcome);
     await this.subscriptions.applyAll(outcomes);
     const billed = outcomes.filter(({ billing }) => billing !== null);
-    await this.invoicing.issueAll(billed.map(orderOf), now);
+    const invoices = await this.invoicing.issueAll(billed.map(orderOf), now);
+    await this.withdrawing.withdrawAll(decided.flatMap(givenUpOf), now);
     await this.books.releaseEarned(outcomes.flatMap(earnedOf), now);
-    const ended = outcomes.filter(({ subscription }) => subscription.status === 'canceled');
+    const ended = outcomes.filter(({ subscription }) =>
+      isTerminal(SUBSCRIPTION_TRANSITIONS, subscription.status),
+    );
     await this.redemptions.endAll(
       ended.map(({ subscription }) => subscription.id),
       now,
     );
+    const applied = await this.activateUnowed(decided, invoices);
     await this.watchers.tell(
       applied.map(({ before, after }) => ({ before, after })),
       now,
@@ -88,12 +96,48 @@ export class SubscriptionOutcomesService {
     );
     return applied.map(({ after }) => after);
   }
+
+  /** What begins to wait for its first payment, and owes nothing after coupons and credit, is active at once. */
+  private async activateUnowed(
+    decided: readonly Applied[],
+    invoices: readonly Invoice[],
+  ): Promise<readonly Applied[]> {
+    const owed = new Set(
+      invoices
+        .filter(({ status }) => status !== 'paid')
+        .map(({ subscriptionId }) => subscriptionId),
+    );
+    const unowed = decided.filter(
+      ({ before, after }) =>
+        isAwaitingPayment(after) && !isAwaitingPayment(before) && !owed.has(after.id),
+    );
+    if (unowed.length === 0) return decided;
+    const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
+    for (const after of begun.values()) await this.subscriptions.updateStanding(after);
+    return decided.map((one) => {
+      const after = begun.get(one.after.id);
+      if (after === undefined) return one;
+      return { ...one, after, outcome: { ...one.outcome, facts: ['activated'] } };
+    });
+  }
 }
 
 /** What was decided about a subscription, and how it was before. */
 export interface Decision {
   readonly before: Subscription;
   readonly outcome: Outcome;
+}
+
+/** A decision that was written. */
+interface Applied extends Decision {
+  readonly after: Subscription;
+}
+
+/** One that waited for its first payment and has ended: its invoice goes with it. */
+function givenUpOf({ before, after }: Applied): readonly string[] {
+  return isAwaitingPayment(before) && isTerminal(SUBSCRIPTION_TRANSITIONS, after.status)
+    ? [after.id]
+    : [];
 }
 
 function earnedOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {

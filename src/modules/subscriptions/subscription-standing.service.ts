@@ -3,7 +3,7 @@ import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import { InvoiceCollectionService } from '../invoicing';
-import { type PaymentFact, statusAfter } from './domain/standing';
+import { type PaymentFact, standingAfter } from './domain/standing';
 import type { Subscription, SubscriptionStatus } from './domain/subscription';
 import { SubscriptionWatchers } from './subscription-watchers';
 import { SUBSCRIPTION_EVENTS, subscriptionPastDue } from './subscriptions.events';
@@ -27,27 +27,27 @@ export class SubscriptionStandingService {
     return subscription;
   }
 
-  /** The state of each of the subscriptions. */
-  statuses(ids: readonly string[]): Promise<ReadonlyMap<string, SubscriptionStatus>> {
-    return this.subscriptions.statuses(ids);
+  /** Those of the subscriptions for which nothing is charged by itself: unpaid, or out of time for their first payment. */
+  leftAlone(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
+    return this.subscriptions.leftAlone(ids, now);
   }
 
   /** Writes what a fact makes of a locked subscription, and tells of it where that is another state. */
   async note(before: Subscription, fact: PaymentFact, now: Date): Promise<void> {
     this.database.requireTransaction();
-    const status = statusAfter(before.status, fact);
-    if (status === before.status) return;
-    const after = { ...before, status, version: before.version + 1, updatedAt: now };
-    await this.subscriptions.updateStatus(after);
+    const standing = standingAfter(before, fact);
+    if (standing === before) return;
+    const after = { ...standing, version: before.version + 1, updatedAt: now };
+    await this.subscriptions.updateStanding(after);
     await this.watchers.tell([{ before, after }], now);
-    await this.outbox.record(eventOf(status), { after, before, occurredAt: now });
+    await this.outbox.record(eventOf(after.status), { after, before, occurredAt: now });
   }
 
   /** A subscription that goes on after a pause, in the state that its invoices give it: what failed meanwhile counts. */
   async afterPause(subscription: Subscription): Promise<Subscription> {
     const failure = await this.collection.failureOf(subscription.id);
     if (failure === null) return subscription;
-    return { ...subscription, status: statusAfter(subscription.status, failure) };
+    return standingAfter(subscription, failure);
   }
 
   /** There is another payment method of a customer to try: its unpaid subscriptions are past due again. */

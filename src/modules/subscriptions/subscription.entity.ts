@@ -11,6 +11,7 @@ import {
 import type {
   AddonQuantity,
   BillingAnchorMode,
+  PaymentBehavior,
   ProrationMode,
   Subscription,
   SubscriptionStatus,
@@ -29,7 +30,18 @@ import type {
   `"status" IN ('incomplete', 'trialing', 'active', 'past_due', 'unpaid', 'paused', 'canceled', 'incomplete_expired')`,
 )
 @Check('subscription_paused_check', `("status" = 'paused') = ("paused_at" IS NOT NULL)`)
-@Check('subscription_ended_check', `("status" = 'canceled') = ("ended_at" IS NOT NULL)`)
+@Check(
+  'subscription_ended_check',
+  `("status" IN ('canceled', 'incomplete_expired')) = ("ended_at" IS NOT NULL)`,
+)
+@Check(
+  'subscription_payment_behavior_check',
+  `"payment_behavior" IN ('allow_active', 'default_incomplete')`,
+)
+@Check(
+  'subscription_incomplete_check',
+  `"incomplete_expires_at" IS NULL OR ("status" = 'incomplete' AND "payment_behavior" = 'default_incomplete')`,
+)
 @Check(
   'subscription_due_check',
   `"next_billing_at" IS NULL OR "status" NOT IN ('canceled', 'incomplete_expired')`,
@@ -57,11 +69,14 @@ export class SubscriptionEntity implements Subscription {
   @Column({ type: 'varchar', length: 64 }) readonly timeZone!: string;
   @Column({ type: 'varchar', length: 20 }) readonly collection!: 'automatic' | 'send_invoice';
   @Column({ type: 'integer' }) readonly daysUntilDue!: number;
+  @Column({ type: 'varchar', length: 20, default: 'allow_active' })
+  readonly paymentBehavior!: PaymentBehavior;
   @Column({ type: 'varchar', length: 20 }) readonly billingAnchor!: BillingAnchorMode;
   @Column({ type: 'varchar', length: 10 }) readonly interval!: Interval;
   @Column({ type: 'integer' }) readonly intervalCount!: number;
   @Column({ type: 'varchar', length: 10 }) readonly proration!: ProrationMode;
   @InstantColumn() readonly startAt!: Date;
+  @InstantColumn({ nullable: true }) readonly incompleteExpiresAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly trialEndAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly trialEndingAt!: Date | null;
   @InstantColumn() readonly anchorAt!: Date;

@@ -95,7 +95,8 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Subscribe a customer',
     description:
-      'Bills what the plan and the add-ons cost in advance, unless the start lies ahead or a trial comes first.',
+      'Bills what the plan and the add-ons cost in advance, unless the start lies ahead or a trial comes first. With ' +
+      '`payment_behavior: default_incomplete` it is active once that is paid.',
     status: 201,
     answer: SubscriptionDto,
     reads: 'post',
@@ -194,7 +195,8 @@ export class SubscriptionsController {
   @Operation({
     summary: 'End a subscription',
     description:
-      'Now, with the period, or at an instant, with or without credit for what is unused.',
+      'Now, with the period, or at an instant, with or without credit for what is unused. One that waits for its first ' +
+      'payment ends now alone, and its invoice with it.',
     status: 200,
     answer: SubscriptionDto,
     reads: 'post',

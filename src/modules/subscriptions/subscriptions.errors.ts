@@ -71,7 +71,7 @@ export const subscriptionTermsContradict = defineProblem(
     kind: 'rule_broken',
     title: 'The terms of the subscription contradict each other',
     meaning:
-      'An add-on is named once and is in the currency of the plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years back.',
+      'An add-on is named once and is in the currency of the plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years back; `payment_behavior: default_incomplete` goes with `collection: automatic`.',
   },
   (pointer: string, message: string) => ({
     detail: `${pointer} ${message}.`,

@@ -23,15 +23,15 @@ export const SUBSCRIPTION_EVENTS = {
   activated: defineEvent({
     type: 'subscription.activated',
     meaning:
-      'A subscription began to be billed, at its start or at the end of its trial; or it was past due or unpaid and owes ' +
-      'nothing any more.',
+      'A subscription began to be billed, at its start, with its first payment where it waits for that, or at the end of its ' +
+      'trial; or it was past due or unpaid and owes nothing any more.',
     ...shown,
   }),
   updated: defineEvent({
     type: 'subscription.updated',
     meaning:
-      'A subscription changed: its plan, quantities, add-ons, or what is planned for it; or it is unpaid, since the last ' +
-      'attempt at an invoice of it failed.',
+      'A subscription changed: its plan, quantities, add-ons, or what is planned for it; or it has begun to wait for its ' +
+      'first payment; or it is unpaid, since the last attempt at an invoice of it failed.',
     ...shown,
   }),
   trial_ending: defineEvent({
@@ -59,6 +59,20 @@ export const SUBSCRIPTION_EVENTS = {
   resumed: defineEvent({
     type: 'subscription.resumed',
     meaning: 'A paused subscription goes on.',
+    ...shown,
+  }),
+  expired: defineEvent({
+    type: 'subscription.expired',
+    meaning:
+      'A subscription that waited for its first payment did not get it in time, or cannot get it any more: its invoice was ' +
+      'voided or written off.',
+    example: {
+      status: 'incomplete_expired',
+      payment_behavior: 'default_incomplete',
+      incomplete_expires_at: null,
+      next_billing_at: null,
+      ended_at: '2026-03-02T08:30:00.000Z',
+    },
     ...shown,
   }),
   canceled: defineEvent({

@@ -8,6 +8,7 @@ import { InvoicingModule } from '../invoicing';
 import { TestClocksModule } from '../test-clocks';
 import { CreateSubscriptionService } from './create-subscription.service';
 import { EditSubscriptionService } from './edit-subscription.service';
+import { FirstPaymentsService } from './first-payments.service';
 import { CustomerUsageController } from './customer-usage.controller';
 import { CustomerUsageService } from './customer-usage.service';
 import { DueSubscriptions } from './due-subscriptions';
@@ -48,6 +49,7 @@ import { SubscriptionsService } from './subscriptions.service';
     OffersService,
     SubscriptionOutcomesService,
     SubscriptionStandingService,
+    FirstPaymentsService,
     DueSubscriptionsService,
     DueSubscriptions,
     CreateSubscriptionService,
@@ -56,6 +58,11 @@ import { SubscriptionsService } from './subscriptions.service';
     CustomerUsageService,
     SubscriptionsService,
   ],
-  exports: [SubscriptionStandingService, SubscriptionsService, SubscriptionWatchers],
+  exports: [
+    FirstPaymentsService,
+    SubscriptionStandingService,
+    SubscriptionsService,
+    SubscriptionWatchers,
+  ],
 })
 export class SubscriptionsModule {}

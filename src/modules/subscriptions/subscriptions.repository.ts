@@ -38,6 +38,10 @@ const DUE_ON_TEST_CLOCK = `
   SELECT id FROM subscription WHERE test_clock_id = $1 AND next_billing_at <= $2
   ORDER BY next_billing_at, id LIMIT $3`;
 
+const LEFT_ALONE = `
+  SELECT id FROM subscription
+  WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
+
 /** A period that was cut off where it began starts where the next one does. */
 const NEWEST_PERIODS = `
   WHERE id IN (
@@ -105,18 +109,17 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
 
-  /** The state of each of the subscriptions that exist. */
-  async statuses(ids: readonly string[]): Promise<ReadonlyMap<string, SubscriptionStatus>> {
-    const rows = await this.database.query<Pick<Subscription, 'id' | 'status'>>(
-      'SELECT id, status FROM subscription WHERE id = ANY ($1)',
-      [ids],
-    );
-    return new Map(rows.map(({ id, status }) => [id, status]));
+  /** Those of the subscriptions for which nothing is charged by itself: unpaid, or out of time for their first payment. */
+  async leftAlone(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ id: string }>(LEFT_ALONE, [ids, now]);
+    return new Set(rows.map(({ id }) => id));
   }
 
-  /** Writes the state alone. */
-  async updateStatus({ id, status, version, updatedAt }: Subscription): Promise<void> {
-    await this.database.update(SubscriptionEntity, id, { status, version, updatedAt });
+  /** Writes the state, and what of the first payment goes with it. */
+  async updateStanding(subscription: Subscription): Promise<void> {
+    const { id, status, incompleteExpiresAt, nextBillingAt, version, updatedAt } = subscription;
+    const standing = { status, incompleteExpiresAt, nextBillingAt };
+    await this.database.update(SubscriptionEntity, id, { ...standing, version, updatedAt });
   }
 
   /** All that a decision is made from, the subscription locked until the transaction ends. */

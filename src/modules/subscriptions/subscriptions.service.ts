@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isTerminal } from '../../core/states';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition, type ProblemError } from '../../platform/errors';
 import { RedemptionsService } from '../coupons';
@@ -19,8 +20,15 @@ import {
   pauseRefusal,
   transitionRefusal,
 } from './domain/decide-command';
+import { decideGiveUp } from './domain/decide-first-payment';
+import { isAwaitingPayment } from './domain/first-payment';
 import { outcomeOf, type Outcome } from './domain/outcome';
-import type { ScheduledChange, Snapshot, Subscription } from './domain/subscription';
+import {
+  type ScheduledChange,
+  type Snapshot,
+  type Subscription,
+  SUBSCRIPTION_TRANSITIONS,
+} from './domain/subscription';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { OffersService } from './offers.service';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
@@ -171,7 +179,7 @@ export class SubscriptionsService {
     return this.database.transaction(async () => {
       const { snapshot, now } = await this.setup(id);
       const { subscription } = snapshot;
-      if (subscription.status === 'canceled') throw subscriptionNotRunning(id, subscription.status);
+      assertNotEnded(subscription);
       await this.redemptions.redeem(redemptionOf(code, subscription, subscription.timeZone), now);
       return subscription;
     });
@@ -180,7 +188,7 @@ export class SubscriptionsService {
   /** The invoice of now with the coupon, an empty one: it counts from the next on. Throws what `redeem` throws. */
   previewRedeem(id: string, code: string): Promise<Invoice> {
     return this.preview(id, async ({ subscription }, now) => {
-      if (subscription.status === 'canceled') throw subscriptionNotRunning(id, subscription.status);
+      assertNotEnded(subscription);
       await this.redemptions.preview(redemptionOf(code, subscription, subscription.timeZone), now);
       return outcomeOf(subscription, {});
     });
@@ -248,6 +256,10 @@ export class SubscriptionsService {
   }
 }
 
+function assertNotEnded({ id, status }: Subscription): void {
+  if (isTerminal(SUBSCRIPTION_TRANSITIONS, status)) throw subscriptionNotRunning(id, status);
+}
+
 function toCancel({ when, at, creditUnused }: CancelSubscription): Decide {
   return (snapshot, now) => {
     const { subscription, period, pending } = snapshot;
@@ -256,6 +268,7 @@ function toCancel({ when, at, creditUnused }: CancelSubscription): Decide {
       throw subscriptionTermsContradict('/at', 'goes with `when: at` alone');
     }
     if (when === 'now') {
+      if (isAwaitingPayment(subscription)) return decideGiveUp(snapshot, now, 'canceled');
       return decideEnd(
         { ...snapshot, subscription: { ...subscription, canceledAt: now } },
         now,
@@ -264,7 +277,7 @@ function toCancel({ when, at, creditUnused }: CancelSubscription): Decide {
       );
     }
     if (pending !== null) throw subscriptionChangePending(subscription.id);
-    if (period === null || period.isClosed) {
+    if (period === null || period.isClosed || isAwaitingPayment(subscription)) {
       throw subscriptionNotRunning(subscription.id, subscription.status);
     }
     const effectiveAt = at ?? period.endAt;

@@ -17,7 +17,7 @@ const NONE: Access = { isGiven: false, until: null };
 
 /**
  * Whether a subscription gives what its plan and add-ons allow: in a trial and while it is active, and for a grace after
- * it fell behind with a payment; not while it waits for its start, is paused or unpaid, and not once it has ended.
+ * it fell behind with a payment; not while it waits for its start or its first payment, is paused or unpaid, and not once it has ended.
  */
 export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,

@@ -165,6 +165,11 @@ export function amountRemaining(
   return invoice.amountDue - invoice.amountPaid - invoice.amountCredited;
 }
 
+/** Whether something of its lines was taken back. */
+export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
+  return lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n);
+}
+
 /**
  * Asserts of a stored invoice what held when it was made: totals equal lines.
  *

@@ -57,7 +57,7 @@ export class CollectInvoicesService {
   begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
     return this.database.transaction(async () => {
       const due = await this.collection.lockDue(scope, now, LOOKED_AT_ONCE);
-      const toCharge = await this.toCharge(due);
+      const toCharge = await this.toCharge(due, now);
       await this.collection.wait(
         due.filter((invoice) => toCharge(invoice) === null),
         now,
@@ -104,18 +104,20 @@ export class CollectInvoicesService {
   /** Reads, each kind with one statement, what decides about the invoices: what is returned tells what to charge for each. */
   private async toCharge(
     due: readonly Invoice[],
+    now: Date,
   ): Promise<(invoice: Invoice) => ChosenMethod | null> {
     const customerIds = due.map(({ customerId }) => customerId);
     const existing = await this.customers.existing(customerIds);
     const methods = await this.methods.defaults([...existing]);
-    const statuses = await this.standing.statuses(
+    const leftAlone = await this.standing.leftAlone(
       due.flatMap(({ subscriptionId }) => subscriptionId ?? []),
+      now,
     );
     return (invoice) =>
       methodToCharge({
         method: methods.get(invoice.customerId) ?? null,
         payableMinor: this.invoices.payable(invoice),
-        isSubscriptionUnpaid: statuses.get(invoice.subscriptionId ?? '') === 'unpaid',
+        isLeftAlone: invoice.subscriptionId !== null && leftAlone.has(invoice.subscriptionId),
       });
   }
 

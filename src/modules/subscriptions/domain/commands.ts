@@ -1,5 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
-import type { AddonQuantity, BillingAnchorMode } from './subscription';
+import type { AddonQuantity, BillingAnchorMode, PaymentBehavior } from './subscription';
 
 /** What a caller subscribes a customer to. */
 export interface CreateSubscription {
@@ -16,6 +16,7 @@ export interface CreateSubscription {
   readonly trialDays: number | null;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;
+  readonly paymentBehavior: PaymentBehavior;
   readonly metadata: Metadata;
 }
 

@@ -61,8 +61,10 @@ class Life {
       timeZone: 'UTC',
       collection: 'automatic',
       daysUntilDue: 0,
+      paymentBehavior: 'allow_active',
       billingAnchor: 'anniversary',
       startAt: START,
+      incompleteExpiresAt: null,
       trialEndAt,
       trialEndingAt: null,
       anchorAt: START,
@@ -80,7 +82,7 @@ class Life {
     const life = new Life({ subscription, items: [], period: null, pending: null });
     const items = itemsOf('sub_1', offer, START, life.ids);
     life.snapshot = { ...life.snapshot, items };
-    life.take(decideBegin(life.snapshot, life.ids));
+    life.take(decideBegin(life.snapshot, life.ids, START));
     return life;
   }
 
@@ -101,7 +103,7 @@ class Life {
   }
 
   renew(): readonly unknown[] {
-    return this.take(decideDue(this.snapshot, this.ids));
+    return this.take(decideDue(this.snapshot, this.ids, END));
   }
 
   /** Returns the lines that are billed: from, to and the part of each charge, and the instant of each credit. */

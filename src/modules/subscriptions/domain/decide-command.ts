@@ -5,13 +5,12 @@ import {
   endedItem,
   holdsBeyond,
   isSameInterval,
-  nextDueAt,
   itemsOf,
   swapItems,
   type SwappedItems,
   withOffer,
-  withPeriod,
 } from './decide';
+import { nextDueAt, withPeriod } from './due';
 import { outcomeOf, type NewIds, type Outcome } from './outcome';
 import { advanceCharges, arrearsCharges, nextPeriod, restCharge } from './periods';
 import {

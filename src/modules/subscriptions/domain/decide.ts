@@ -1,4 +1,6 @@
 import { invariant } from '../../../core/invariant';
+import { nextDueAt, withPeriod } from './due';
+import { awaitingPayment } from './first-payment';
 import {
   outcomeOf,
   type Billing,
@@ -11,7 +13,6 @@ import { advanceCharges, arrearsCharges, nextPeriod, trialPeriod } from './perio
 import {
   spanOf,
   type Offer,
-  type ScheduledChange,
   type Snapshot,
   type SoldPrice,
   type Subscription,
@@ -20,24 +21,6 @@ import {
 } from './subscription';
 
 const TRIAL_ENDING_MS = 3 * 86_400_000;
-
-/** When the next piece of work falls due: the end of the period that runs, a change that waits, word of a trial's end. */
-export function nextDueAt(
-  subscription: Pick<Subscription, 'status' | 'startAt' | 'trialEndingAt'>,
-  period: SubscriptionPeriod | null,
-  pending: Pick<ScheduledChange, 'effectiveAt'> | null,
-): Date | null {
-  if (subscription.status === 'canceled') return null;
-  const dues = [
-    period === null ? subscription.startAt : period.isClosed ? null : period.endAt,
-    pending?.effectiveAt ?? null,
-    subscription.trialEndingAt,
-  ].filter((due) => due !== null);
-  return dues.reduce<Date | null>(
-    (earliest, due) => (earliest === null || due < earliest ? due : earliest),
-    null,
-  );
-}
 
 /** The items of an offer, from an instant on. A price that no agreed quantity counts for is sold once. */
 export function itemsOf(
@@ -64,8 +47,11 @@ function isSoldOnce({ rating, usage }: SoldPrice): boolean {
   return rating.model === 'flat' || usage !== undefined;
 }
 
-/** The start of a subscription: its trial, or its first period with what that bills in advance. */
-export function decideBegin(snapshot: Snapshot, ids: NewIds): Outcome {
+/**
+ * The start of a subscription: its trial, or its first period with what that bills in advance. Where it was sold so, it
+ * waits for that to be paid.
+ */
+export function decideBegin(snapshot: Snapshot, ids: NewIds, now: Date): Outcome {
   const { subscription: before, items } = snapshot;
   invariant(snapshot.period === null, 'a subscription begins once');
   if (before.trialEndAt !== null) {
@@ -78,7 +64,9 @@ export function decideBegin(snapshot: Snapshot, ids: NewIds): Outcome {
     });
   }
   const period = nextPeriod(before, null, ids.period());
-  const subscription = withPeriod({ ...before, status: 'active' }, period, snapshot.pending);
+  const waits = before.paymentBehavior === 'default_incomplete';
+  const begun = waits ? awaitingPayment(before, now) : ({ ...before, status: 'active' } as const);
+  const subscription = withPeriod(begun, period, snapshot.pending);
   return outcomeOf(subscription, {
     periodOpened: period,
     billing: {
@@ -87,7 +75,7 @@ export function decideBegin(snapshot: Snapshot, ids: NewIds): Outcome {
       renewsAt: period.startAt,
       lines: advanceCharges(subscription, items, period),
     },
-    facts: ['activated'],
+    facts: [waits ? 'updated' : 'activated'],
   });
 }
 
@@ -101,11 +89,11 @@ function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
  * What falls due at `subscription.nextBillingAt`: its start, the end of a period or trial, a change that waited, word of
  * the trial's end.
  */
-export function decideDue(snapshot: Snapshot, ids: NewIds): Outcome {
+export function decideDue(snapshot: Snapshot, ids: NewIds, now: Date): Outcome {
   const { subscription, period, pending } = snapshot;
   const at = subscription.nextBillingAt;
   invariant(at !== null, 'something is due');
-  if (period === null) return decideBegin(snapshot, ids);
+  if (period === null) return decideBegin(snapshot, ids, now);
   const isBorder = !period.isClosed && period.endAt.getTime() === at.getTime();
   if (pending?.terms.kind === 'cancel' && pending.effectiveAt <= at) {
     const { creditUnused } = pending.terms;
@@ -320,20 +308,6 @@ export function isSameInterval(
   other: Pick<Subscription, 'interval' | 'intervalCount'>,
 ): boolean {
   return one.interval === other.interval && one.intervalCount === other.intervalCount;
-}
-
-/** The subscription in a period, with what falls due next. */
-export function withPeriod(
-  subscription: Subscription,
-  period: SubscriptionPeriod,
-  pending: ScheduledChange | null,
-): Subscription {
-  return {
-    ...subscription,
-    currentPeriodStartAt: period.startAt,
-    currentPeriodEndAt: period.endAt,
-    nextBillingAt: nextDueAt(subscription, period, pending),
-  };
 }
 
 function renewalBilling(

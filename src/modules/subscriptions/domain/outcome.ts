@@ -58,6 +58,7 @@ export type SubscriptionFact =
   | 'renewed'
   | 'paused'
   | 'resumed'
+  | 'expired'
   | 'canceled';
 
 export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt'> & {

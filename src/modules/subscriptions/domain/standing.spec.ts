@@ -28,17 +28,18 @@ describe('what payments make of a subscription', () => {
     ['tried_anew', 'active', 'active'],
     ['settled', 'past_due', 'active'],
     ['settled', 'unpaid', 'active'],
+    ['settled', 'incomplete', 'active'],
+    ['failed', 'incomplete', 'incomplete'],
+    ['used_up', 'incomplete', 'incomplete'],
+    ['tried_anew', 'incomplete', 'incomplete'],
     ['settled', 'trialing', 'trialing'],
   ])('%s: %s becomes %s', (fact, before, after) => {
     expect(statusAfter(before, fact)).toBe(after);
   });
 
-  it('changes nothing about one that ended, is paused or has not begun', () => {
+  it('changes nothing about one that ended or is paused', () => {
     const left = SUBSCRIPTION_STATUSES.filter(
-      (status) =>
-        isTerminal(SUBSCRIPTION_TRANSITIONS, status) ||
-        status === 'paused' ||
-        status === 'incomplete',
+      (status) => isTerminal(SUBSCRIPTION_TRANSITIONS, status) || status === 'paused',
     );
     for (const fact of FACTS) {
       for (const status of left) expect(statusAfter(status, fact)).toBe(status);

@@ -1,4 +1,5 @@
-import type { SubscriptionStatus } from './subscription';
+import { activated } from './first-payment';
+import type { Subscription, SubscriptionStatus } from './subscription';
 
 /** What happens to the invoices of a subscription, as far as its state is concerned. */
 export type PaymentFact =
@@ -18,9 +19,18 @@ export const STANDINGS: Readonly<
   failed: { active: 'past_due' },
   used_up: { active: 'unpaid', past_due: 'unpaid' },
   tried_anew: { unpaid: 'past_due' },
-  settled: { past_due: 'active', unpaid: 'active' },
+  settled: { incomplete: 'active', past_due: 'active', unpaid: 'active' },
 };
 
 export function statusAfter(status: SubscriptionStatus, fact: PaymentFact): SubscriptionStatus {
   return STANDINGS[fact][status] ?? status;
+}
+
+/** The subscription after a fact, the same where that changes nothing. What was incomplete waited for just this. */
+export function standingAfter(subscription: Subscription, fact: PaymentFact): Subscription {
+  const status = statusAfter(subscription.status, fact);
+  if (status === subscription.status) return subscription;
+  return subscription.status === 'incomplete'
+    ? activated(subscription)
+    : { ...subscription, status };
 }

@@ -1,5 +1,6 @@
 import { isTerminal, reachableFrom } from '../../../core/states';
-import { nextDueAt, swapItems } from './decide';
+import { swapItems } from './decide';
+import { nextDueAt } from './due';
 import type { NewIds } from './outcome';
 import {
   SUBSCRIPTION_STATUSES,
@@ -90,15 +91,22 @@ describe('what falls due next', () => {
     ['nothing in a pause after it', 'paused', closed, null, null],
     ['an end planned for after it', 'paused', closed, { effectiveAt: END }, END],
     ['nothing after the end', 'canceled', closed, null, null],
+    ['nothing after it expired', 'incomplete_expired', closed, null, null],
   ] as const)('is %s', (_, status, running, pending, expected) => {
-    expect(nextDueAt({ status, startAt: START, trialEndingAt: null }, running, pending)).toEqual(
-      expected,
-    );
+    const left = { status, startAt: START, trialEndingAt: null, incompleteExpiresAt: null };
+    expect(nextDueAt(left, running, pending)).toEqual(expected);
+  });
+
+  it('is the end of the time for a first payment, and not that of the period before it', () => {
+    const expiry = { startAt: START, trialEndingAt: null, incompleteExpiresAt: END } as const;
+    const short = { ...period, endAt: NOW };
+    expect(nextDueAt({ ...expiry, status: 'incomplete' }, short, null)).toEqual(END);
   });
 
   it('is word of the end of a trial before that end', () => {
     const trial = { ...period, isTrial: true };
-    const trialing = { status: 'trialing', startAt: START, trialEndingAt: NOW } as const;
+    const told = { startAt: START, trialEndingAt: NOW, incompleteExpiresAt: null };
+    const trialing = { ...told, status: 'trialing' } as const;
     expect(nextDueAt(trialing, trial, null)).toEqual(NOW);
   });
 });

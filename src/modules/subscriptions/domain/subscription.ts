@@ -15,7 +15,7 @@ export const SUBSCRIPTION_STATUSES = [
 ] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
-/** `incomplete` waits for its start; it, or its first payment, may never come. */
+/** `incomplete` waits for its start, and then for its first payment where it was sold so; either may never come. */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
   incomplete: [
     'trialing',
@@ -37,6 +37,10 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
 
 export const BILLING_ANCHORS = ['anniversary', 'calendar'] as const;
 export type BillingAnchorMode = (typeof BILLING_ANCHORS)[number];
+
+/** Whether a subscription is active from its start, or once its first invoice is paid. */
+export const PAYMENT_BEHAVIORS = ['allow_active', 'default_incomplete'] as const;
+export type PaymentBehavior = (typeof PAYMENT_BEHAVIORS)[number];
 
 export type ProrationMode = 'day' | 'second' | 'none';
 
@@ -65,11 +69,14 @@ export interface Subscription {
   readonly timeZone: string;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;
+  readonly paymentBehavior: PaymentBehavior;
   readonly billingAnchor: BillingAnchorMode;
   readonly interval: Interval;
   readonly intervalCount: number;
   readonly proration: ProrationMode;
   readonly startAt: Date;
+  /** Until when its first invoice is to be paid, while it waits for that; null: it does not wait, or not yet. */
+  readonly incompleteExpiresAt: Date | null;
   readonly trialEndAt: Date | null;
   /** When it is to be told that its trial ends; null once it was, and where there is none. */
   readonly trialEndingAt: Date | null;

@@ -30,6 +30,8 @@ import {
   type AddonQuantity,
   BILLING_ANCHORS,
   type BillingAnchorMode,
+  PAYMENT_BEHAVIORS,
+  type PaymentBehavior,
   SUBSCRIPTION_STATUSES,
   type SubscriptionStatus,
 } from '../domain/subscription';
@@ -164,6 +166,19 @@ export class CreateSubscriptionDto {
     example: 14,
   })
   readonly days_until_due?: number;
+
+  @Omittable()
+  @IsIn(PAYMENT_BEHAVIORS)
+  @ApiPropertyOptional({
+    enum: PAYMENT_BEHAVIORS,
+    default: 'allow_active',
+    description:
+      'With `allow_active` it is active from its start, whatever becomes of its first invoice. With `default_incomplete`, ' +
+      'where that invoice is to be paid, it is `incomplete` and gives nothing until it is paid in full, and ' +
+      '`incomplete_expired` where that takes longer than 23 hours. Goes with `collection: automatic`.',
+    example: 'allow_active',
+  })
+  readonly payment_behavior?: PaymentBehavior;
 
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
@@ -317,6 +332,7 @@ export function toCreateSubscription(dto: CreateSubscriptionDto): CreateSubscrip
     trialDays: dto.trial_days ?? null,
     collection: dto.collection ?? 'automatic',
     daysUntilDue: dto.days_until_due ?? 0,
+    paymentBehavior: dto.payment_behavior ?? 'allow_active',
     metadata: dto.metadata ?? {},
   };
 }

@@ -9,6 +9,8 @@ import {
   billedNextAt,
   BILLING_ANCHORS,
   type BillingAnchorMode,
+  PAYMENT_BEHAVIORS,
+  type PaymentBehavior,
   type Subscription,
   SUBSCRIPTION_STATUSES,
   type SubscriptionStatus,
@@ -31,7 +33,8 @@ export class SubscriptionDto {
 
   @ApiProperty({
     enum: SUBSCRIPTION_STATUSES,
-    description: 'Where it stands; `incomplete` until it starts.',
+    description:
+      'Where it stands; `incomplete` until it starts, and then, with an `incomplete_expires_at`, until its first invoice is paid.',
     example: 'active',
   })
   readonly status!: SubscriptionStatus;
@@ -81,6 +84,19 @@ export class SubscriptionDto {
     example: 'anniversary',
   })
   readonly billing_anchor!: BillingAnchorMode;
+
+  @ApiProperty({
+    enum: PAYMENT_BEHAVIORS,
+    description: 'Whether it is active from its start, or once its first invoice is paid.',
+    example: 'allow_active',
+  })
+  readonly payment_behavior!: PaymentBehavior;
+
+  @InstantProperty(
+    'Until when its first invoice is to be paid, while it waits for that; a payment that is under way then still counts.',
+    { nullable: true },
+  )
+  readonly incomplete_expires_at!: string | null;
 
   @InstantProperty('When it starts or started.')
   readonly start_at!: string;
@@ -133,6 +149,8 @@ export function toSubscriptionDto(subscription: Subscription): SubscriptionDto {
     collection: subscription.collection,
     days_until_due: subscription.daysUntilDue,
     billing_anchor: subscription.billingAnchor,
+    payment_behavior: subscription.paymentBehavior,
+    incomplete_expires_at: toWireInstant(subscription.incompleteExpiresAt),
     start_at: toWireInstant(subscription.startAt),
     trial_end_at: toWireInstant(subscription.trialEndAt),
     current_period_start: toWireInstant(subscription.currentPeriodStartAt),

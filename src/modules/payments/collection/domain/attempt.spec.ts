@@ -10,19 +10,26 @@ describe('automatic attempts', () => {
     [3, '2026-03-06T00:00:00.000Z'],
     [4, '2026-03-08T00:00:00.000Z'],
   ])('after %i the next one is due at %s', (attempts, at) => {
-    expect(nextAttemptAt(attempts, [1, 3, 5, 7], NOW)).toEqual(new Date(at));
+    expect(nextAttemptAt(attempts, [1, 3, 5, 7], NOW, null)).toEqual(new Date(at));
   });
 
   it('are used up after the last pause, or after the first without any', () => {
-    expect(nextAttemptAt(5, [1, 3, 5, 7], NOW)).toBeNull();
-    expect(nextAttemptAt(1, [], NOW)).toBeNull();
+    expect(nextAttemptAt(5, [1, 3, 5, 7], NOW, null)).toBeNull();
+    expect(nextAttemptAt(1, [], NOW, null)).toBeNull();
+  });
+
+  it('stop before the end of the time for them, not at it', () => {
+    const end = new Date('2026-03-02T00:00:00.000Z');
+    expect(nextAttemptAt(1, [1], NOW, end)).toBeNull();
+    expect(nextAttemptAt(1, [1], NOW, new Date(end.getTime() + 1))).toEqual(end);
+    expect(nextAttemptAt(0, [1], end, end)).toBeNull();
   });
 
   it.each([
-    ['the method', { method: 'pm', payableMinor: 1n, isSubscriptionUnpaid: false }, 'pm'],
-    ['nothing without one', { method: null, payableMinor: 1n, isSubscriptionUnpaid: false }, null],
-    ['nothing twice', { method: 'pm', payableMinor: 0n, isSubscriptionUnpaid: false }, null],
-    ['nothing when unpaid', { method: 'pm', payableMinor: 1n, isSubscriptionUnpaid: true }, null],
+    ['the method', { method: 'pm', payableMinor: 1n, isLeftAlone: false }, 'pm'],
+    ['nothing without one', { method: null, payableMinor: 1n, isLeftAlone: false }, null],
+    ['nothing twice', { method: 'pm', payableMinor: 0n, isLeftAlone: false }, null],
+    ['nothing when left alone', { method: 'pm', payableMinor: 1n, isLeftAlone: true }, null],
   ])('charge %s', (_, facts, charged) => {
     expect(methodToCharge(facts)).toBe(charged);
   });

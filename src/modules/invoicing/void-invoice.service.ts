@@ -1,0 +1,49 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { Outbox } from '../../platform/outbox';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import type { Invoice } from './domain/invoice';
+import { lastLookAt } from './domain/invoice-collection';
+import { InvoiceBooks } from './invoice-books';
+import { invoiceVoided } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
+
+/** Declares invoices void. */
+@Injectable()
+export class VoidInvoiceService {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+    private readonly grants: CreditGrantsRepository,
+    private readonly books: InvoiceBooks,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Declares a locked invoice void, in the caller's transaction: nothing is owed for it, the credit it used returns, and
+   * what it credited is owed again. Neither was a part of it paid nor a line of it credited.
+   */
+  async void(before: Invoice, now: Date): Promise<Invoice> {
+    this.database.requireTransaction();
+    for (const { creditId, amountMinor } of before.credits) {
+      await this.grants.use(creditId, -amountMinor);
+    }
+    await this.invoices.addCredited(
+      before.lines.flatMap(({ creditsLineId: lineId, amount }) =>
+        lineId === null ? [] : [{ lineId, amount }],
+      ),
+    );
+    await this.books.postVoided(before, now);
+    const after = {
+      ...before,
+      status: 'void' as const,
+      voidedAt: now,
+      collectAt: lastLookAt(before, now),
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    await this.invoices.update(after);
+    await this.outbox.record(invoiceVoided, { after, before, occurredAt: now });
+    return after;
+  }
+}

@@ -1,0 +1,49 @@
+import { invariant } from '../../../core/invariant';
+import { endedItem, holdsBeyond } from './decide';
+import { isAwaitingPayment } from './first-payment';
+import { outcomeOf, type Outcome } from './outcome';
+import type { Snapshot } from './subscription';
+
+/**
+ * The end of the time for a first payment. One that is under way was asked for in time: what becomes of it decides, however
+ * late, and until then nothing is due.
+ */
+export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
+  const { subscription } = snapshot;
+  if (isBeingPaid) {
+    return outcomeOf({ ...subscription, nextBillingAt: null }, { facts: ['updated'] });
+  }
+  const at = subscription.incompleteExpiresAt;
+  invariant(at !== null, 'only what waits for its first payment runs out of time');
+  return decideGiveUp(snapshot, at, 'incomplete_expired');
+}
+
+/**
+ * The end of a subscription that waits for its first payment: it never was active, so that nothing is billed for it, and
+ * what was billed is taken back with it.
+ */
+export function decideGiveUp(
+  { subscription: before, items, period }: Snapshot,
+  at: Date,
+  status: 'incomplete_expired' | 'canceled',
+): Outcome {
+  invariant(isAwaitingPayment(before) && period !== null, 'it waits for its first payment');
+  const closed = { ...period, endAt: at < period.endAt ? at : period.endAt, isClosed: true };
+  return outcomeOf(
+    {
+      ...before,
+      status,
+      incompleteExpiresAt: null,
+      currentPeriodEndAt: closed.endAt,
+      canceledAt: status === 'canceled' ? at : null,
+      endedAt: at,
+      nextBillingAt: null,
+    },
+    {
+      itemsEnded: items.filter(holdsBeyond(at)).map(({ id }) => endedItem(id, at)),
+      periodChanged: closed,
+      earned: { period: closed, isCutShort: true },
+      facts: [status === 'canceled' ? 'canceled' : 'expired'],
+    },
+  );
+}

@@ -1,0 +1,56 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { Database } from '../../platform/database';
+import { type Invoice, InvoiceFollowers } from '../invoicing';
+import { decideGiveUp } from './domain/decide-first-payment';
+import { isAwaitingPayment, isOutOfTime } from './domain/first-payment';
+import type { Subscription } from './domain/subscription';
+import { SubscriptionOutcomesService } from './subscription-outcomes.service';
+import { SubscriptionStandingService } from './subscription-standing.service';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+/** What becomes of subscriptions that wait for their first payment when it cannot come any more, or is not needed. */
+@Injectable()
+export class FirstPaymentsService implements OnModuleInit {
+  constructor(
+    private readonly database: Database,
+    private readonly followers: InvoiceFollowers,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly standing: SubscriptionStandingService,
+    private readonly outcomes: SubscriptionOutcomesService,
+  ) {}
+
+  onModuleInit(): void {
+    this.followers.register({
+      lock: async (subscriptionId) => {
+        await this.standing.lock(subscriptionId);
+      },
+      follow: (invoice, subscriptionId, now) => this.follow(invoice, subscriptionId, now),
+    });
+  }
+
+  /**
+   * A payment of an open invoice of a locked subscription has ended and did not pay it. One that ran out of time while the
+   * payment was under way expires with it, unless another one still is.
+   */
+  async noteUnpaid(subscription: Subscription, invoice: Invoice, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    if (!isOutOfTime(subscription, now) || invoice.amountPending > 0n) return;
+    await this.expire(subscription.id, now);
+  }
+
+  /** An invoice that was credited wholly needs no payment; one that is void or written off will not get it. */
+  private async follow(invoice: Invoice, subscriptionId: string, now: Date): Promise<void> {
+    const subscription = await this.standing.lock(subscriptionId);
+    if (!isAwaitingPayment(subscription)) return;
+    if (invoice.status === 'paid') await this.standing.note(subscription, 'settled', now);
+    else await this.expire(subscriptionId, now);
+  }
+
+  private async expire(id: string, now: Date): Promise<void> {
+    const snapshot = await this.subscriptions.lockSnapshot(id);
+    invariant(snapshot !== null, `The subscription ${id} is gone.`);
+    const outcome = decideGiveUp(snapshot, now, 'incomplete_expired');
+    await this.outcomes.apply(snapshot.subscription, outcome, now);
+  }
+}

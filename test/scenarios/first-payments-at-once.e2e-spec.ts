@@ -1,0 +1,199 @@
+import { DueSubscriptions } from '../../src/modules/subscriptions';
+import { CollectInvoicesService } from '../../src/modules/payments/collection/collect-invoices.service';
+import { DueCollections } from '../../src/modules/payments/collection/due-collections';
+import { DuePayments } from '../../src/modules/payments/due-payments';
+import { startTestApp, type Invoice, type TestApp } from '../support/story';
+import { eventsOf } from '../support/test-app';
+
+const START = '2026-03-01T00:00:00.000Z';
+const BEFORE_EXPIRY = '2026-03-01T22:59:59.999Z';
+const EXPIRY = '2026-03-01T23:00:00.000Z';
+const LATER = '2026-03-03T12:00:00.000Z';
+
+describe('starts that wait for their first payment, by the real clock', () => {
+  let engine: TestApp;
+  let made = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    engine.clock.set(START);
+  });
+
+  afterAll(() => engine.close());
+
+  beforeEach(() => {
+    engine.clock.set(START);
+  });
+
+  /** Some subscriptions that wait, of a customer with this card or none each. */
+  async function waiting(count: number, token: string | null): Promise<readonly string[]> {
+    made += 1;
+    const plan = await engine.http.post('/v1/plans').send({
+      code: `waits-${made}`,
+      name: 'Plan',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 }],
+    });
+    const ids: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const customer = await engine.http.post('/v1/customers').send({ name: 'Ada' });
+      const { id: customer_id } = customer.body as { id: string };
+      if (token !== null) {
+        await engine.http
+          .post(`/v1/customers/${customer_id}/payment-methods`)
+          .send({ provider: 'sandbox', token })
+          .expect(201);
+      }
+      const { id: plan_id } = plan.body as { id: string };
+      const answer = await engine.http
+        .post('/v1/subscriptions')
+        .send({ customer_id, plan_id, payment_behavior: 'default_incomplete' })
+        .expect(201);
+      ids.push((answer.body as { id: string }).id);
+    }
+    return ids;
+  }
+
+  const read = async (path: string): Promise<Record<string, unknown>> =>
+    (await engine.http.get(path)).body as Record<string, unknown>;
+  const statusOf = async (id: string) => (await read(`/v1/subscriptions/${id}`))['status'];
+  async function invoiceOf(id: string): Promise<Invoice> {
+    const { data } = await read(`/v1/invoices?subscription_id=${id}`);
+    const [invoice] = data as readonly Invoice[];
+    if (invoice === undefined) throw new Error('There is no invoice.');
+    return invoice;
+  }
+  const verified = async (): Promise<void> => {
+    expect(await read('/v1/ledger/verify')).toMatchObject({ ok: true });
+  };
+  async function runDue(): Promise<void> {
+    while (await engine.app.get(DueSubscriptions).runDue());
+  }
+  async function collect(): Promise<void> {
+    const collections = engine.app.get(DueCollections);
+    await collections.runDue();
+    await collections.idle();
+  }
+  async function finishPayments(): Promise<void> {
+    const payments = engine.app.get(DuePayments);
+    await payments.runDue();
+    await payments.idle();
+  }
+
+  it('many expire together, beside those that are renewed, whoever runs them', async () => {
+    const ids = await waiting(6, null);
+    const { id: paidId } = await invoiceOf(ids[0] ?? '');
+    await engine.http.post(`/v1/invoices/${paidId}/pay`).send({ provider: 'manual' }).expect(201);
+    engine.clock.set('2026-04-01T00:00:00.000Z');
+    await Promise.all([runDue(), runDue(), runDue()]);
+    const statuses = await Promise.all(ids.map(statusOf));
+    expect(statuses).toEqual(['active', ...ids.slice(1).map(() => 'incomplete_expired')]);
+    for (const id of ids.slice(1)) {
+      expect(await invoiceOf(id)).toMatchObject({ status: 'void' });
+      expect((await eventsOf(engine, id)).map(({ type }) => type)).toEqual([
+        'subscription.created',
+        'subscription.updated',
+        'subscription.expired',
+      ]);
+    }
+    await verified();
+  });
+
+  it('of a payment and the expiry at once exactly one wins', async () => {
+    const ids = await waiting(8, null);
+    const invoices = await Promise.all(ids.map(invoiceOf));
+    engine.clock.set(EXPIRY);
+    const [answers] = await Promise.all([
+      Promise.all(
+        invoices.map(({ id }) =>
+          engine.http.post(`/v1/invoices/${id}/pay`).send({ provider: 'manual' }),
+        ),
+      ),
+      runDue(),
+    ]);
+    await runDue();
+    for (const [index, id] of ids.entries()) {
+      const isPaid = answers[index]?.status === 201;
+      expect([201, 409]).toContain(answers[index]?.status);
+      expect(await statusOf(id)).toBe(isPaid ? 'active' : 'incomplete_expired');
+      expect(await invoiceOf(id)).toMatchObject({ status: isPaid ? 'paid' : 'void' });
+    }
+    await verified();
+  });
+
+  it('of a void and a payment at once exactly one wins, and no money is lost', async () => {
+    const ids = await waiting(8, null);
+    const invoices = await Promise.all(ids.map(invoiceOf));
+    await Promise.all(
+      invoices.flatMap(({ id }) => [
+        engine.http.post(`/v1/invoices/${id}/pay`).send({ provider: 'manual' }),
+        engine.http.post(`/v1/invoices/${id}/void`).send({}),
+      ]),
+    );
+    for (const id of ids) {
+      const { status } = await invoiceOf(id);
+      expect(await statusOf(id)).toBe(status === 'paid' ? 'active' : 'incomplete_expired');
+    }
+    await verified();
+  });
+
+  it('two who pay at once pay once', async () => {
+    const [id] = await waiting(1, null);
+    const { id: invoiceId } = await invoiceOf(id ?? '');
+    const pay = () => engine.http.post(`/v1/invoices/${invoiceId}/pay`).send({});
+    const answers = await Promise.all([pay(), pay(), pay()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    expect(await statusOf(id ?? '')).toBe('active');
+    const activated = await eventsOf(engine, id ?? '');
+    expect(activated.filter(({ type }) => type === 'subscription.activated')).toHaveLength(1);
+    await verified();
+  });
+
+  it('a charge without an answer, found to have succeeded after the time, is not lost', async () => {
+    const [id] = await waiting(1, 'pm_sandbox_unknown');
+    engine.clock.set(BEFORE_EXPIRY);
+    await collect();
+    expect(await invoiceOf(id ?? '')).toMatchObject({ status: 'open', amount_pending: 1_000 });
+    engine.clock.set(EXPIRY);
+    await runDue();
+    expect(await statusOf(id ?? '')).toBe('incomplete');
+    engine.clock.advanceMs(60_000);
+    await finishPayments();
+    expect(await invoiceOf(id ?? '')).toMatchObject({ status: 'paid' });
+    expect(await statusOf(id ?? '')).toBe('active');
+    await verified();
+  });
+
+  it('a process that died with the charge begun is followed by one that finishes it', async () => {
+    const [id] = await waiting(1, 'pm_sandbox_declined');
+    engine.clock.set(BEFORE_EXPIRY);
+    const begun = await engine.app.get(CollectInvoicesService).begin(null, engine.clock.now(), 5);
+    expect(begun.payments).toHaveLength(1);
+    engine.clock.set(LATER);
+    await runDue();
+    expect(await statusOf(id ?? '')).toBe('incomplete');
+    await finishPayments();
+    expect(await statusOf(id ?? '')).toBe('incomplete_expired');
+    expect(await invoiceOf(id ?? '')).toMatchObject({ status: 'void', amount_pending: 0 });
+    await verified();
+  });
+
+  it('workers that were away charge nothing after the time', async () => {
+    const [id] = await waiting(1, 'pm_sandbox_ok');
+    engine.clock.set(LATER);
+    await collect();
+    expect(await invoiceOf(id ?? '')).toMatchObject({ status: 'open', attempt_count: 0 });
+    await runDue();
+    expect(await statusOf(id ?? '')).toBe('incomplete_expired');
+    await verified();
+  });
+
+  it('a command after the time finds it expired', async () => {
+    const [id] = await waiting(1, null);
+    engine.clock.set(LATER);
+    const path = `/v1/subscriptions/${id ?? ''}/cancel`;
+    const { status, body } = await engine.http.post(path).send({ when: 'now' });
+    expect([status, (body as { code: string }).code]).toEqual([409, 'invalid_transition']);
+  });
+});
