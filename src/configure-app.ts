@@ -1,17 +1,22 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { json, type Request, type RequestHandler } from 'express';
+import { type Express, json, type RequestHandler } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
 import { isUsageRequest } from './modules/metering';
 import { publishDocs } from './openapi';
 import {
+  announcesBody,
+  answerJsonPlainly,
   catchUnreadableTargets,
   createValidationPipe,
+  fixedHeaders,
   guardBody,
   guardUrl,
+  inOneLayer,
   ProblemFilter,
   readAsciiAsUtf8,
   requireUtf8,
+  routeExactly,
 } from './platform/http';
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
@@ -43,45 +48,43 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.disable('x-powered-by');
-  routeExactly(app);
+  const express: Express = app.getHttpAdapter().getInstance();
+  routeExactly(express);
+  answerJsonPlainly(express);
   catchUnreadableTargets(app.getHttpServer());
-  app.use(requestLog(logger));
-  app.use(app.get(Metrics).measure);
-  app.use(app.get(Lifecycle).closeWhenDraining);
-  // Whoever puts TLS in front decides about Strict-Transport-Security: it would bind other hosts too.
   app.use(
-    helmet({ contentSecurityPolicy: CONTENT_SECURITY_POLICY, strictTransportSecurity: false }),
+    inOneLayer(
+      requestLog(logger),
+      app.get(Metrics).measure,
+      app.get(Lifecycle).closeWhenDraining,
+      // Whoever puts TLS in front decides about Strict-Transport-Security: it would bind other hosts too.
+      fixedHeaders(
+        helmet({ contentSecurityPolicy: CONTENT_SECURITY_POLICY, strictTransportSecurity: false }),
+      ),
+      guardUrl,
+      bodyReader(),
+    ),
   );
-  app.use(guardUrl);
-  app.use(readAsciiAsUtf8);
-  const [parse, parseUsage] = [jsonParser(LARGEST_BODY), jsonParser(LARGEST_USAGE_BODY)];
-  app.use(either(isUsageRequest, parseUsage, parse));
-  // A batch of usage is taken item by item: what is wrong with one says nothing against the others.
-  app.use(either(isUsageRequest, pass, guardBody));
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   publishDocs(app);
 }
 
+/** Makes every body a JSON object that the engine can keep; where none was sent, an empty one. */
+function bodyReader(): RequestHandler {
+  const read = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_BODY), guardBody);
+  // A batch of usage is taken item by item: what is wrong with one says nothing against the others.
+  const readUsage = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_USAGE_BODY));
+  return (request, response, next) => {
+    if (isUsageRequest(request)) readUsage(request, response, next);
+    else if (announcesBody(request)) read(request, response, next);
+    else {
+      request.body = {};
+      next();
+    }
+  };
+}
+
 function jsonParser(limit: string): RequestHandler {
   return json({ limit, type: 'application/json', strict: false, verify: requireUtf8 });
-}
-
-function either(
-  condition: (request: Request) => boolean,
-  ifSo: RequestHandler,
-  ifNot: RequestHandler,
-): RequestHandler {
-  return (request, response, next) => (condition(request) ? ifSo : ifNot)(request, response, next);
-}
-
-const pass: RequestHandler = (_request, _response, next) => next();
-
-/**
- * One path for each resource: another spelling of it would be another request to the idempotency keys. Set on the router
- * itself, which exists since Nest made its adapter: the settings of the application are read only when it is made.
- */
-function routeExactly(app: NestExpressApplication): void {
-  const { router } = app.getHttpAdapter().getInstance();
-  Object.assign(router, { strict: true, caseSensitive: true });
 }

@@ -47,6 +47,11 @@ export function guardBody(request: Request, _response: Response, next: NextFunct
   next(fault === null ? undefined : refusalOf([fault]));
 }
 
+/** Whether the headers tell of a body, be it an empty one. */
+export function announcesBody({ headers }: Request): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
 /** Whether a body was sent, whatever it holds. */
 export function hasBody(request: Request): boolean {
   const length = request.headers['content-length'];

@@ -1,4 +1,4 @@
-export { guardBody, hasBody, isKeepable, isStorable } from './body-guard';
+export { announcesBody, guardBody, hasBody, isKeepable, isStorable } from './body-guard';
 export { readAsciiAsUtf8, requireUtf8 } from './charset';
 export {
   HasNoRepeats,
@@ -24,10 +24,14 @@ export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
 export { ListQueryDto, pageOf, toOpaquePageRequest, toPageDto, toPageRequest } from './list';
 export type { PageDto } from './list';
+export { answerJsonPlainly } from './json-answer';
 export { linesOf } from './ndjson';
 export { NoFields } from './no-fields.guard';
+export { inOneLayer } from './one-layer';
 export { Operation } from './operation';
+export { fixedHeaders } from './fixed-headers';
 export { sendFile } from './file';
+export { routeExactly } from './routes';
 export { sendLines } from './send-lines';
 export { ProblemFilter } from './problem.filter';
 export { catchUnreadableTargets, guardUrl } from './url-guard';

@@ -6,10 +6,10 @@ import { refusalOf, unknownField } from './faults';
 
 class NoQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
-    const { path, query } = context.switchToHttp().getRequest<Request>();
+    const request = context.switchToHttp().getRequest<Request>();
     // Probes put parameters of their own behind the address of the health routes.
-    if (!path.startsWith('/v1/')) return true;
-    const names = Object.keys(query);
+    if (!request.originalUrl.includes('?') || !request.path.startsWith('/v1/')) return true;
+    const names = Object.keys(request.query);
     if (names.length > 0) throw refusalOf(names.map((name) => unknownField(name)));
     return true;
   }

@@ -1,31 +1,36 @@
-import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
+import { type ArgumentMetadata, type PipeTransform, ValidationPipe } from '@nestjs/common';
 import type { ValidationError } from 'class-validator';
 import type { ProblemError, ProblemItem } from '../errors';
 import { pointerTo, refusalOf, unknownField } from './faults';
 import { FREE_FORM_FIELD, FreeForm } from './free-form';
 
-class FieldsPipe extends ValidationPipe {
-  override transform(value: unknown, argument: ArgumentMetadata): Promise<unknown> {
+class FieldsPipe implements PipeTransform {
+  constructor(private readonly fields: ValidationPipe) {}
+
+  transform(value: unknown, argument: ArgumentMetadata): unknown {
+    // A text of the path has no fields. Not asking spares each of them two promises.
+    if (argument.type === 'param' && argument.metatype === String) return value;
     const isFreeForm =
       argument.type === 'body' &&
       typeof value === 'object' &&
       value !== null &&
       Object.hasOwn(value, FREE_FORM_FIELD);
-    if (!isFreeForm) return super.transform(value, argument);
+    if (!isFreeForm) return this.fields.transform(value, argument);
     const sent: unknown = Reflect.get(value, FREE_FORM_FIELD);
-    return super.transform({ ...value, [FREE_FORM_FIELD]: new FreeForm(sent) }, argument);
+    return this.fields.transform({ ...value, [FREE_FORM_FIELD]: new FreeForm(sent) }, argument);
   }
 }
 
 /** Only fields a DTO declares, of the type it declares, with no conversion from one type to another. */
-export function createValidationPipe(): ValidationPipe {
-  return new FieldsPipe({
+export function createValidationPipe(): PipeTransform {
+  const fields = new ValidationPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
     exceptionFactory: (errors: ValidationError[]): ProblemError => refusalOf(faultsOf(errors, '')),
   });
+  return new FieldsPipe(fields);
 }
 
 const snakeCase = (name: string): string =>

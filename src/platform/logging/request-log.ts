@@ -15,7 +15,7 @@ export function requestLog(logger: Logger): RequestHandler {
     Object.assign(request, { id });
     const { method, originalUrl } = request;
     if (!NOT_LOGGED.test(originalUrl)) {
-      response.once('close', () => {
+      response.on('close', () => {
         const { statusCode: status, writableFinished } = response;
         lines[status >= 500 ? 'error' : 'info'](
           {

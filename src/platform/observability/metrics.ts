@@ -22,7 +22,7 @@ export class Metrics {
   /** Middleware that measures each request under the pattern of its route, so that ids make no new series. */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
-    response.once('finish', () => {
+    response.on('finish', () => {
       const route = (request.route as { readonly path?: unknown } | undefined)?.path;
       this.requestSeconds.observe(
         {

@@ -1,0 +1,77 @@
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/** What every answer has in common, however it came to be. */
+describe('an answer', () => {
+  let engine: TestApp;
+  let customer: string;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    const created = await engine.http.post('/v1/customers').send({ name: 'Ada Łukasiewicz 🦉' });
+    customer = `/v1/customers/${(created.body as { readonly id: string }).id}`;
+  });
+
+  afterAll(() => engine.close());
+
+  const SECURITY = {
+    'content-security-policy':
+      "default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;connect-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none'",
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'origin-agent-cluster': '?1',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-dns-prefetch-control': 'off',
+    'x-download-options': 'noopen',
+    'x-frame-options': 'SAMEORIGIN',
+    'x-permitted-cross-domain-policies': 'none',
+    'x-xss-protection': '0',
+  };
+
+  it.each([
+    ['of a resource', () => customer, 200],
+    ['of the documentation', () => '/docs/', 200],
+    ['that a resource is unknown', () => '/v1/customers/cus_unknown', 404],
+    ['that a path is unknown', () => '/v1/nothing', 404],
+    ['that a query cannot be read', () => `${customer}?a=1&a=2`, 400],
+  ])('%s has the headers that keep browsers in check', async (_, path, status) => {
+    const answer = await engine.http.get(path());
+    expect(answer.status).toBe(status);
+    expect(answer.headers).toMatchObject(SECURITY);
+    expect(answer.headers).not.toHaveProperty('strict-transport-security');
+    expect(answer.headers).not.toHaveProperty('x-powered-by');
+  });
+
+  it('of JSON tells its type and its length in bytes', async () => {
+    const { headers, text } = await engine.http.get(customer);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
+    expect(text).toContain('Ada Łukasiewicz 🦉');
+  });
+
+  it('to HEAD is that to GET without its body', async () => {
+    const read = await engine.http.get(customer);
+    const asked = await engine.http.head(customer);
+    expect(asked.status).toBe(200);
+    expect(asked.text).toBeUndefined();
+    for (const name of ['content-type', 'content-length', 'etag']) {
+      expect(asked.headers[name]).toBe(read.headers[name]);
+    }
+  });
+
+  it('to a caller that has the resource as it is has no body', async () => {
+    const { headers, text } = await engine.http.get(customer);
+    const again = await engine.http.get(customer).set('If-None-Match', headers['etag'] ?? '');
+    expect([again.status, again.text]).toEqual([304, '']);
+    const other = await engine.http.get(customer).set('If-None-Match', '"0"');
+    expect([other.status, other.text]).toEqual([200, text]);
+  });
+
+  it('to a POST whose body is empty tells of the fields that it needs', async () => {
+    const answer = await engine.http.post('/v1/customers');
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      expect.objectContaining({ code: 'validation_failed' }),
+    ]);
+  });
+});
