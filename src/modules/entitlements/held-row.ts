@@ -1,5 +1,5 @@
 import { parseExact } from '../../core/decimal';
-import type { Held, SourceView } from './domain/customer-entitlement';
+import type { Glimpse, Held, SourceView } from './domain/customer-entitlement';
 import type { EntitlementType } from './domain/entitlement';
 import type { Reset } from './domain/reset-window';
 
@@ -34,14 +34,55 @@ export interface HeldRow {
   readonly updated_at: Date;
 }
 
+/** As much of it as a check is answered from. */
+export type GlimpseRow = Pick<
+  HeldRow,
+  | 'type'
+  | 'test_clock_id'
+  | 'valid_until'
+  | 'is_held'
+  | 'allowance'
+  | 'granted'
+  | 'is_overage_allowed'
+  | 'window_end_at'
+  | 'used'
+  | 'spent'
+  | 'sources'
+>;
+
 /** Named one by one: a prepared statement outlives a column that is added. */
-export const HOLDING_COLUMNS = [
+export const HOLDING_COLUMNS = holdingColumns(
   'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
   'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, told, sources, due_at',
   'lease_ends_at, created_at, updated_at',
-]
-  .join(', ')
-  .replaceAll(/\b[a-z_]+/g, 'h.$&');
+);
+
+/** Of {@link GlimpseRow}. What a column costs to read is small, but a check has little else to do. */
+export const GLIMPSE_COLUMNS = holdingColumns(
+  'test_clock_id, valid_until, is_held, allowance, granted, is_overage_allowed, window_end_at, used, spent, sources',
+);
+
+function holdingColumns(...lists: readonly string[]): string {
+  return lists.join(', ').replaceAll(/\b[a-z_]+/g, 'h.$&');
+}
+
+export function toGlimpse(key: string, row: GlimpseRow): Glimpse {
+  return {
+    entitlement: { key, type: row.type },
+    row: {
+      testClockId: row.test_clock_id,
+      validUntil: row.valid_until,
+      isHeld: row.is_held,
+      allowance: row.allowance === null ? null : parseExact(row.allowance),
+      granted: parseExact(row.granted),
+      isOverageAllowed: row.is_overage_allowed,
+      windowEndAt: row.window_end_at,
+      used: parseExact(row.used),
+      spent: parseExact(row.spent),
+      sources: row.sources,
+    },
+  };
+}
 
 export function toHeld(row: HeldRow): Held {
   const { key, type, meter_id: meterId, thresholds } = row;

@@ -6,11 +6,18 @@ import { Database } from '../../platform/database';
 import { CustomerAccessEntity } from './customer-access.entity';
 import { CustomerEntitlementEntity } from './customer-entitlement.entity';
 import { toNumeric } from './decimal-column';
-import { type Held, type HoldingRow, windowOf } from './domain/customer-entitlement';
+import { type Glimpse, type Held, type HoldingRow, windowOf } from './domain/customer-entitlement';
 import type { ResetWindow } from './domain/reset-window';
 import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
-import { HOLDING_COLUMNS, type HeldRow, toHeld } from './held-row';
+import {
+  GLIMPSE_COLUMNS,
+  type GlimpseRow,
+  HOLDING_COLUMNS,
+  type HeldRow,
+  toGlimpse,
+  toHeld,
+} from './held-row';
 
 /** A customer, as far as what it has is concerned. */
 export interface AccessHolder {
@@ -31,13 +38,15 @@ interface KeptAnswer {
 }
 
 /** What was resolved after the last commit that may have changed it: three rows by their keys. */
-const FRESH = `
-  SELECT e.key, e.type, e.meter_id, e.thresholds, ${HOLDING_COLUMNS}
+const FRESH_ROWS = `
   FROM entitlement e
   JOIN customer_access a ON a.customer_id = $1
   JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
     AND h.access_version = a.version AND h.rules_version = e.rules_version
   WHERE e.key = $2`;
+
+const FRESH = `SELECT e.key, e.type, e.meter_id, e.thresholds, ${HOLDING_COLUMNS} ${FRESH_ROWS}`;
+const GLIMPSE = `SELECT e.type, ${GLIMPSE_COLUMNS} ${FRESH_ROWS}`;
 
 const COUNT = `
   UPDATE customer_entitlement h SET used = c.used, told = c.told, updated_at = c.at, version = h.version + 1
@@ -98,7 +107,16 @@ export class HoldingsRepository {
     return row === undefined ? null : toHeld(row);
   }
 
-  /** The same, locked until the transaction ends. */
+  /** The same, as much of it as a check is answered from. */
+  async glimpseFresh(customerId: string, key: string): Promise<Glimpse | null> {
+    const [row] = await this.database.prepared<GlimpseRow>('holding-glimpse', GLIMPSE, [
+      customerId,
+      key,
+    ]);
+    return row === undefined ? null : toGlimpse(key, row);
+  }
+
+  /** What {@link findFresh} finds, locked until the transaction ends. */
   async lockFresh(customerId: string, key: string): Promise<Held | null> {
     this.database.requireTransaction();
     const [row] = await this.database.prepared<HeldRow>(

@@ -2,7 +2,7 @@ import { formatExact, type Rational } from '../../../core/decimal';
 import type { CountedSource } from './allowance';
 import type { Entitlement } from './entitlement';
 import type { Grant } from './grant';
-import { hasAccess, type Holding, limitOf, remainingOf } from './holding';
+import { type Balance, hasAccess, type Holding, limitOf, remainingOf } from './holding';
 import type { Reset, ResetWindow } from './reset-window';
 
 /** Where a part of what a customer has comes from. */
@@ -50,6 +50,24 @@ export interface Held {
   readonly row: HoldingRow;
 }
 
+/** As much of both as a check is answered from. */
+export interface Glimpse {
+  readonly entitlement: Pick<Entitlement, 'key' | 'type'>;
+  readonly row: Pick<
+    HoldingRow,
+    | 'testClockId'
+    | 'validUntil'
+    | 'isHeld'
+    | 'allowance'
+    | 'granted'
+    | 'isOverageAllowed'
+    | 'windowEndAt'
+    | 'used'
+    | 'spent'
+    | 'sources'
+  >;
+}
+
 /** What a customer has of one entitlement, as it is shown. */
 export interface CustomerEntitlement {
   readonly key: string;
@@ -83,20 +101,27 @@ export function holdingOf({ entitlement, row }: Held): Holding {
   };
 }
 
-export function shown(held: Held): CustomerEntitlement {
-  const { entitlement, row } = held;
-  const holding = holdingOf(held);
+export function shown({ entitlement, row }: Glimpse): CustomerEntitlement {
+  const { isHeld, allowance, granted, isOverageAllowed, used, spent } = row;
+  const balance: Balance = {
+    type: entitlement.type,
+    isHeld,
+    allowance,
+    granted,
+    isOverageAllowed,
+    counter: { used, spent },
+  };
   const text = (value: Rational | null): string | null =>
     value === null ? null : formatExact(value);
   return {
     key: entitlement.key,
     type: entitlement.type,
-    hasAccess: hasAccess(holding),
-    limit: text(limitOf(holding)),
-    used: entitlement.type === 'metered' ? formatExact(row.used) : null,
-    remaining: text(remainingOf(holding)),
-    isOverageAllowed: row.isHeld && row.isOverageAllowed,
-    resetsAt: row.isHeld ? row.windowEndAt : null,
+    hasAccess: hasAccess(balance),
+    limit: text(limitOf(balance)),
+    used: entitlement.type === 'metered' ? formatExact(used) : null,
+    remaining: text(remainingOf(balance)),
+    isOverageAllowed: isHeld && isOverageAllowed,
+    resetsAt: isHeld ? row.windowEndAt : null,
     sources: row.sources,
   };
 }

@@ -23,8 +23,8 @@ export interface Counter {
   readonly told: readonly number[];
 }
 
-/** What a customer has of one entitlement. */
-export interface Holding {
+/** What a customer may use of one entitlement follows from this. */
+export interface Balance {
   readonly type: EntitlementType;
   /** Whether anything gives it at all. */
   readonly isHeld: boolean;
@@ -33,11 +33,16 @@ export interface Holding {
   /** What the grants that count were worth when the window began. */
   readonly granted: Rational;
   readonly isOverageAllowed: boolean;
+  readonly counter: Pick<Counter, 'used' | 'spent'>;
+}
+
+/** What a customer has of one entitlement. */
+export interface Holding extends Balance {
   readonly counter: Counter;
 }
 
 /** What may be used in the current window; null: without a limit, or nothing to count. */
-export function limitOf(holding: Holding): Rational | null {
+export function limitOf(holding: Balance): Rational | null {
   const { type, isHeld, allowance, granted, counter } = holding;
   if (type === 'boolean') return null;
   if (!isHeld) return ZERO;
@@ -46,14 +51,14 @@ export function limitOf(holding: Holding): Rational | null {
 }
 
 /** What is left of the limit, never below zero; null where there is none. */
-export function remainingOf(holding: Holding): Rational | null {
+export function remainingOf(holding: Balance): Rational | null {
   const limit = limitOf(holding);
   if (holding.type !== 'metered' || limit === null) return null;
   return greaterOf(subtract(limit, holding.counter.used), ZERO);
 }
 
 /** Whether the customer may use it right now: a metered one, some more of it. */
-export function hasAccess(holding: Holding): boolean {
+export function hasAccess(holding: Balance): boolean {
   if (!holding.isHeld) return false;
   switch (holding.type) {
     case 'boolean':
@@ -70,7 +75,7 @@ export function hasAccess(holding: Holding): boolean {
 }
 
 /** Whether so much more may be used: all of it fits, or what goes beyond the limit is overage. */
-export function allows(holding: Holding, quantity: Rational): boolean {
+export function allows(holding: Balance, quantity: Rational): boolean {
   if (!holding.isHeld) return false;
   const limit = limitOf(holding);
   return (
