@@ -53,6 +53,7 @@ describe('customers', () => {
       timezone: 'Europe/Paris',
       address,
       tax_exempt: 'reverse',
+      invoice_grace_hours: 720,
       metadata: { tier: 1, nested: { a: null } },
     };
     const answer = await engine.http.post('/v1/customers').send(sent);
@@ -86,6 +87,7 @@ describe('customers', () => {
       timezone: 'UTC',
       address: null,
       tax_exempt: 'none',
+      invoice_grace_hours: null,
       metadata: {},
     });
     expect(await createCustomer({ address: { country: 'DE', line2: null } })).toMatchObject({
@@ -152,6 +154,9 @@ describe('customers', () => {
     [{ address: { postal_code: 'x'.repeat(41) } }, '/address/postal_code', 'is_text'],
     [{ tax_exempt: 'maybe' }, '/tax_exempt', 'is_in'],
     [{ tax_exempt: null }, '/tax_exempt', 'is_in'],
+    [{ invoice_grace_hours: -1 }, '/invoice_grace_hours', 'min'],
+    [{ invoice_grace_hours: 721 }, '/invoice_grace_hours', 'max'],
+    [{ invoice_grace_hours: 1.5 }, '/invoice_grace_hours', 'is_int'],
     [{ metadata: [] }, '/metadata', 'is_metadata'],
     [{ currency_locked: true }, '/currency_locked', 'unknown_field'],
     [{ deleted_at: null }, '/deleted_at', 'unknown_field'],
@@ -178,6 +183,7 @@ describe('customers', () => {
       timezone: 'Europe/Paris',
       address,
       tax_exempt: 'exempt',
+      invoice_grace_hours: 24,
       metadata: { a: 1, b: { c: 2 } },
     };
 
@@ -192,6 +198,7 @@ describe('customers', () => {
         timezone: 'America/New_York',
         address: { city: 'New York' },
         tax_exempt: 'none',
+        invoice_grace_hours: 0,
         metadata: { a: null, d: [true] },
       };
       const answer = await engine.http.patch(`/v1/customers/${id}`).send(change);
@@ -215,7 +222,13 @@ describe('customers', () => {
 
     it('lose what is set to null', async () => {
       const { id } = await createCustomer({ ...full, external_id: 'gone' });
-      const cleared = { email: null, external_id: null, currency: null, address: null };
+      const cleared = {
+        email: null,
+        external_id: null,
+        currency: null,
+        address: null,
+        invoice_grace_hours: null,
+      };
       const answer = await engine.http.patch(`/v1/customers/${id}`).send(cleared);
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({ ...cleared, name: 'Ada', timezone: 'Europe/Paris' });
@@ -242,6 +255,9 @@ describe('customers', () => {
       [{ name: null }, '/name', 'is_text'],
       [{ timezone: null }, '/timezone', 'is_time_zone'],
       [{ tax_exempt: null }, '/tax_exempt', 'is_in'],
+      [{ invoice_grace_hours: -1 }, '/invoice_grace_hours', 'min'],
+      [{ invoice_grace_hours: 721 }, '/invoice_grace_hours', 'max'],
+      [{ invoice_grace_hours: 1.5 }, '/invoice_grace_hours', 'is_int'],
       [{ address: [] }, '/address', 'is_object'],
       [{ address: { country: 'France' } }, '/address/country', 'is_country'],
       [{ id: 'cus_1' }, '/id', 'unknown_field'],

@@ -20,6 +20,7 @@ function customer(fields: Partial<Customer> = {}): Customer {
     address: null,
     taxExempt: 'none',
     taxRateIds: [],
+    invoiceGraceHours: null,
     testClockId: null,
     metadata: {},
     deletedAt: null,

@@ -21,6 +21,7 @@ import { CouponsService } from './coupons.service';
 import type { Coupon } from './domain/coupon';
 import {
   isRunning,
+  isUsedUp,
   redemptionOf,
   type RedeemedTerms,
   refusalOf,
@@ -89,6 +90,17 @@ export class RedemptionsService {
     const open = await this.redemptions.findOpen(subscriptionIds);
     const running = open.filter(({ redemption }) => isRunning(redemption, at));
     return groupBy(running, ({ redemption }) => redemption.subscriptionId);
+  }
+
+  /**
+   * Those of these redemptions of which something is left, by id, locked until the caller's transaction ends; whether they
+   * have ended since is not asked.
+   */
+  async leftOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
+    if (redemptionIds.length === 0) return new Map();
+    const found = await this.redemptions.lockAll(redemptionIds);
+    const left = found.filter((terms) => !isUsedUp(terms));
+    return new Map(left.map((terms) => [terms.redemption.id, terms]));
   }
 
   /**

@@ -17,6 +17,7 @@ import type { Address, Customer, TaxExemption } from './domain/customer';
 @Index('customer_email_index', ['email', 'id'], { where: '"deleted_at" IS NULL' })
 @Check('customer_currency_check', `NOT "currency_locked" OR "currency" IS NOT NULL`)
 @Check('customer_tax_exempt_check', `"tax_exempt" IN ('none', 'exempt', 'reverse')`)
+@Check('customer_invoice_grace_hours_check', `"invoice_grace_hours" BETWEEN 0 AND 720`)
 export class CustomerEntity implements Customer {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
@@ -30,6 +31,7 @@ export class CustomerEntity implements Customer {
   @Column({ type: 'varchar', length: 10 }) readonly taxExempt!: TaxExemption;
   @Column({ type: 'varchar', length: 40, array: true, default: [] })
   readonly taxRateIds!: readonly string[];
+  @Column({ type: 'integer', nullable: true }) readonly invoiceGraceHours!: number | null;
   @ReferenceColumn({ nullable: true })
   @ForeignKey('TestClockEntity')
   readonly testClockId!: string | null;

@@ -54,6 +54,11 @@ export class CustomersRepository {
     return this.customers.findOneBy({ id });
   }
 
+  /** Customers by id, deleted ones too. */
+  findAllForHistory(ids: readonly string[]): Promise<readonly Customer[]> {
+    return this.database.select(CustomerEntity, 'WHERE id = ANY ($1)', [ids]);
+  }
+
   /** The customer, locked until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
     this.database.requireTransaction();
@@ -105,6 +110,7 @@ export class CustomersRepository {
         address: customer.address,
         taxExempt: customer.taxExempt,
         taxRateIds: customer.taxRateIds,
+        invoiceGraceHours: customer.invoiceGraceHours,
         metadata: customer.metadata,
         deletedAt: customer.deletedAt,
         version: customer.version,

@@ -83,6 +83,12 @@ export class CustomersService {
     return customer;
   }
 
+  /** The same for many, by id. */
+  async getAllForHistory(ids: readonly string[]): Promise<ReadonlyMap<string, Customer>> {
+    const found = await this.customers.findAllForHistory([...new Set(ids)]);
+    return new Map(found.map((customer) => [customer.id, customer]));
+  }
+
   /** Those of these ids that are a customer's: a deleted one is gone. */
   async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.customers.existing(ids));
@@ -269,6 +275,7 @@ function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails
     address: keep(change.address, before.address),
     taxExempt: keep(change.taxExempt, before.taxExempt),
     taxRateIds: keep(change.taxRateIds, before.taxRateIds),
+    invoiceGraceHours: keep(change.invoiceGraceHours, before.invoiceGraceHours),
     metadata: mergeMetadata(before.metadata, change.metadata),
   };
 }

@@ -7,7 +7,9 @@ import type { TaxRate } from '../tax-rates';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { toCreditGrant } from './domain/credit-grant';
 import type { BillingFacts, CouponTerms, TaxRateTerms } from './domain/decide-invoice';
-import type { CreditOrder, InvoiceOrder } from './domain/order';
+import type { Invoice } from './domain/invoice';
+import type { CreditOrder } from './domain/line-order';
+import type { InvoiceOrder } from './domain/order';
 import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
@@ -85,6 +87,27 @@ export class BillingFactsService {
         creditGrants: (grants.get(customerId) ?? []).map(toCreditGrant),
       };
     };
+  }
+
+  /**
+   * The same for drafts that waited, each ordered as it was: their coupons are those that ran when they were made, for what
+   * other invoices left of them.
+   */
+  async loadForDrafts<Order extends FactsOrder & { readonly draft: Invoice }>(
+    orders: readonly Order[],
+    customers: readonly Customer[],
+    at: Date,
+  ): Promise<(order: Order) => BillingFacts> {
+    const factsOf = await this.loadAll(orders, customers, at, 'issue');
+    const left = await this.redemptions.leftOf(
+      orders.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
+    );
+    return (order) => ({
+      ...factsOf(order),
+      coupons: order.draft.coupons
+        .flatMap(({ redemptionId }) => left.get(redemptionId) ?? [])
+        .map(toCouponTerms),
+    });
   }
 }
 

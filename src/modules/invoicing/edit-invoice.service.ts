@@ -7,7 +7,7 @@ import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import type { Invoice } from './domain/invoice';
-import { invoiceNotDraft, invoiceNotFound } from './invoicing.errors';
+import { invoiceBillsPeriod, invoiceNotDraft, invoiceNotFound } from './invoicing.errors';
 import { invoiceDeleted, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -45,15 +45,16 @@ export class EditInvoiceService {
   }
 
   /**
-   * Deletes a draft: it has no number, and nothing was posted for it.
-   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_draft`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * Deletes a draft that somebody made: it has no number, and nothing was posted for it.
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_draft`, `invoice_bills_period`,
+   *   `test_clock_advancing`, `test_clock_failed`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
       const { before, now } = await this.setup(id, expected);
       if (before.status !== 'draft') throw invoiceNotDraft(id, before.status);
-      await this.invoices.delete(id);
+      if (before.subscriptionId !== null) throw invoiceBillsPeriod(id);
+      await this.invoices.deleteAll([id]);
       await this.outbox.record(invoiceDeleted, { after: before, occurredAt: now });
     });
   }

@@ -4,10 +4,10 @@ export type {
   BilledPrice,
   ChargeOrder,
   CreditOrder,
-  InvoiceOrder,
   LineOrder,
   UsageOrder,
-} from './domain/order';
+} from './domain/line-order';
+export type { InvoiceOrder } from './domain/order';
 export type { Standing } from './domain/reissue';
 export {
   InvoiceDto,
@@ -16,6 +16,7 @@ export {
   toInvoicePreviewDto,
 } from './dto/invoice.dto';
 export { ExactJsonColumn } from './exact-json.column';
+export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { InvoiceBooks } from './invoice-books';
 export type { RetryPlan } from './domain/invoice-collection';
 export type { TimeScope } from './due-invoices.repository';
@@ -34,6 +35,7 @@ export {
 } from './invoicing.errors';
 export { InvoicingModule } from './invoicing.module';
 export { IssueInvoiceService } from './issue-invoice.service';
+export type { DueDraft } from './renewal-drafts.repository';
 export { ReissueInvoiceService } from './reissue-invoice.service';
 export type { UsageQuote } from './domain/usage-quote';
 export { UsageQuotesService } from './usage-quotes.service';

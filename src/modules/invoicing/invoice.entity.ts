@@ -18,6 +18,7 @@ import type {
   InvoiceStatus,
   InvoiceTaxRate,
 } from './domain/invoice';
+import type { LineOrder } from './domain/line-order';
 import type { Parties } from './domain/parties';
 import { ExactJsonColumn } from './exact-json.column';
 
@@ -43,6 +44,16 @@ import { ExactJsonColumn } from './exact-json.column';
   'invoice_collect_check',
   `"attempt_count" >= 0 AND ("collect_at" IS NULL OR ("collection" = 'automatic' AND "status" <> 'draft'))`,
 )
+@Check(
+  'invoice_finalizes_check',
+  `("finalizes_at" IS NULL) = ("ordered_lines" IS NULL) AND ("finalizes_at" IS NULL OR "status" = 'draft')`,
+)
+@Index('invoice_finalizes_index', ['finalizesAt'], {
+  where: '"finalizes_at" IS NOT NULL AND "test_clock_id" IS NULL',
+})
+@Index('invoice_test_clock_finalizes_index', ['testClockId', 'finalizesAt'], {
+  where: '"finalizes_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
+})
 @Index('invoice_collect_index', ['collectAt'], {
   where: '"collect_at" IS NOT NULL AND "test_clock_id" IS NULL',
 })
@@ -96,6 +107,10 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @Column({ type: 'integer' }) readonly daysUntilDue!: number;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly finalizesAt!: Date | null;
+  @ExactJsonColumn({ nullable: true }) readonly orderedLines!: readonly LineOrder[] | null;
+  /** While it lasts, somebody is finalising it. */
+  @InstantColumn({ nullable: true }) readonly leaseEndsAt?: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;

@@ -32,8 +32,11 @@ import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import { UpdateInvoiceDto } from './dto/update-invoice.dto';
 import { EditInvoiceService } from './edit-invoice.service';
+import { FinalizeInvoicesService } from './finalize-invoices.service';
 import {
+  invoiceBillsPeriod,
   invoiceCredited,
+  invoiceEmpty,
   invoiceLineNotFound,
   invoiceNotDraft,
   invoiceNotFound,
@@ -53,6 +56,7 @@ const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing,
 export class InvoicesController {
   constructor(
     private readonly invoices: InvoicesService,
+    private readonly finalizing: FinalizeInvoicesService,
     private readonly editing: EditInvoiceService,
     private readonly printing: PrintInvoiceService,
   ) {}
@@ -154,10 +158,17 @@ export class InvoicesController {
   @Operation({
     summary: 'Delete a draft',
     description:
-      'It has no number and nothing was posted for it. A finalised invoice is voided instead.',
+      'It has no number and nothing was posted for it. A finalised invoice is voided instead; the draft of a renewal stays, ' +
+      'since nothing else would bill its period.',
     status: 204,
     reads: 'removal',
-    problems: [invoiceNotFound, invoiceNotDraft, testClockAdvancing, testClockFailed],
+    problems: [
+      invoiceNotFound,
+      invoiceNotDraft,
+      invoiceBillsPeriod,
+      testClockAdvancing,
+      testClockFailed,
+    ],
   })
   async deleteInvoice(
     @Param('id', invoiceId) id: string,
@@ -172,14 +183,15 @@ export class InvoicesController {
     summary: 'Finalise a draft',
     description:
       'It takes the next number of its series, without a gap, and its amounts are fixed. With nothing left to pay it is ' +
-      'paid at once; a negative total becomes credit of the customer.',
+      'paid at once; a negative total becomes credit of the customer. The draft of a renewal does not wait for ' +
+      '`finalizes_at` then: it has the usage that came until now, and what comes later is on the next invoice.',
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
-    problems: CHANGE_PROBLEMS,
+    problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
   })
   async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.invoices.finalize(id));
+    return toInvoiceDto(await this.finalizing.finalize(id));
   }
 
   @Post(':id/void')

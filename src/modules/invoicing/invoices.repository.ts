@@ -13,8 +13,10 @@ const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
     JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
     JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status IN ('open', 'paid', 'uncollectible')
+  WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status = ANY ($3)
   ORDER BY line.id`;
+
+const FINALIZED = ['open', 'paid', 'uncollectible'];
 
 const ADD_CREDITED = `
   UPDATE invoice_line SET credited = credited + taken.amount
@@ -68,7 +70,7 @@ const BILLED_USAGE = `
       ELSE line.amount - line.discount - line.credited END), 0)::text AS held
   FROM invoice_line line JOIN invoice ON invoice.id = line.invoice_id
   WHERE line.item_id = $1 AND line.period_start_at = $2 AND line.period_end_at = $3
-    AND line.kind IN ('usage', 'minimum', 'maximum')
+    AND line.kind IN ('usage', 'minimum', 'maximum') AND invoice.status <> 'draft'
     AND NOT EXISTS (SELECT FROM invoice AS again WHERE again.reissue_of_id = invoice.id)`;
 
 type InvoiceRow = Omit<Invoice, 'lines'>;
@@ -142,30 +144,37 @@ export class InvoicesRepository {
     await this.database.update(InvoiceEntity, id, columns);
   }
 
+  /** The same for many, which nobody claims any more. */
+  async updateAll(invoices: readonly Invoice[]): Promise<void> {
+    await this.database.updateMany(
+      InvoiceEntity,
+      invoices.map(({ lines: _lines, ...columns }) => ({ ...columns, leaseEndsAt: null })),
+    );
+  }
+
   /** The id of the invoice that was issued in the place of a void one. */
   async findReissueOf(id: string): Promise<string | null> {
     const found = await this.invoices.findOne({ select: { id: true }, where: { reissueOfId: id } });
     return found?.id ?? null;
   }
 
-  /** Removes a draft with its lines. */
-  async delete(id: string): Promise<void> {
-    this.database.requireTransaction();
-    await this.database.repository(InvoiceLineEntity).delete({ invoiceId: id });
-    await this.invoices.delete(id);
+  /** Removes drafts with their lines. */
+  async deleteAll(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.deleteLines(ids);
+    await this.invoices.delete([...ids]);
   }
 
-  /** Writes the lines of a draft anew. */
-  async replaceLines({ id, lines }: Invoice): Promise<void> {
-    this.database.requireTransaction();
-    const rows = this.database.repository(InvoiceLineEntity);
-    await rows.delete({ invoiceId: id });
-    await this.insertLines(lines);
+  /** Writes the lines of drafts anew. */
+  async replaceLines(drafts: readonly Invoice[]): Promise<void> {
+    await this.deleteLines(drafts.map(({ id }) => id));
+    await this.insertLines(drafts.flatMap(({ lines }) => lines));
   }
 
   /**
    * What items were billed in advance, each beyond an instant, by finalised invoices that are not void, true-ups included.
-   * @param lock whether nobody else may credit these lines until the transaction ends
+   * @param lock whether nobody else may credit these lines until the transaction ends. Otherwise those of drafts count as
+   *   well: they are finalised before they are credited
    */
   async billedInAdvance(
     credited: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
@@ -176,6 +185,7 @@ export class InvoicesRepository {
     const found = await this.database.query<{ id: string }>(sql, [
       credited.map(({ itemId }) => itemId),
       credited.map(({ unusedFrom }) => unusedFrom),
+      lock ? FINALIZED : ['draft', ...FINALIZED],
     ]);
     const rows = await this.database.select(InvoiceLineEntity, 'WHERE id = ANY ($1) ORDER BY id', [
       found.map(({ id }) => id),
@@ -246,6 +256,11 @@ export class InvoicesRepository {
     const [row] = await this.database.query<{ first: string }>(TAKE_NUMBERS, [series, count]);
     if (row === undefined) throw new Error(`The series ${series} gave no number.`);
     return BigInt(row.first);
+  }
+
+  private async deleteLines(invoiceIds: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.repository(InvoiceLineEntity).delete({ invoiceId: In([...invoiceIds]) });
   }
 
   private async insertLines(lines: readonly InvoiceLine[]): Promise<void> {

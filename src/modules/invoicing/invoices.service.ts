@@ -2,10 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
-import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
+import { customerCurrencyMismatch, CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
-import { BillingFactsService } from './billing-facts.service';
-import { decideAgain } from './domain/decide-invoice';
 import { explain, type Explanation } from './domain/explain';
 import { mayInvoiceBecome } from './domain/finalize';
 import { assertTotals, type Invoice, isCredited } from './domain/invoice';
@@ -22,7 +20,6 @@ import {
 } from './invoicing.errors';
 import { invoiceUncollectible } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
-import { IssueInvoiceService } from './issue-invoice.service';
 import { VoidInvoiceService } from './void-invoice.service';
 
 /** What happens to invoices once they are there. */
@@ -31,9 +28,7 @@ export class InvoicesService {
   constructor(
     private readonly database: Database,
     private readonly invoices: InvoicesRepository,
-    private readonly facts: BillingFactsService,
     private readonly drafts: InvoiceDraftsService,
-    private readonly issuing: IssueInvoiceService,
     private readonly voiding: VoidInvoiceService,
     private readonly followers: InvoiceFollowers,
     private readonly customers: CustomersService,
@@ -70,26 +65,13 @@ export class InvoicesService {
   }
 
   /**
-   * Finalises a draft: it takes the next number, and its amounts are fixed with the taxes and the credit of now.
-   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed`
-   */
-  finalize(id: string): Promise<Invoice> {
-    return this.change(id, 'open', async (before, customer, now) => {
-      const order = { ...before, lines: [] };
-      const draft = decideAgain(before, await this.facts.load(order, customer, now, 'issue'));
-      await this.invoices.replaceLines(draft);
-      return this.issuing.finalize(draft, customer, now);
-    });
-  }
-
-  /**
    * Declares an invoice void: nothing is owed for it, the credit it used returns, and what it credited is owed again.
    * Coupons it used up stay used up.
    * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `invoice_partly_paid`,
    *   `test_clock_advancing`, `test_clock_failed`
    */
   void(id: string): Promise<Invoice> {
-    return this.change(id, 'void', async (before, _customer, now) => {
+    return this.change(id, 'void', async (before, now) => {
       if (isCredited(before)) throw invoiceCredited(id);
       if (before.amountPaid > 0n) throw invoicePartlyPaid(id);
       return this.voiding.void(before, now);
@@ -101,7 +83,7 @@ export class InvoicesService {
    * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed`
    */
   markUncollectible(id: string): Promise<Invoice> {
-    return this.change(id, 'uncollectible', async (before, _customer, now) => {
+    return this.change(id, 'uncollectible', async (before, now) => {
       await this.books.postUncollectible(before, now);
       const after = {
         ...before,
@@ -130,8 +112,8 @@ export class InvoicesService {
 
   private change(
     id: string,
-    to: 'open' | 'void' | 'uncollectible',
-    work: (before: Invoice, customer: Customer, now: Date) => Promise<Invoice>,
+    to: 'void' | 'uncollectible',
+    work: (before: Invoice, now: Date) => Promise<Invoice>,
   ): Promise<Invoice> {
     return this.database.transaction(async () => {
       const found = await this.get(id);
@@ -141,8 +123,8 @@ export class InvoicesService {
       const before = await this.invoices.lock(id);
       if (before === null) throw invoiceNotFound(id);
       if (!mayInvoiceBecome(before, to)) throw invalidTransition('invoice', before.status, to);
-      const after = await work(before, customer, now);
-      if (to !== 'open') await this.followers.tell(after, now);
+      const after = await work(before, now);
+      await this.followers.tell(after, now);
       return after;
     });
   }

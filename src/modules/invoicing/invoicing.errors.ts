@@ -54,6 +54,28 @@ export const invoiceNotDraft = defineProblem(
   }),
 );
 
+export const invoiceBillsPeriod = defineProblem(
+  {
+    code: 'invoice_bills_period',
+    kind: 'conflict',
+    title: 'The draft bills a period of a subscription',
+    meaning:
+      'The draft of a renewal cannot be deleted: nothing else would bill its period. Finalise it, and void it where nothing is owed.',
+  },
+  (id: string) => ({ detail: `The draft ${id} bills a period of a subscription.` }),
+);
+
+export const invoiceEmpty = defineProblem(
+  {
+    code: 'invoice_empty',
+    kind: 'conflict',
+    title: 'The draft says nothing',
+    meaning:
+      'Nothing was used and nothing is due for that, so that there is nothing to finalise. A draft that still says nothing at `finalizes_at` is deleted then.',
+  },
+  (id: string) => ({ detail: `The draft ${id} has nothing to bill.` }),
+);
+
 export const invoiceNotPayable = defineProblem(
   {
     code: 'invoice_not_payable',

@@ -6,7 +6,8 @@ const shown = { dto: InvoiceDto, toDto: toInvoiceDto };
 
 export const invoiceCreated = defineEvent({
   type: 'invoice.created',
-  meaning: 'An invoice was made; it has no number yet.',
+  meaning:
+    'An invoice was made; it has no number yet. The draft of a renewal that waits says until when: `finalizes_at`.',
   ...shown,
 });
 
@@ -60,7 +61,8 @@ export const invoiceUpdated = defineEvent({
 
 export const invoiceDeleted = defineEvent({
   type: 'invoice.deleted',
-  meaning: 'A draft was deleted; the event shows it as it was.',
+  meaning:
+    'A draft was deleted; the event shows it as it was. That of a renewal is, if it says nothing when its grace is over.',
   example: { number: null, status: 'draft' },
   ...shown,
 });

@@ -15,6 +15,7 @@ import { CreditNotesController } from './credit-notes.controller';
 import { CreditNotesRepository } from './credit-notes.repository';
 import { CreditNotesService } from './credit-notes.service';
 import { EditInvoiceService } from './edit-invoice.service';
+import { FinalizeInvoicesService } from './finalize-invoices.service';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
@@ -30,6 +31,7 @@ import { InvoicesController } from './invoices.controller';
 import { InvoicesRepository } from './invoices.repository';
 import { InvoicesService } from './invoices.service';
 import { IssueInvoiceService } from './issue-invoice.service';
+import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { ReissueInvoiceService } from './reissue-invoice.service';
 import { PrintInvoiceService } from './print-invoice.service';
 import { ChargedEventsService } from './charged-events.service';
@@ -80,6 +82,8 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     InvoiceBooks,
     IssueInvoiceService,
     InvoiceDraftsService,
+    RenewalDraftsRepository,
+    FinalizeInvoicesService,
     DueInvoicesRepository,
     DueInvoices,
     InvoiceCollectionService,
@@ -95,6 +99,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     WithdrawInvoicesService,
   ],
   exports: [
+    FinalizeInvoicesService,
     InvoiceBooks,
     InvoiceCollectionService,
     InvoiceFollowers,

@@ -9,9 +9,11 @@ import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
 import { BillingFactsService } from './billing-facts.service';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import { creditAfter, grantOf, type StoredCreditGrant } from './domain/credit-grant';
+import { grantOf } from './domain/credit-grant';
+import { type Decided, decideInTurn } from './domain/decide-in-turn';
 import { type BillingFacts, decideInvoice } from './domain/decide-invoice';
 import { finalized } from './domain/finalize';
+import { graceEnd, isWaiting } from './domain/grace';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
 import { buyerOf, type Parties } from './domain/parties';
@@ -22,12 +24,6 @@ import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 const DIGITS_OF_A_NUMBER = 6;
-
-/** An invoice whose amounts are decided, with the credit that it becomes where it is negative. */
-interface Draft {
-  readonly invoice: Invoice;
-  readonly added: StoredCreditGrant | null;
-}
 
 /** Makes invoices from orders, and finalises them: number, amounts, credit, coupons, books and events in one commit. */
 @Injectable()
@@ -58,12 +54,13 @@ export class IssueInvoiceService {
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<Invoice> {
     const facts = await this.facts.load(order, customer, now, 'preview', redeemed);
-    return this.decide(order, facts, now);
+    return this.decide(order, facts, now, customer);
   }
 
   /**
-   * Makes invoices and finalises them, in the caller's transaction, in the order of their orders. Those of one customer
-   * share its credit: each finds what the former left. An order that says nothing, no line, makes none.
+   * Makes invoices and finalises them, in the caller's transaction, in the order of their orders; those that wait for their
+   * grace stay drafts. Those of one customer share its credit: each finds what the former left. An order that says nothing,
+   * no line, makes none.
    * @returns the invoices that were made
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
@@ -72,22 +69,36 @@ export class IssueInvoiceService {
     if (orders.length === 0) return [];
     const customers = await this.customers.fixCurrencies(orders);
     const factsOf = await this.facts.loadAll(orders, [...customers.values()], now, 'issue');
-    const decided = this.decideAll(orders, factsOf, now);
-    const drafts = decided.filter(({ invoice }) => invoice.lines.length > 0);
-    const invoices = await this.settle(drafts, customers, now);
+    const decided = decideInTurn(
+      orders,
+      factsOf,
+      (order, facts) => this.decide(order, facts, now, customers.get(order.customerId)),
+      () => newId('crd'),
+      now,
+    );
+    // What waits may be empty: usage can still come.
+    const made = decided.filter(({ invoice }) => invoice.lines.length > 0 || isWaiting(invoice));
+    const settled = await this.settle(
+      made.filter(({ invoice }) => !isWaiting(invoice)),
+      customers,
+      now,
+    );
+    const settledById = new Map(settled.map((invoice) => [invoice.id, invoice]));
+    const invoices = made.map(({ invoice }) => settledById.get(invoice.id) ?? invoice);
     await this.invoices.insertAll(invoices);
     await this.usage.record(
-      orders.map((order, index) => {
-        const { usage } = factsOf(order);
-        return { order, usage, invoice: decided[index]?.invoice ?? null };
+      orders.flatMap((order, index) => {
+        const invoice = decided[index]?.invoice ?? null;
+        if (invoice !== null && isWaiting(invoice)) return [];
+        return { order, usage: factsOf(order).usage, invoice };
       }),
       now,
     );
     await this.outbox.recordAll(
-      invoices.flatMap((invoice, index) => {
-        const draft = drafts[index]?.invoice;
-        invariant(draft !== undefined, 'every invoice was a draft');
-        return [told(invoiceCreated, { after: draft, occurredAt: now }), ...toldOf(draft, invoice)];
+      made.flatMap(({ invoice: draft }) => {
+        const invoice = settledById.get(draft.id);
+        const creating = told(invoiceCreated, { after: draft, occurredAt: now });
+        return invoice === undefined ? [creating] : [creating, ...toldOf(draft, invoice)];
       }),
     );
     return invoices;
@@ -98,13 +109,33 @@ export class IssueInvoiceService {
    * payment state.
    */
   async finalize(draft: Invoice, customer: Customer, now: Date): Promise<Invoice> {
-    this.database.requireTransaction();
     const drafts = [{ invoice: draft, added: grantOf(draft, newId('crd'), now) }];
-    const [invoice] = await this.settle(drafts, new Map([[customer.id, customer]]), now);
+    const [invoice] = await this.finalizeAll(drafts, new Map([[customer.id, customer]]), now);
     invariant(invoice !== undefined, `The draft ${draft.id} was finalised.`);
-    await this.invoices.update(invoice);
-    await this.outbox.recordAll(toldOf(draft, invoice));
     return invoice;
+  }
+
+  /**
+   * The same for many, in their order.
+   * @param drafts each with the draft as it was before it was decided, where that is another
+   */
+  async finalizeAll(
+    drafts: readonly (Decided & { readonly before?: Invoice })[],
+    customers: ReadonlyMap<string, Customer>,
+    now: Date,
+  ): Promise<readonly Invoice[]> {
+    this.database.requireTransaction();
+    if (drafts.length === 0) return [];
+    const invoices = await this.settle(drafts, customers, now);
+    await this.invoices.updateAll(invoices);
+    await this.outbox.recordAll(
+      invoices.flatMap((invoice, index) => {
+        const draft = drafts[index]?.invoice;
+        invariant(draft !== undefined, 'every invoice was a draft');
+        return toldOf(drafts[index]?.before ?? draft, invoice);
+      }),
+    );
+    return invoices;
   }
 
   /**
@@ -112,7 +143,7 @@ export class IssueInvoiceService {
    * numbers are taken last, so that their series is locked for the shortest time.
    */
   private async settle(
-    drafts: readonly Draft[],
+    drafts: readonly Decided[],
     customers: ReadonlyMap<string, Customer>,
     now: Date,
   ): Promise<readonly Invoice[]> {
@@ -148,29 +179,18 @@ export class IssueInvoiceService {
     return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }
 
-  private decideAll(
-    orders: readonly InvoiceOrder[],
-    factsOf: (order: InvoiceOrder) => BillingFacts,
+  private decide(
+    order: InvoiceOrder,
+    facts: BillingFacts,
     now: Date,
-  ): readonly Draft[] {
-    const credit = new Map<string, BillingFacts['creditGrants']>();
-    return orders.map((order) => {
-      const facts = factsOf(order);
-      const creditGrants = credit.get(order.customerId) ?? facts.creditGrants;
-      const invoice = this.decide(order, { ...facts, creditGrants }, now);
-      const added = grantOf(invoice, newId('crd'), now);
-      credit.set(order.customerId, creditAfter(creditGrants, invoice.credits, added));
-      return { invoice, added };
-    });
-  }
-
-  private decide(order: InvoiceOrder, facts: BillingFacts, now: Date): Invoice {
+    customer: Customer | undefined,
+  ): Invoice {
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
     const invoice = decideInvoice(order, facts, ids, now);
-    const amounts = invoice.lines.flatMap(({ amount, tax }) => [amount, tax]);
-    const totals = [invoice.subtotal, invoice.tax, invoice.total];
-    if (![...amounts, ...totals].every(isWireSafe)) throw invoiceTooLarge();
-    return invoice;
+    assertNotTooLarge(invoice);
+    const graceHours = customer?.invoiceGraceHours ?? this.configuration.invoiceGraceHours;
+    const finalizesAt = graceEnd(order, graceHours, now);
+    return finalizesAt === null ? invoice : { ...invoice, finalizesAt, orderedLines: order.lines };
   }
 
   /** The next numbers of these series, one for each time one is named. */
@@ -187,6 +207,13 @@ export class IssueInvoiceService {
       return `${name}-${number.toString().padStart(DIGITS_OF_A_NUMBER, '0')}`;
     });
   }
+}
+
+/** @throws {ProblemError} `invoice_too_large` */
+export function assertNotTooLarge(invoice: Invoice): void {
+  const amounts = invoice.lines.flatMap(({ amount, tax }) => [amount, tax]);
+  const totals = [invoice.subtotal, invoice.tax, invoice.total];
+  if (![...amounts, ...totals].every(isWireSafe)) throw invoiceTooLarge();
 }
 
 /** Customers on test clocks have a series of their own: no test leaves a gap in the books. */

@@ -8,6 +8,7 @@ import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import type { Customer } from '../customers';
 import {
   type EarnedPeriod,
+  FinalizeInvoicesService,
   type Invoice,
   InvoiceBooks,
   type InvoiceOrder,
@@ -15,7 +16,7 @@ import {
   WithdrawInvoicesService,
 } from '../invoicing';
 import { activated, isAwaitingPayment } from './domain/first-payment';
-import type { NewIds, Outcome } from './domain/outcome';
+import { type NewIds, type Outcome, takesBack } from './domain/outcome';
 import { type Subscription, SUBSCRIPTION_TRANSITIONS } from './domain/subscription';
 import { SubscriptionWatchers } from './subscription-watchers';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
@@ -34,6 +35,7 @@ export class SubscriptionOutcomesService {
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly invoicing: IssueInvoiceService,
+    private readonly finalizing: FinalizeInvoicesService,
     private readonly withdrawing: WithdrawInvoicesService,
     private readonly books: InvoiceBooks,
     private readonly redemptions: RedemptionsService,
@@ -67,6 +69,9 @@ export class SubscriptionOutcomesService {
   /** The same for decisions about many subscriptions, one about each: they are invoiced in their order. */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
     this.database.requireTransaction();
+    for (const { before, outcome } of decisions) {
+      if (takesBack(outcome)) await this.finalizing.finalizeBeyond(before.id, now);
+    }
     const decided = decisions.map(({ before, outcome }) => {
       const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
       return { before, after, outcome: { ...outcome, subscription: after } };

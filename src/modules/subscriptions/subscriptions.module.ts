@@ -11,6 +11,8 @@ import { EditSubscriptionService } from './edit-subscription.service';
 import { FirstPaymentsService } from './first-payments.service';
 import { CustomerUsageController } from './customer-usage.controller';
 import { CustomerUsageService } from './customer-usage.service';
+import { DueDrafts } from './due-drafts';
+import { DueDraftsService } from './due-drafts.service';
 import { DueSubscriptions } from './due-subscriptions';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { InvoiceReissuesController } from './invoice-reissues.controller';
@@ -52,6 +54,8 @@ import { SubscriptionsService } from './subscriptions.service';
     FirstPaymentsService,
     DueSubscriptionsService,
     DueSubscriptions,
+    DueDraftsService,
+    DueDrafts,
     CreateSubscriptionService,
     EditSubscriptionService,
     ReissuesService,

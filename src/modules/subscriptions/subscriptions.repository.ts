@@ -97,6 +97,13 @@ export class SubscriptionsRepository {
     return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
+  /** Subscriptions alone, locked by ascending id until the transaction ends. */
+  async lockAll(ids: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    const sql = 'SELECT id FROM subscription WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
+    await this.database.query(sql, [ids]);
+  }
+
   async updateMetadata(subscription: Subscription): Promise<void> {
     const { id, metadata, version, updatedAt } = subscription;
     await this.database.update(SubscriptionEntity, id, { metadata, version, updatedAt });

@@ -65,6 +65,8 @@ export class Configuration {
   readonly shutdownTimeoutMs: number;
   /** How long a subscription that is past due still gives access. */
   readonly pastDueGraceHours: number;
+  /** How long the invoice of a renewal stays a draft, for customers without a time of their own. */
+  readonly invoiceGraceHours: number;
   /** Who writes the invoices; what is not set is null and not printed. */
   readonly seller: {
     readonly name: string | null;
@@ -113,6 +115,11 @@ export class Configuration {
       environment,
       'PAST_DUE_GRACE_HOURS',
       SETTINGS.PAST_DUE_GRACE_HOURS,
+    );
+    this.invoiceGraceHours = readWithFallback(
+      environment,
+      'INVOICE_GRACE_HOURS',
+      SETTINGS.INVOICE_GRACE_HOURS,
     );
     this.seller = {
       name: read(environment, 'SELLER_NAME', SETTINGS.SELLER_NAME),

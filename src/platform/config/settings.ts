@@ -171,6 +171,13 @@ export const SETTINGS = {
     meaning: 'How long a subscription that is past due still gives what its plan allows.',
     parse: integerBetween(0, 8_784),
   }),
+  INVOICE_GRACE_HOURS: setting({
+    fallback: '0',
+    accepts: '0 to 720',
+    meaning:
+      'Hours for which the invoice of a renewal stays a draft, for usage that is late; a customer may have its own.',
+    parse: integerBetween(0, 720),
+  }),
   SELLER_NAME: setting({
     fallback: null,
     accepts: 'a text',

@@ -100,6 +100,13 @@ export function isRunning(redemption: CouponRedemption, at: Date): boolean {
   return redeemedAt <= at && (endsAt === null || at < endsAt) && (endedAt === null || at < endedAt);
 }
 
+/** Whether nothing is left of a redemption that lasts `once`: an invoice took all of it. */
+export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
+  if (coupon.duration !== 'once') return false;
+  const { remainingAmount, appliedAmount } = redemption;
+  return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
+}
+
 /**
  * What becomes of a redemption when an invoice took something off by it. One that lasts `once` is used up by a percentage,
  * and by an amount once nothing is left of it; an invoice that it took nothing off does not use it up.

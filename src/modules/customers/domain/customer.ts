@@ -3,6 +3,9 @@ import type { Metadata } from '../../../core/metadata';
 export const TAX_EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
 
+/** Thirty days: no period of a month waits longer than the next one lasts. */
+export const MOST_INVOICE_GRACE_HOURS = 720;
+
 /** A postal address; a part that is not known is null. */
 export interface Address {
   readonly line1: string | null;
@@ -32,6 +35,8 @@ export interface Customer {
   readonly taxExempt: TaxExemption;
   /** The rates it is billed, in the order they are shown. */
   readonly taxRateIds: readonly string[];
+  /** How long its renewal invoices stay drafts; null: as long as is configured. */
+  readonly invoiceGraceHours: number | null;
   /** The test clock it lives on; null: it lives in real time. */
   readonly testClockId: string | null;
   readonly metadata: Metadata;
@@ -52,6 +57,7 @@ export type CustomerDetails = Pick<
   | 'address'
   | 'taxExempt'
   | 'taxRateIds'
+  | 'invoiceGraceHours'
   | 'metadata'
 >;
 

@@ -1,6 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsEmail, IsIn, IsObject, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsObject,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import {
   HasNoRepeats,
   IsCurrency,
@@ -11,7 +21,12 @@ import {
   Nullable,
   Omittable,
 } from '../../../platform/http';
-import { type NewCustomer, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
+import {
+  MOST_INVOICE_GRACE_HOURS,
+  type NewCustomer,
+  TAX_EXEMPTIONS,
+  type TaxExemption,
+} from '../domain/customer';
 import { AddressInputDto, toAddress } from './address.dto';
 
 export const LONGEST_NAME = 200;
@@ -110,6 +125,22 @@ export class CreateCustomerDto {
   readonly tax_rate_ids?: readonly string[];
 
   @Nullable()
+  @IsInt()
+  @Min(0)
+  @Max(MOST_INVOICE_GRACE_HOURS)
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: MOST_INVOICE_GRACE_HOURS,
+    nullable: true,
+    description:
+      'Hours from the end of a period for which the invoice of its renewal stays a draft, which usage that comes late ' +
+      'still joins; left out: as configured (`INVOICE_GRACE_HOURS`). Holds for renewals from then on.',
+    example: 72,
+  })
+  readonly invoice_grace_hours?: number | null;
+
+  @Nullable()
   @IsIdOf('clock')
   @ApiPropertyOptional({
     type: String,
@@ -133,6 +164,7 @@ export function toNewCustomer(dto: CreateCustomerDto): NewCustomer {
     address: dto.address ? toAddress(dto.address) : null,
     taxExempt: dto.tax_exempt ?? 'none',
     taxRateIds: dto.tax_rate_ids ?? [],
+    invoiceGraceHours: dto.invoice_grace_hours ?? null,
     testClockId: dto.test_clock_id ?? null,
     metadata: dto.metadata ?? {},
   };

@@ -71,6 +71,15 @@ export class CustomerDto {
   readonly tax_rate_ids!: readonly string[];
 
   @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description:
+      'Hours for which its renewal invoices stay drafts; null: as configured (`INVOICE_GRACE_HOURS`).',
+    example: null,
+  })
+  readonly invoice_grace_hours!: number | null;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'The test clock it lives on; null: it lives in real time.',
@@ -100,6 +109,7 @@ export function toCustomerDto(customer: Customer): CustomerDto {
     address: customer.address === null ? null : toAddressDto(customer.address),
     tax_exempt: customer.taxExempt,
     tax_rate_ids: customer.taxRateIds,
+    invoice_grace_hours: customer.invoiceGraceHours,
     test_clock_id: customer.testClockId,
     metadata: customer.metadata,
     created_at: toWireInstant(customer.createdAt),

@@ -1,6 +1,16 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsEmail, IsIn, IsObject, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsObject,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import {
   HasNoRepeats,
   IsCurrency,
@@ -11,7 +21,12 @@ import {
   Nullable,
   Omittable,
 } from '../../../platform/http';
-import { type CustomerChange, TAX_EXEMPTIONS, type TaxExemption } from '../domain/customer';
+import {
+  type CustomerChange,
+  MOST_INVOICE_GRACE_HOURS,
+  TAX_EXEMPTIONS,
+  type TaxExemption,
+} from '../domain/customer';
 import { AddressInputDto, toAddress } from './address.dto';
 import {
   LONGEST_EMAIL,
@@ -109,6 +124,22 @@ export class UpdateCustomerDto {
   })
   readonly tax_rate_ids?: readonly string[];
 
+  @Nullable()
+  @IsInt()
+  @Min(0)
+  @Max(MOST_INVOICE_GRACE_HOURS)
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: 0,
+    maximum: MOST_INVOICE_GRACE_HOURS,
+    nullable: true,
+    description:
+      'Hours from the end of a period for which the invoice of its renewal stays a draft, which usage that comes late ' +
+      'still joins; null: as configured (`INVOICE_GRACE_HOURS`). Holds for renewals from then on.',
+    example: 72,
+  })
+  readonly invoice_grace_hours?: number | null;
+
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
@@ -123,6 +154,7 @@ export function toCustomerChange(dto: UpdateCustomerDto): CustomerChange {
     address: dto.address ? toAddress(dto.address) : dto.address,
     taxExempt: dto.tax_exempt,
     taxRateIds: dto.tax_rate_ids,
+    invoiceGraceHours: dto.invoice_grace_hours,
     metadata: dto.metadata,
   };
 }

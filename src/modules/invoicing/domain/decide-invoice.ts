@@ -64,6 +64,8 @@ export function decideInvoice(
     daysUntilDue: order.daysUntilDue,
     dueAt: null,
     overdueAt: null,
+    finalizesAt: null,
+    orderedLines: null,
     finalizedAt: null,
     paidAt: null,
     voidedAt: null,

@@ -1,7 +1,7 @@
 import { decideInvoice } from './decide-invoice';
 import { decideLines } from './decide-lines';
 import type { InvoiceLine } from './invoice';
-import type { ChargeOrder, LineOrder } from './order';
+import type { ChargeOrder, LineOrder } from './line-order';
 
 const START = new Date('2026-03-01T00:00:00Z');
 const CHANGE = new Date('2026-03-11T09:00:00Z');

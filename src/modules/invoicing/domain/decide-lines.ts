@@ -6,7 +6,7 @@ import { rate, roundAtLine } from '../../../core/rating';
 import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lines';
 import type { InvoiceLine } from './invoice';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
-import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder, UsageOrder } from './order';
+import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder, UsageOrder } from './line-order';
 import { fullAmountOf, sumOf, type LineTrace } from './trace';
 
 export interface DecidedLines {

@@ -6,7 +6,7 @@ import type { CountedUsage } from './decide-usage-lines';
 import { explain } from './explain';
 import type { Invoice } from './invoice';
 import { fromJson, toJson } from './json';
-import type { BilledPrice, UsageOrder } from './order';
+import type { BilledPrice, UsageOrder } from './line-order';
 import type { BilledUsage, UsagePart } from './usage';
 
 const JANUARY = {

@@ -2,7 +2,7 @@ import { parseExact, subtract, sum } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { Commitment } from '../../../core/invoice';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
-import type { UsageOrder } from './order';
+import type { UsageOrder } from './line-order';
 import {
   correctionOf,
   isNothing,

@@ -5,6 +5,7 @@ import type { Proration } from '../../../core/proration';
 import type { Transitions } from '../../../core/states';
 import type { TaxShare, TaxTreatment } from '../../../core/tax';
 import type { Period } from '../../../core/time';
+import type { LineOrder } from './line-order';
 import type { Parties } from './parties';
 import type { LineTrace } from './trace';
 
@@ -145,6 +146,10 @@ export interface Invoice {
   readonly dueAt: Date | null;
   /** When it was found to be due and not paid. */
   readonly overdueAt: Date | null;
+  /** When a draft that waits is finalised by itself; null: it waits for nobody, or for somebody to do it. */
+  readonly finalizesAt: Date | null;
+  /** What the lines of a draft that waits are made of; they are made anew when it is finalised. */
+  readonly orderedLines: readonly LineOrder[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;

@@ -1,6 +1,6 @@
 import type { Price } from '../../../core/rating';
 import type { InvoiceLine } from './invoice';
-import type { ChargeOrder, UsageOrder } from './order';
+import type { ChargeOrder, UsageOrder } from './line-order';
 
 /** A line before discounts and tax. */
 export type LineDraft = Pick<

@@ -1,4 +1,5 @@
-import type { InvoiceOrder, FixedOrder } from './order';
+import type { FixedOrder } from './line-order';
+import type { InvoiceOrder } from './order';
 
 /** An invoice for something that is not a subscription. */
 export type OneOffOrder = Pick<

@@ -1,68 +1,7 @@
 import type { Metadata } from '../../../core/metadata';
-import type { Proration } from '../../../core/proration';
-import type { Price } from '../../../core/rating';
 import type { Period } from '../../../core/time';
 import type { Collection, InvoiceReason } from './invoice';
-
-/** A price as it is billed; it is kept on the line. */
-export interface BilledPrice {
-  readonly priceId: string;
-  readonly name: string;
-  readonly rating: Price;
-  /** For a full period, in minor units. */
-  readonly minimumMinor: bigint | null;
-  readonly maximumMinor: bigint | null;
-}
-
-/** A price for a quantity over a period, or over a part of one. */
-export interface ChargeOrder {
-  readonly kind: 'charge';
-  /** Whether it is a part of a period that a change made. */
-  readonly isProration: boolean;
-  readonly itemId: string;
-  readonly price: BilledPrice;
-  readonly quantity: string;
-  readonly period: Period;
-  readonly fullPeriod: Period;
-  readonly proration: Proration | null;
-  readonly prorationUnit: 'day' | 'second';
-  readonly timeZone: string;
-  readonly isInAdvance: boolean;
-}
-
-/** The usage of an item in a period: of the item's own span, where it held for a part of one. */
-export interface UsageOrder {
-  readonly kind: 'usage';
-  readonly itemId: string;
-  readonly price: BilledPrice;
-  readonly meterId: string;
-  /** Whether each group of the meter is priced on its own. */
-  readonly isByGroup: boolean;
-  readonly period: Period;
-  readonly fullPeriod: Period;
-  /** Of the price's limits alone: usage is what it is. */
-  readonly proration: Proration | null;
-  readonly prorationUnit: 'day' | 'second';
-  readonly timeZone: string;
-}
-
-/** The unused part of whatever an item was billed in advance beyond an instant. */
-export interface CreditOrder {
-  readonly kind: 'credit';
-  readonly itemId: string;
-  readonly unusedFrom: Date;
-  /** Whether something else follows there, or the subscription ends there. */
-  readonly end: 'border' | 'termination';
-}
-
-/** An amount somebody chose. */
-export interface FixedOrder {
-  readonly kind: 'fixed';
-  readonly description: string;
-  readonly amountMinor: bigint;
-}
-
-export type LineOrder = ChargeOrder | UsageOrder | CreditOrder | FixedOrder;
+import type { LineOrder } from './line-order';
 
 /** What an invoice is to say; taxes, coupons and credit are found by whoever makes it. */
 export interface InvoiceOrder {

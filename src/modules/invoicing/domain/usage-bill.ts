@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 import type { CountedUsage } from './decide-usage-lines';
 import type { InvoiceLine } from './invoice';
 import { toJson } from './json';
-import type { UsageOrder } from './order';
+import type { UsageOrder } from './line-order';
 import type { MeterTerms, UsageGroup } from './usage';
 
 export interface KeptUsage {

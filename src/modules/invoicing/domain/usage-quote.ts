@@ -1,6 +1,6 @@
 import type { CountedUsage } from './decide-usage-lines';
 import type { Invoice } from './invoice';
-import type { UsageOrder } from './order';
+import type { UsageOrder } from './line-order';
 import { ratePart, type UsageGroup } from './usage';
 
 /** What usage would be billed now: the same as an invoice of now would say, before discounts and tax. */

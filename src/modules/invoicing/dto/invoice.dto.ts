@@ -153,6 +153,12 @@ export class InvoiceDto extends InvoicePreviewDto {
   @IdProperty('inv_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
+  @InstantProperty(
+    'When a draft is finalised by itself, as the grace period of its customer says; null where somebody is to do it, and once it is done.',
+    { nullable: true },
+  )
+  readonly finalizes_at!: string | null;
+
   @InstantProperty('When it got its number.', { nullable: true })
   readonly finalized_at!: string | null;
 
@@ -228,6 +234,7 @@ export function toInvoiceDto(invoice: Invoice): InvoiceDto {
   return {
     id: invoice.id,
     ...toInvoicePreviewDto(invoice),
+    finalizes_at: toWireInstant(invoice.finalizesAt),
     finalized_at: toWireInstant(invoice.finalizedAt),
     attempt_count: invoice.attemptCount,
     next_attempt_at: toWireInstant(invoice.status === 'open' ? invoice.collectAt : null),

@@ -104,6 +104,13 @@ export function outcomeOf(
   };
 }
 
+/** Whether a decision takes back of what was billed in advance: then that has to be billed, and is no draft any more. */
+export function takesBack({ billing, earned }: Outcome): boolean {
+  return (
+    earned?.isCutShort === true || billing?.lines.some(({ kind }) => kind === 'credit') === true
+  );
+}
+
 export interface NewIds {
   readonly item: () => string;
   readonly period: () => string;

@@ -103,6 +103,8 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     collection: 'automatic',
     daysUntilDue: 0,
     dueAt: new Date('2026-03-14T23:30:00.000Z'),
+    finalizesAt: null,
+    orderedLines: null,
     finalizedAt: MARCH.startAt,
     paidAt: null,
     voidedAt: null,

@@ -1,0 +1,28 @@
+import type { Invoice } from './invoice';
+import type { InvoiceOrder } from './order';
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Until when the invoice that an order makes stays a draft; null: it is finalised at once. What is billed at the border of
+ * two periods waits, so many hours from the border on, however late it is made: usage that comes in until then is on it.
+ */
+export function graceEnd(
+  { reason, renewsAt }: Pick<InvoiceOrder, 'reason' | 'renewsAt'>,
+  graceHours: number,
+  now: Date,
+): Date | null {
+  if (renewsAt === null || (reason !== 'renewal' && reason !== 'end')) return null;
+  const endAt = new Date(renewsAt.getTime() + graceHours * HOUR_MS);
+  return endAt > now ? endAt : null;
+}
+
+/** A draft that waits for its grace to end, with what it is made of. */
+export type WaitingDraft = Invoice & {
+  readonly finalizesAt: Date;
+  readonly orderedLines: NonNullable<Invoice['orderedLines']>;
+};
+
+export function isWaiting(invoice: Invoice): invoice is WaitingDraft {
+  return invoice.finalizesAt !== null;
+}

@@ -1,0 +1,63 @@
+import { type BillingFacts, decideInvoice, type NewIds } from './decide-invoice';
+import type { WaitingDraft } from './grace';
+import type { Invoice, InvoiceLine } from './invoice';
+import type { InvoiceOrder } from './order';
+
+/** What a draft that waits was ordered as. */
+export function orderOf(draft: WaitingDraft): InvoiceOrder {
+  const { periodStartAt: startAt, periodEndAt: endAt } = draft;
+  return {
+    ...draft,
+    period: startAt === null || endAt === null ? null : { startAt, endAt },
+    lines: draft.orderedLines,
+  };
+}
+
+/**
+ * A draft that waited, made anew of its order: with the usage, taxes and credit of now. A line that says the same of the
+ * same keeps its id. What is paid in advance for a period that is over by now is earned, and not deferred any more.
+ *
+ * @param order {@link orderOf} the draft, for which the facts were read
+ */
+export function renewDraft(
+  draft: Invoice,
+  order: InvoiceOrder,
+  facts: BillingFacts,
+  nextLineId: NewIds['nextLineId'],
+  now: Date,
+): Invoice {
+  const made = decideInvoice(order, facts, { invoiceId: draft.id, nextLineId }, now);
+  const { version, createdAt, updatedAt } = draft;
+  const lines = withKeptIds(made.lines, draft.lines).map((line) => ({
+    ...line,
+    isInAdvance: line.isInAdvance && (line.period === null || line.period.endAt > now),
+  }));
+  return { ...made, version, createdAt, updatedAt, lines };
+}
+
+/** Whether a draft charges for time after an instant, which could be credited once it is finalised. */
+export function billsBeyond({ orderedLines }: WaitingDraft, instant: Date): boolean {
+  return orderedLines.some(
+    (order) => order.kind === 'charge' && order.isInAdvance && order.period.endAt > instant,
+  );
+}
+
+function withKeptIds(
+  lines: readonly InvoiceLine[],
+  former: readonly InvoiceLine[],
+): readonly InvoiceLine[] {
+  const ids = new Map(former.map((line) => [subjectOf(line), line.id]));
+  return lines.map((line) => ({ ...line, id: ids.get(subjectOf(line)) ?? line.id }));
+}
+
+/** What a line is about: no two of an invoice are about the same. */
+function subjectOf({ kind, itemId, period, trace }: InvoiceLine): string {
+  const usage = trace.kind === 'usage' ? trace : null;
+  return JSON.stringify([
+    kind,
+    itemId,
+    period?.startAt,
+    period?.endAt,
+    usage?.corrects === null ? usage.parts[0]?.group : 'all',
+  ]);
+}

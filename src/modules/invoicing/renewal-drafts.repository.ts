@@ -1,0 +1,81 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { isWaiting, type WaitingDraft } from './domain/grace';
+import { InvoicesRepository } from './invoices.repository';
+
+/** A draft that is due, and what is locked before it. */
+export interface DueDraft {
+  readonly id: string;
+  readonly subscriptionId: string;
+}
+
+/** Real time leaves alone what lives on a test clock. */
+const CLAIM_DUE = `
+  WITH claimed AS (
+    UPDATE invoice SET lease_ends_at = $2 WHERE id IN (
+      SELECT id FROM invoice
+      WHERE finalizes_at <= $1 AND test_clock_id IS NULL
+        AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
+      ORDER BY finalizes_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING id, subscription_id, finalizes_at)
+  SELECT id, subscription_id AS "subscriptionId" FROM claimed ORDER BY finalizes_at, id`;
+
+const DUE_ON_TEST_CLOCK = `
+  SELECT id, subscription_id AS "subscriptionId" FROM invoice
+  WHERE test_clock_id = $1 AND finalizes_at <= $2
+  ORDER BY finalizes_at, id LIMIT $3`;
+
+const NEXT_ON_TEST_CLOCK = `
+  SELECT min(finalizes_at) AS due_at FROM invoice
+  WHERE test_clock_id = $1 AND finalizes_at IS NOT NULL`;
+
+const LOCK = `
+  SELECT id FROM invoice WHERE id = ANY ($1) AND finalizes_at IS NOT NULL ORDER BY id FOR UPDATE`;
+
+const OF_SUBSCRIPTION = `
+  SELECT id FROM invoice WHERE subscription_id = $1 AND finalizes_at IS NOT NULL
+  ORDER BY finalizes_at, id`;
+
+/** Finds the drafts that wait for their grace to end. */
+@Injectable()
+export class RenewalDraftsRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+  ) {}
+
+  /** Those that are due by the real clock, in due order, leased to the caller. */
+  claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly DueDraft[]> {
+    return this.database.query<DueDraft>(CLAIM_DUE, [now, leaseEndsAt, most]);
+  }
+
+  /** Those that are due on a test clock, in due order. */
+  dueOn(testClockId: string, now: Date, most: number): Promise<readonly DueDraft[]> {
+    return this.database.query<DueDraft>(DUE_ON_TEST_CLOCK, [testClockId, now, most]);
+  }
+
+  /** When the next one is due on a test clock. */
+  async nextDueOn(testClockId: string): Promise<Date | null> {
+    const [row] = await this.database.query<{ due_at: Date | null }>(NEXT_ON_TEST_CLOCK, [
+      testClockId,
+    ]);
+    return row?.due_at ?? null;
+  }
+
+  /** Those of these that still wait, in the order of the ids given, locked until the transaction ends. */
+  async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<{ id: string }>(LOCK, [ids]);
+    if (rows.length === 0) return [];
+    const found = await this.invoices.findAll(rows.map(({ id }) => id));
+    const place = new Map(ids.map((id, index) => [id, index]));
+    const placeOf = ({ id }: WaitingDraft): number => place.get(id) ?? 0;
+    return found.filter(isWaiting).sort((one, other) => placeOf(one) - placeOf(other));
+  }
+
+  /** Ids of those of a subscription, in due order. */
+  async ofSubscription(subscriptionId: string): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(OF_SUBSCRIPTION, [subscriptionId]);
+    return rows.map(({ id }) => id);
+  }
+}

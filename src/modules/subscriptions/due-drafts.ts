@@ -1,0 +1,100 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Jobs } from '../../platform/jobs';
+import { type DueDraft, FinalizeInvoicesService } from '../invoicing';
+import { TestClockWorks } from '../test-clocks';
+import { DueDraftsService } from './due-drafts.service';
+
+const NAME = 'due-drafts';
+const AT_ONCE = 50;
+const EVERY_MS = 1_000;
+const LEASE_MS = 60_000;
+
+/** Finalises the drafts of renewals whose grace has passed: by the real clock in the background, by a test clock as it moves. */
+@Injectable()
+export class DueDrafts implements OnModuleInit {
+  private readonly logger = new Logger(NAME);
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly testClockWorks: TestClockWorks,
+    private readonly clock: Clock,
+    private readonly drafts: FinalizeInvoicesService,
+    private readonly due: DueDraftsService,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.testClockWorks.register({
+      name: NAME,
+      nextDueAt: (testClockId) => this.drafts.nextDueOn(testClockId),
+      runDue: (testClockId, now) => this.runDueOn(testClockId, now),
+    });
+  }
+
+  /**
+   * Claims drafts that are due and finalises them, those of different subscriptions in one commit; returns whether there may
+   * be more. One that cannot be finalised harms only itself: it keeps its lease, and is tried again when that has ended.
+   */
+  async runDue(): Promise<boolean> {
+    const now = this.clock.now();
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    const claimed = await this.drafts.claimDue(now, leaseEndsAt, AT_ONCE);
+    for (const round of roundsOf(claimed)) {
+      await this.finalize(round, now, (error, { id }) => {
+        this.logger.error({ err: error, invoice_id: id }, 'a draft could not be finalised');
+      });
+    }
+    return claimed.length > 0;
+  }
+
+  /** The same; a failure halts the clock, so that it shows. */
+  private async runDueOn(testClockId: string, now: Date): Promise<void> {
+    const due = await this.drafts.dueOn(testClockId, now, AT_ONCE);
+    for (const round of roundsOf(due)) {
+      await this.finalize(round, now, (error) => {
+        throw error;
+      });
+    }
+  }
+
+  private async finalize(
+    drafts: readonly DueDraft[],
+    now: Date,
+    onFailure: (error: unknown, draft: DueDraft) => void,
+  ): Promise<void> {
+    if (await this.tryTogether(drafts, now)) return;
+    for (const draft of drafts) {
+      try {
+        await this.due.finalizeDue([draft], now);
+      } catch (error) {
+        onFailure(error, draft);
+      }
+    }
+  }
+
+  /** Whether it is all done; never for one alone, which has nothing to be done together with. */
+  private async tryTogether(drafts: readonly DueDraft[], now: Date): Promise<boolean> {
+    if (drafts.length < 2) return false;
+    try {
+      await this.due.finalizeDue(drafts, now);
+      return true;
+    } catch (error) {
+      const text = 'drafts could not be finalised together, and are one by one';
+      this.logger.warn({ err: error, drafts: drafts.length }, text);
+      return false;
+    }
+  }
+}
+
+/** The drafts in turns: the first of each subscription, the second of each, and so on. */
+function roundsOf(drafts: readonly DueDraft[]): readonly (readonly DueDraft[])[] {
+  const rounds: DueDraft[][] = [];
+  const counts = new Map<string, number>();
+  for (const draft of drafts) {
+    const turn = counts.get(draft.subscriptionId) ?? 0;
+    counts.set(draft.subscriptionId, turn + 1);
+    (rounds[turn] ??= []).push(draft);
+  }
+  return rounds;
+}
