@@ -19,7 +19,9 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   refunds: benchmarkRefunds,
   'entitlement-check': benchmarkEntitlementCheck,
   renewals: benchmarkRenewals,
-  usage: benchmarkUsage,
+  'usage-ndjson': (database, settings) => benchmarkUsage('ndjson', database, settings),
+  'usage-batches': (database, settings) => benchmarkUsage('batches', database, settings),
+  'usage-singles': (database, settings) => benchmarkUsage('singles', database, settings),
   'usage-large': benchmarkLargeUsage,
   webhooks: benchmarkWebhooks,
 };

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { startWorker, type Worker } from './support/channel';
 import type { LoadJob, LoadResult } from './support/load';
+import { tellCpuTime } from './support/cpu-time';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, post, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
@@ -35,18 +36,25 @@ interface Bench {
   readonly streams: readonly string[];
 }
 
+/** What is reported: in bodies of NDJSON, in lists, or event by event. */
+export type UsageKind = 'ndjson' | 'batches' | 'singles';
+
+const MEASURES: Record<UsageKind, (bench: Bench) => Promise<readonly Finding[]>> = {
+  ndjson: async (bench) => [await ndjson(bench), await memory(bench)],
+  batches: async (bench) => [
+    await batches(recent(bench), 'usage: batches of 1,000', { kind: 'ratio', atLeast: 0.3 }),
+    await batches(bench, 'usage: batches over a day', null),
+  ],
+  singles: async (bench) => [await singles(bench)],
+};
+
 /** Events stored per second, beside the rate of their bare rows. */
 export function benchmarkUsage(
+  kind: UsageKind,
   database: TemporaryDatabase,
   settings: Settings,
 ): Promise<readonly Finding[]> {
-  return withService(database, settings, async (bench) => [
-    await ndjson(bench),
-    await batches(recent(bench), 'usage: batches of 1,000', { kind: 'ratio', atLeast: 0.3 }),
-    await batches(bench, 'usage: batches over a day', null),
-    await singles(bench),
-    await memory(bench),
-  ]);
+  return withService(database, settings, MEASURES[kind]);
 }
 
 /** The rate with ten million events stored, beside the one with a hundred thousand. */
@@ -108,7 +116,11 @@ async function batches(
   const connections = BATCH_CONNECTIONS;
   const rates = await alternate(
     bench.settings.rounds,
-    () => bench.sender.ask({ ...portion(bench, events), perRequest: BATCH, connections }),
+    () =>
+      tellCpuTime(benchmark, bench.service, bench.database, async () => ({
+        rate: await bench.sender.ask({ ...portion(bench, events), perRequest: BATCH, connections }),
+        items: events,
+      })),
     () => bench.writer.ask({ ...rows(bench, events), kind: 'copy', perCommit: BATCH, connections }),
   );
   return { benchmark, unit: 'events/s', ...rates, target };
@@ -130,8 +142,16 @@ async function singles(bench: Bench): Promise<Finding> {
     const times = { durationMs: settings.seconds * 1_000, warmUpMs: WARM_UP_MS };
     const rates = await alternate(
       settings.rounds,
-      async () =>
-        (await load.ask({ port: service.port, connections, requests, ...times })).perSecond,
+      () =>
+        tellCpuTime('usage: single events', service, bench.database, async () => {
+          const { answers, perSecond } = await load.ask({
+            port: service.port,
+            connections,
+            requests,
+            ...times,
+          });
+          return { rate: perSecond, items: answers * (1 + WARM_UP_MS / times.durationMs) };
+        }),
       () =>
         bench.writer.ask({ ...rows(bench, INSERTS), kind: 'insert', perCommit: 1, connections }),
     );

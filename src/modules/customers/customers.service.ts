@@ -94,6 +94,12 @@ export class CustomersService {
     return new Set(await this.customers.existing(ids));
   }
 
+  /** Those of these customers that live in real time; one that is deleted lives no more. */
+  async inRealTime(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const clocks = await this.customers.testClocksOf(ids);
+    return new Set([...clocks].filter(([, clock]) => clock === null).map(([id]) => id));
+  }
+
   /** What time it is for each of these customers, a moving clock's as it is shown. Those unknown or deleted are left out. */
   async timesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);

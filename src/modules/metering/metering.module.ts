@@ -10,9 +10,11 @@ import { MetersController } from './meters.controller';
 import { MetersRepository } from './meters.repository';
 import { MetersService } from './meters.service';
 import { PriceMeterCheck } from './price-meter-check';
+import { AppendKnown } from './store/append-known';
 import { AppendUsage } from './store/append-usage';
 import { LateUsageWriter } from './store/late-usage-writer';
 import { GroupCommit } from './store/group-commit';
+import { KnownStreams } from './store/known-streams';
 import { ProveUsage } from './store/prove-usage';
 import { VoidUsage } from './store/void-usage';
 import { PostgresUsageStore } from './store/postgres-usage-store';
@@ -62,9 +64,11 @@ import { UsageWatchers } from './usage-watchers';
     UsageEventsController,
   ],
   providers: [
+    AppendKnown,
     AppendUsage,
     LateUsageWriter,
     GroupCommit,
+    KnownStreams,
     MetersRepository,
     MetersService,
     MeterUsageService,

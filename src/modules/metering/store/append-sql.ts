@@ -1,4 +1,4 @@
-import { MOVE_BUCKETS } from './bucket-sql';
+import { MOVE_BUCKETS, MOVE_HOURS } from './bucket-sql';
 import { GROUP_KEY, hourOf, IS_COUNTED, METER_READS, msOf } from './counted-sql';
 
 /**
@@ -14,8 +14,10 @@ const GIVEN = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
  * it is not to be.
  */
 const FROM_PARAMETERS = `
-  SELECT one.*, ${GIVEN} FROM unnest($3::bigint[], $4::int[], $5::uuid[], $6::text[], $7::bigint[], $8::timestamptz[], $9::jsonb[], $10::text[])
-    AS one(stream_id, index, key_digest, idempotency_key, position, occurred_at, properties, refusal)`;
+  SELECT one.*, ${GIVEN} FROM ROWS FROM (
+    unnest($3::bigint[], $4::int[], $5::uuid[], $6::text[], $7::bigint[], $8::timestamptz[], $9::text[]),
+    jsonb_array_elements($10::jsonb)
+  ) AS one(stream_id, index, key_digest, idempotency_key, position, occurred_at, refusal, properties)`;
 
 /** The same from the table of staged events, and what is known of their streams as parameters. */
 const FROM_TABLE = `
@@ -60,6 +62,25 @@ const LATE = `
     WHERE ${IS_COUNTED}
   )`;
 
+const INTO_EVENTS = `
+  INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)`;
+const UNLESS_THERE = `
+  ON CONFLICT (key_digest) DO NOTHING
+  RETURNING stream_id, position, occurred_at, properties`;
+
+/** What moves with the new events of the part `fresh`, but for what meters count. */
+const FOLLOWED = `
+  advanced AS (
+    UPDATE usage_stream SET last_position = change.position
+    FROM (SELECT stream_id, max(position) AS position FROM fresh GROUP BY stream_id) AS change
+    WHERE usage_stream.id = change.stream_id
+  ),
+  tallied AS (
+    ${TALLY}
+    SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2
+    ${ADD_TO_TALLY}
+  )`;
+
 const COUNTED = `
   counted AS MATERIALIZED (
     SELECT event.stream_id, meter.id AS meter_id, meter.aggregation, event.position, event.occurred_at,
@@ -87,29 +108,59 @@ const recordSql = (incoming: string): string => `
   WITH incoming AS NOT MATERIALIZED (${incoming}),
   ${LATE},
   fresh AS (
-    INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)
+    ${INTO_EVENTS}
     SELECT key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties
     FROM incoming
     WHERE refusal IS NULL AND index NOT IN (SELECT index FROM late WHERE late_events = 'reject')
     ORDER BY key_digest, index
-    ON CONFLICT (key_digest) DO NOTHING
-    RETURNING stream_id, position, occurred_at, properties
+    ${UNLESS_THERE}
   ),
-  advanced AS (
-    UPDATE usage_stream SET last_position = change.position
-    FROM (SELECT stream_id, max(position) AS position FROM fresh GROUP BY stream_id) AS change
-    WHERE usage_stream.id = change.stream_id
-  ),
-  tallied AS (
-    ${TALLY}
-    SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2
-    ${ADD_TO_TALLY}
-  ),
+  ${FOLLOWED},
   ${COUNTED},
   ${MOVE_BUCKETS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
+
+/**
+ * The same for events of streams that are as they were known, in one statement that is a commit of its own. Holds the
+ * streams that nobody holds; stores nothing unless that is all of them, and then tells the places of those that it held
+ * and of those that are as they were known. A stream that changed after this statement's
+ * snapshot was taken has another version by the time it is held. Parameters: $1 the time; the id ($2) and version ($3) of
+ * each stream; of each event its stream as a place in $2, from 1 ($4), digest ($5), key ($6), instant ($7) and, as one
+ * list, properties ($8). Event n takes the nth place after the last of its stream.
+ */
+export const RECORD_KNOWN = `
+  WITH held AS MATERIALIZED (
+    SELECT known.place, stream.last_position
+    FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS known(id, version, place)
+    JOIN usage_stream AS stream ON stream.id = known.id AND stream.version = known.version
+    ORDER BY stream.id
+    FOR UPDATE OF stream SKIP LOCKED
+  ),
+  everything AS MATERIALIZED (
+    SELECT array_agg(last_position ORDER BY place) AS positions FROM held HAVING count(*) = cardinality($2)
+  ),
+  fresh AS (
+    ${INTO_EVENTS}
+    SELECT key_digest, ($2::bigint[])[place], everything.positions[place] + n, occurred_at, $1, idempotency_key, properties
+    FROM everything CROSS JOIN ROWS FROM (
+      unnest($4::int[], $5::uuid[], $6::text[], $7::timestamptz[]), jsonb_array_elements($8::jsonb)
+    ) WITH ORDINALITY AS event(place, key_digest, idempotency_key, occurred_at, properties, n)
+    ORDER BY key_digest, n
+    ${UNLESS_THERE}
+  ),
+  ${FOLLOWED},
+  ${COUNTED},
+  ${MOVE_HOURS}
+  SELECT
+    (SELECT count(*) FROM fresh)::int AS accepted,
+    (SELECT positions::text[] FROM everything) AS positions,
+    CASE WHEN NOT EXISTS (SELECT FROM everything) THEN ARRAY(SELECT place::int FROM held) END AS held,
+    CASE WHEN NOT EXISTS (SELECT FROM everything) THEN ARRAY(
+      SELECT known.place::int FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS known(id, version, place)
+      JOIN usage_stream AS stream ON stream.id = known.id AND stream.version = known.version
+    ) END AS unchanged`;
 
 /**
  * What became of the events that were not stored: a statement of its own, because it has to see what others stored under

@@ -114,13 +114,13 @@ export class AppendUsage {
     );
     return names.map(({ customerId }, no) => {
       const stream = held[no] ?? null;
-      const isGone = !times.has(customerId);
+      const now = times.get(customerId);
       if (stream === 'busy') return { ...NO_STREAM, refusal: 'busy' };
       return {
         id: stream?.id ?? null,
         lastPosition: stream?.lastPosition ?? null,
-        refusal: isGone ? 'customer_not_found' : null,
-        lastInstant: lastInstantAt(times.get(customerId)),
+        refusal: now === undefined ? 'customer_not_found' : null,
+        lastInstant: now === undefined ? null : lastInstantAt(now),
       };
     });
   }
@@ -139,8 +139,9 @@ function customersOf(
   );
 }
 
-function lastInstantAt(now: Date | undefined): Date | null {
-  return now === undefined ? null : new Date(now.getTime() + FARTHEST_AHEAD_MS);
+/** The last instant at which an event may have happened. */
+export function lastInstantAt(now: Date): Date {
+  return new Date(now.getTime() + FARTHEST_AHEAD_MS);
 }
 
 async function* piecesOf(events: IncomingEvents): AsyncGenerator<readonly IncomingEvent[]> {

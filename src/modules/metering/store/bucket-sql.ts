@@ -15,20 +15,22 @@ const laterOf = (column: string): string => `
     THEN bucket.${column} ELSE excluded.${column}
   END`;
 
+const IN_WINDOWS = `
+    UNION ALL
+    SELECT counted.*, usage_window.start_at, usage_window.end_at
+    FROM counted JOIN usage_window USING (stream_id, meter_id)
+    WHERE counted.occurred_at >= usage_window.start_at AND counted.occurred_at < usage_window.end_at
+      AND ${IS_NO_HOUR}`;
+
 /**
  * Parts of a statement that add the rows of its part `counted` (stream_id, meter_id, aggregation, position, occurred_at,
  * value, text, group_key) to the running totals of their hours and of the registered windows that hold them. The caller
  * holds the streams. The part `moved` has the buckets as they are then.
  */
-export const MOVE_BUCKETS = `
+const moveBuckets = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
     SELECT counted.*, hour.start_at, hour.start_at + interval '1 hour' AS end_at
-    FROM counted CROSS JOIN LATERAL (SELECT ${hourOf('counted.occurred_at')} AS start_at) AS hour
-    UNION ALL
-    SELECT counted.*, usage_window.start_at, usage_window.end_at
-    FROM counted JOIN usage_window USING (stream_id, meter_id)
-    WHERE counted.occurred_at >= usage_window.start_at AND counted.occurred_at < usage_window.end_at
-      AND ${IS_NO_HOUR}
+    FROM counted CROSS JOIN LATERAL (SELECT ${hourOf('counted.occurred_at')} AS start_at) AS hour${inWindows}
   ),
   new_value AS (
     INSERT INTO usage_distinct_value (${BUCKET}, value_digest)
@@ -67,3 +69,8 @@ export const MOVE_BUCKETS = `
       distinct_values = bucket.distinct_values + excluded.distinct_values
     RETURNING bucket.*
   )`;
+
+export const MOVE_BUCKETS = moveBuckets(IN_WINDOWS);
+
+/** The same for events that are in no registered window. */
+export const MOVE_HOURS = moveBuckets('');

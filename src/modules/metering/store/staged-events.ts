@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Database } from '../../../platform/database';
 import { type AppendStatements, ON_PARAMETERS, ON_TABLE } from './append-sql';
+import { keyDigest } from './key-digest';
 import type { IncomingEvent } from './usage-store';
 
 /** As many as are handed over as parameters; more go through a table. */
@@ -97,7 +97,7 @@ export class StagedEvents {
     this.count += 1;
     this.earliestMs = Math.min(this.earliestMs, occurredMs);
     this.latestMs = Math.max(this.latestMs, occurredMs);
-    const digest = createHash('sha256').update(event.idempotencyKey).digest('hex').slice(0, 32);
+    const digest = keyDigest(event.idempotencyKey);
     const row = [
       event.index,
       digest,
@@ -176,10 +176,10 @@ export class StagedEvents {
       key,
       stream.map((no, at) => (first[no] ?? 0n) + BigInt(index[at] ?? 0)),
       occurredAt,
-      properties,
       streamOf.map((one, at) =>
         busy.has(requestOf[at]) ? 'busy' : refusalOf(one, occurredAt[at]),
       ),
+      `[${properties.join(',')}]`,
     ];
   }
 

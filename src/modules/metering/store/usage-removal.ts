@@ -1,6 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../../platform/database';
+import { CustomerDeletions } from '../../customers';
 import { TestClockRemovals } from '../../test-clocks';
+import { UsageStreams } from './usage-streams';
 
 /** What is kept of a stream; the streams go last. */
 const PARTS = [
@@ -21,15 +23,18 @@ const REMOVE = [
   'DELETE FROM usage_stream WHERE customer_id = ANY ($1)',
 ];
 
-/** The usage of customers on a test clock goes with it. */
+/** The usage of customers on a test clock goes with it; a customer who is deleted reports no more. */
 @Injectable()
 export class UsageRemoval implements OnModuleInit {
   constructor(
     private readonly removals: TestClockRemovals,
+    private readonly deletions: CustomerDeletions,
+    private readonly streams: UsageStreams,
     private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
+    this.deletions.register((customerId) => this.streams.outdate(customerId));
     this.removals.register({
       name: 'usage',
       remove: async (customerIds) => {

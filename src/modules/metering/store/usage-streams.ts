@@ -29,6 +29,10 @@ const HOLD = `
   ORDER BY id
   FOR UPDATE`;
 
+const OUTDATE = `
+  UPDATE usage_stream SET version = version + 1
+  WHERE id IN (SELECT id FROM usage_stream WHERE customer_id = $1 ORDER BY id FOR UPDATE)`;
+
 /** What to do about streams that somebody else holds. */
 export type Patience = 'wait' | 'skip';
 
@@ -49,7 +53,7 @@ export class UsageStreams {
   ): Promise<readonly (HeldStream | 'busy' | null)[]> {
     this.database.requireTransaction();
     const found = await this.find(names);
-    const missing = names.filter((name) => !found.has(keyOf(name)) && isToBeMade(name));
+    const missing = names.filter((name) => !found.has(streamKey(name)) && isToBeMade(name));
     if (missing.length > 0) {
       await this.database.query(MAKE, columnsOf(missing));
       for (const [key, id] of await this.find(missing)) found.set(key, id);
@@ -58,9 +62,9 @@ export class UsageStreams {
     const held = await this.database.prepared<StreamRow>(`usage-streams-${patience}`, sql, [
       [...found.values()],
     ]);
-    const streams = new Map(held.map((stream) => [keyOf(stream), stream]));
+    const streams = new Map(held.map((stream) => [streamKey(stream), stream]));
     return names.map(
-      (name) => streams.get(keyOf(name)) ?? (found.has(keyOf(name)) ? 'busy' : null),
+      (name) => streams.get(streamKey(name)) ?? (found.has(streamKey(name)) ? 'busy' : null),
     );
   }
 
@@ -71,9 +75,18 @@ export class UsageStreams {
     return stream.id;
   }
 
+  /**
+   * What was known of the customer's streams is so no more. The database does the same when one is billed or watched and
+   * when a meter begins to count it.
+   */
+  async outdate(customerId: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(OUTDATE, [customerId]);
+  }
+
   /** The id of a stream, good for ever; null where there is none. */
   async idOf(name: StreamName): Promise<string | null> {
-    return (await this.find([name])).get(keyOf(name)) ?? null;
+    return (await this.find([name])).get(streamKey(name)) ?? null;
   }
 
   private async find(names: readonly StreamName[]): Promise<Map<string, string>> {
@@ -82,7 +95,7 @@ export class UsageStreams {
       FIND,
       columnsOf(names),
     );
-    return new Map(rows.map((row) => [keyOf(row), row.id]));
+    return new Map(rows.map((row) => [streamKey(row), row.id]));
   }
 }
 
@@ -90,6 +103,6 @@ function columnsOf(names: readonly StreamName[]): [string[], string[]] {
   return [names.map(({ customerId }) => customerId), names.map(({ eventName }) => eventName)];
 }
 
-function keyOf({ customerId, eventName }: StreamName): string {
+export function streamKey({ customerId, eventName }: StreamName): string {
   return `${customerId} ${eventName}`;
 }

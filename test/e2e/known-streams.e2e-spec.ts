@@ -1,0 +1,219 @@
+import { Client } from 'pg';
+import { KnownStreams } from '../../src/modules/metering/store/known-streams';
+import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const NAME = 'api_request';
+const HOUR = '2026-03-01T09:00:00.000Z';
+const NEXT_HOUR = '2026-03-01T10:00:00.000Z';
+
+describe('events of a stream that the process knows', () => {
+  let engine: TestApp;
+  /** Another process on the same database. */
+  let other: TestApp;
+  let customer: string;
+  let serial = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    other = await startTestApp({ databaseUrl: engine.databaseUrl });
+  });
+
+  afterAll(async () => {
+    await other.close();
+    await engine.close();
+  });
+
+  const event = (changes: Partial<SentEvent> = {}): SentEvent => ({
+    idempotency_key: `known-${(serial += 1)}`,
+    customer_id: customer,
+    event_name: NAME,
+    timestamp: '2026-03-01T09:15:00.000Z',
+    properties: { amount: 2, region: 'a "quoted\\" region, {with} NULL' },
+    ...changes,
+  });
+
+  const send = async (body: object, through = engine): Promise<unknown> =>
+    (await through.http.post('/v1/usage-events').send(body)).body;
+
+  const accepted = (count: number) => ({ accepted: count, duplicates: 0, rejected: [] });
+
+  const known = () => engine.app.get(KnownStreams).get({ customerId: customer, eventName: NAME });
+
+  /** A customer whose stream this process knows. */
+  beforeEach(async () => {
+    customer = await createCustomer(engine);
+    await send(event());
+    await send(event());
+    expect(known()).toMatchObject({ plainFromMs: Number.NEGATIVE_INFINITY });
+  });
+
+  const insertWindow = (meter: string, endAt = NEXT_HOUR) =>
+    other.database.query(
+      `INSERT INTO usage_window (stream_id, meter_id, start_at, end_at)
+       SELECT id, $1, '2026-03-01T08:30:00Z', $3 FROM usage_stream WHERE customer_id = $2`,
+      [meter, customer, endAt],
+    );
+
+  const insertBill = (meter: string) =>
+    other.database.query(
+      `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, group_key, quantity,
+         events, up_to_position, terms, is_late, created_at)
+       SELECT 'ub_' || $2, id, $1, 'si_x', $3, $4, '[]', 1, 1, last_position, '{}', false, now()
+       FROM usage_stream WHERE customer_id = $2`,
+      [meter, customer, HOUR, NEXT_HOUR],
+    );
+
+  const totals = async (meter: string) =>
+    (await bucketsOf(engine, meter)).map(({ start, events, total }) => [start, events, total]);
+
+  const countOf = async (meter: string) =>
+    (await bucketsOf(engine, meter)).reduce((sum, { events }) => sum + events, 0);
+
+  it('keeps each as it was sent, in the order in which they came', async () => {
+    const sent = [event(), event({ idempotency_key: 'k"\\,{}', properties: {} }), event()];
+    expect(await send({ events: sent })).toEqual(accepted(3));
+    const rows = await engine.database.query<SentEvent>(
+      `SELECT idempotency_key, properties FROM usage_event JOIN usage_stream ON usage_stream.id = stream_id
+       WHERE customer_id = $1 ORDER BY position DESC LIMIT 3`,
+      [customer],
+    );
+    expect(rows.reverse()).toEqual(
+      sent.map(({ idempotency_key, properties }) => ({ idempotency_key, properties })),
+    );
+  });
+
+  it('tells what became of each that was not stored', async () => {
+    const [first, second] = [event(), event()];
+    await send(first);
+    const answer = await send({
+      events: [{}, first, { ...first, properties: {} }, second, second, event()],
+    });
+    expect(answer).toMatchObject({
+      accepted: 2,
+      duplicates: 2,
+      rejected: [
+        { index: 0, code: 'validation_failed' },
+        { index: 2, code: 'idempotency_key_reused' },
+      ],
+    });
+    const [tally] = await engine.database.query(
+      `SELECT sum(accepted)::int AS accepted, sum(duplicates)::int AS duplicates, sum(rejected)::int AS rejected
+       FROM usage_tally JOIN usage_stream ON usage_stream.id = stream_id WHERE customer_id = $1`,
+      [customer],
+    );
+    expect(tally).toEqual({ accepted: 5, duplicates: 2, rejected: 1 });
+  });
+
+  it('are counted by a meter that another process made', async () => {
+    const made = await other.http
+      .post('/v1/meters')
+      .send({ key: `made-${serial}`, name: 'Made', event_name: NAME, aggregation: 'count' });
+    const { id } = made.body as { id: string };
+    const before = await countOf(id);
+    expect(await send(event())).toEqual(accepted(1));
+    expect(await countOf(id)).toBe(before + 1);
+  });
+
+  it('move a window that another process registered', async () => {
+    const meter = await insertMeter(engine, { eventName: NAME, aggregation: 'sum' });
+    await insertWindow(meter, '2026-03-01T09:30:00.000Z');
+    await send(event());
+    await send(event());
+    const windows = (await totals(meter)).filter(([start]) => start === '2026-03-01 08:30');
+    expect(windows).toEqual([['2026-03-01 08:30', 2, '4']]);
+    expect(known()).toMatchObject({ plainFromMs: Date.parse('2026-03-01T09:30:00Z') });
+  });
+
+  it('are late for a period that another process billed', async () => {
+    const meter = await insertMeter(engine, { eventName: NAME, aggregation: 'sum' });
+    await insertBill(meter);
+    expect(await send(event())).toEqual(accepted(1));
+    const isLate = async () =>
+      (
+        await engine.database.query<{ late: boolean }>(
+          'SELECT is_late AS late FROM usage_billed WHERE id = $1',
+          [`ub_${customer}`],
+        )
+      )[0]?.late;
+    expect(await isLate()).toBe(true);
+    await engine.database.query('UPDATE usage_billed SET is_late = false');
+    expect(await send(event({ timestamp: NEXT_HOUR }))).toEqual(accepted(1));
+    expect(await isLate()).toBe(false);
+  });
+
+  it('are refused once another process has deleted the customer', async () => {
+    await other.http.delete(`/v1/customers/${customer}`);
+    expect(await send(event())).toMatchObject({
+      accepted: 0,
+      rejected: [{ index: 0, code: 'customer_not_found' }],
+    });
+  });
+
+  it('are refused from beyond the next day', async () => {
+    const tomorrow = new Date(engine.clock.now().getTime() + 86_400_000);
+    const at = (ms: number) =>
+      event({ timestamp: new Date(tomorrow.getTime() + ms).toISOString() });
+    expect(await send({ events: [at(0), at(1)] })).toMatchObject({
+      accepted: 1,
+      rejected: [{ index: 1, code: 'usage_in_future' }],
+    });
+  });
+
+  it('wait for whoever holds their stream, while the others of their commit do not', async () => {
+    const free = await createCustomer(engine);
+    for (let sent = 0; sent < 2; sent += 1) await send(event({ customer_id: free }));
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
+    let isDone = false;
+    const waiting = [send(event()), send({ events: [event(), event({ customer_id: free })] })];
+    const done = Promise.all(waiting).finally(() => (isDone = true));
+    const passing = await Promise.all([
+      send(event({ customer_id: free })),
+      send({ events: [event({ customer_id: free }), event({ customer_id: free })] }),
+    ]);
+    expect(passing).toEqual([accepted(1), accepted(2)]);
+    expect([isDone, known()?.id]).toEqual([false, expect.any(String)]);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await done).toEqual([accepted(1), accepted(2)]);
+  });
+
+  it('are counted once and wholly while two processes report and everything changes', async () => {
+    const customers = await Promise.all(Array.from({ length: 4 }, () => createCustomer(engine)));
+    const name = 'busy';
+    const meter = await insertMeter(engine, { eventName: name, aggregation: 'sum' });
+    const sent = Array.from({ length: 400 }, (_, at) =>
+      event({ event_name: name, customer_id: customers[at % 4] ?? '' }),
+    );
+    const report = async (through: TestApp, from: number): Promise<void> => {
+      for (let at = from; at < sent.length; at += 10) {
+        await send(at % 3 === 0 ? { events: sent.slice(at, at + 10) } : (sent[at] ?? {}), through);
+      }
+    };
+    const made: string[] = [meter];
+    const change = async (): Promise<void> => {
+      for (let round = 0; round < 6; round += 1) {
+        const answer = await other.http
+          .post('/v1/meters')
+          .send({ key: `busy-${round}`, name: 'Busy', event_name: name, aggregation: 'count' });
+        made.push((answer.body as { id: string }).id);
+      }
+    };
+    const reporters = [engine, other].flatMap((through) =>
+      Array.from({ length: 10 }, (_, from) => report(through, from)),
+    );
+    await Promise.all([...reporters, change()]);
+    const [stored] = await engine.database.query<{ events: number }>(
+      `SELECT count(*)::int AS events FROM usage_event JOIN usage_stream ON usage_stream.id = stream_id
+       WHERE event_name = $1`,
+      [name],
+    );
+    expect(stored?.events).toBeGreaterThan(390);
+    for (const one of made) {
+      expect([one, await countOf(one)]).toEqual([one, stored?.events]);
+    }
+  });
+});
