@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Pool, PoolClient, QueryConfig } from 'pg';
 import {
@@ -10,6 +9,7 @@ import {
   type Repository,
 } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { CallScope } from './call-scope';
 import { copyIn } from './copy-in';
 import { EntitySql, type Statement } from './entity-sql';
 import { isWorthRetrying } from './postgres-errors';
@@ -27,7 +27,7 @@ const TRIES = 3;
  */
 @Injectable()
 export class Database {
-  private readonly open = new AsyncLocalStorage<OpenTransaction | undefined>();
+  private readonly open = new CallScope<OpenTransaction>();
   /** The names of prepared inserts, by their text. */
   private readonly insertNames = new Map<string, string>();
   private readonly entitySql = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
@@ -44,7 +44,7 @@ export class Database {
     work: () => Promise<Result>,
     options: { readonly tries?: 1 } = {},
   ): Promise<Result> {
-    if (this.open.getStore() !== undefined) return work();
+    if (this.open.current !== undefined) return work();
     return retrying(options.tries ?? TRIES, () => this.runOnce(work));
   }
 
@@ -91,7 +91,8 @@ export class Database {
 
   /** The rows of one statement, inside the open transaction if there is one. */
   query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    return this.send({ text: sql, values: parameters as unknown[] });
+    // Two arguments: an object that holds both `pg` copies, property by property.
+    return this.send(sql, parameters as unknown[]);
   }
 
   /**
@@ -102,11 +103,11 @@ export class Database {
     return this.send({ name, text: sql, values: parameters as unknown[] });
   }
 
-  private async send<Row>(statement: QueryConfig): Promise<Row[]> {
-    const transaction = this.open.getStore();
+  private async send<Row>(statement: string | QueryConfig, values?: unknown[]): Promise<Row[]> {
+    const transaction = this.open.current;
     const connection =
       transaction === undefined ? this.pool : ((await transaction.runner.connect()) as PoolClient);
-    const { rows } = await connection.query(statement);
+    const { rows } = await connection.query(statement, values);
     return rows as Row[];
   }
 
@@ -128,7 +129,7 @@ export class Database {
    * @param rows in the text format of COPY
    */
   async copy(target: string, rows: Buffer): Promise<void> {
-    const transaction = this.open.getStore();
+    const transaction = this.open.current;
     if (transaction === undefined) throw new Error('This must run inside a transaction.');
     const connection = (await transaction.runner.connect()) as PoolClient;
     await copyIn(connection, `COPY ${target} FROM STDIN`, rows);
@@ -221,7 +222,7 @@ export class Database {
    * @throws {Error} a defect of the caller
    */
   requireTransaction(): void {
-    if (this.open.getStore() === undefined) throw new Error('This must run inside a transaction.');
+    if (this.open.current === undefined) throw new Error('This must run inside a transaction.');
   }
 
   /**
@@ -229,19 +230,19 @@ export class Database {
    * @throws {Error} a defect of the caller
    */
   refuseTransaction(what: string): void {
-    if (this.open.getStore() !== undefined) {
+    if (this.open.current !== undefined) {
       throw new Error(`${what} must not run inside a transaction.`);
     }
   }
 
   /** Whether a query of this call would run inside a transaction. */
   get isInTransaction(): boolean {
-    return this.open.getStore() !== undefined;
+    return this.open.current !== undefined;
   }
 
   /** Calls back once the open transaction has committed; never if it rolls back. */
   afterCommit(callback: () => void): void {
-    const transaction = this.open.getStore();
+    const transaction = this.open.current;
     if (transaction === undefined) callback();
     else transaction.afterCommit.push(callback);
   }
@@ -254,7 +255,7 @@ export class Database {
   }
 
   private get manager(): EntityManager {
-    return this.open.getStore()?.runner.manager ?? this.dataSource.manager;
+    return this.open.current?.runner.manager ?? this.dataSource.manager;
   }
 
   /**

@@ -1,3 +1,4 @@
+export { CallScope } from './call-scope';
 export {
   AmountColumn,
   IdColumn,

@@ -1,7 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock';
-import { Database } from '../database';
+import { CallScope, Database } from '../database';
 import { idempotencyKeyInUse, idempotencyKeyReused } from '../errors';
 import { IdempotencyRepository } from './idempotency.repository';
 import type { Answer, KeyedRequest } from './idempotency.types';
@@ -31,7 +30,7 @@ export interface KeyedWork {
 /** The same request with the same key has one effect and one answer, kept for 30 days. */
 @Injectable()
 export class Idempotency {
-  private readonly current = new AsyncLocalStorage<{ request: KeyedRequest; claimed: boolean }>();
+  private readonly answering = new CallScope<{ request: KeyedRequest; claimed: boolean }>();
 
   constructor(
     private readonly database: Database,
@@ -58,7 +57,7 @@ export class Idempotency {
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<Outcome> {
     return this.once(request, work, async () => {
       const current = { request, claimed: false };
-      const answer = await this.current.run(current, work.act);
+      const answer = await this.answering.run(current, work.act);
       if (!current.claimed) await this.keep(request, answer);
       return answer;
     });
@@ -70,7 +69,7 @@ export class Idempotency {
    */
   async claimFor(resourceId: string): Promise<void> {
     this.database.requireTransaction();
-    const current = this.current.getStore();
+    const current = this.answering.current;
     if (current === undefined) return;
     await this.claim(current.request, resourceId);
     // A claim that is rolled back leaves the key to whoever stores the answer afterwards.

@@ -17,16 +17,16 @@ export function requestLog(logger: Logger): RequestHandler {
     if (!NOT_LOGGED.test(originalUrl)) {
       response.on('close', () => {
         const { statusCode: status, writableFinished } = response;
+        const line = {
+          request_id: id,
+          duration_ms: Math.round(performance.now() - startedAt),
+          method,
+          path: originalUrl.split('?', 1)[0]?.slice(0, 300),
+          status,
+        };
         lines[status >= 500 ? 'error' : 'info'](
-          {
-            request_id: id,
-            duration_ms: Math.round(performance.now() - startedAt),
-            method,
-            path: originalUrl.split('?', 1)[0]?.slice(0, 300),
-            status,
-            // The caller hung up before the whole answer was sent.
-            ...(writableFinished ? {} : { aborted: true }),
-          },
+          // The caller hung up before the whole answer was sent.
+          writableFinished ? line : { ...line, aborted: true },
           'request',
         );
       });
