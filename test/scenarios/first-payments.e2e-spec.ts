@@ -423,15 +423,15 @@ describe('a start that waits for its first payment', () => {
   });
 
   describe('paid in parts', () => {
-    const pay = (story: Story, invoiceId: string, amount: number) =>
+    const pay = (story: Story, invoice_id: string, amount: number, by?: string) =>
       engine.http
         .post('/v1/payments')
         .send({
           customer_id: story.customerId,
-          invoice_id: invoiceId,
+          invoice_id,
           amount,
           currency: 'USD',
-          provider: 'manual',
+          ...(by === undefined ? { provider: 'manual' } : { payment_method_id: by }),
         })
         .expect(201);
 
@@ -445,23 +445,65 @@ describe('a start that waits for its first payment', () => {
       await verify(story, id);
     });
 
-    it('and not in full in time is the credit of the customer', async () => {
+    const refund = (paymentId: string, amount?: number) =>
+      engine.http.post(`/v1/refunds/payment/${paymentId}`).send({ amount }).expect(201);
+
+    it.each([
+      ['expiry', 0],
+      ['expiry', 150],
+      ['expiry', 400],
+      ['cancel', 150],
+    ])('and not in full by its %s is the credit of the customer, less %i', async (end, before) => {
       const { story, id, status } = await subscriber(null);
       const { id: invoiceId } = await first(story);
       await pay(story, invoiceId, 400);
-      await story.advance(EXPIRY);
-      expect(await status()).toBe('incomplete_expired');
-      expect(await first(story)).toMatchObject({ status: 'paid', amount_remaining: 0 });
-      expect((await typesOf(invoiceId)).at(-1)).toBe('paid');
-      expect(await typesOf(id)).toEqual(['created', 'updated', 'expired']);
-      await story.subscribe(await story.plan(1_000), WAITS);
-      expect((await story.invoices())[1]).toMatchObject({ credit_applied: 400, amount_due: 600 });
+      const [paid] = await paymentsOf(invoiceId);
+      const paymentId = paid?.id ?? '';
+      if (before > 0) await refund(paymentId, before);
+      await tell(invoiceId, 'void').expect(409);
+      if (end === 'cancel') await story.tell(id, 'cancel', { when: 'now' });
+      else await story.advance(EXPIRY);
+      expect(await status()).toBe(end === 'cancel' ? 'canceled' : 'incomplete_expired');
+      expect(await first(story)).toMatchObject({ status: 'void', amount_paid: 0 });
+      const [left] = await paymentsOf(invoiceId);
+      expect(left).toMatchObject({ amount: 400, amount_applied: 0, amount_refunded: before });
+      expect((await eventsOf(engine, paymentId)).at(-1)).toMatchObject({
+        type: 'payment.updated',
+        data: { object: { amount_applied: 0 }, previous: { amount_applied: 400 } },
+      });
+      await verify(story, id);
+      if (before < 400) await refund(paymentId);
       await verify(story, id);
     });
 
-    it('of an invoice that was credited in part is owed no more when it expires', async () => {
-      const { story, id, status } = await subscriber(null, { quantity: '1' });
+    it.each([
+      ['succeeded', 300, 'void', [400, 300]],
+      ['failed', 300, 'void', [400, 300]],
+      ['succeeded', 600, 'paid', [400, 600]],
+    ] as const)(
+      'the last of which %s late (%i) is paid in full or is credit',
+      async (outcome, amount, expected, amounts) => {
+        const { story, id, status } = await subscriber(null);
+        const { id: invoiceId } = await first(story);
+        await pay(story, invoiceId, 400);
+        const { body } = await pay(story, invoiceId, amount, 'pm_sandbox_pending');
+        await story.advance(LATER);
+        expect(await status()).toBe('incomplete');
+        await settle((body as { id: string }).id, outcome);
+        expect(await status()).toBe(expected === 'paid' ? 'active' : 'incomplete_expired');
+        expect(await first(story)).toMatchObject({ status: expected, amount_pending: 0 });
+        const payments = await paymentsOf(invoiceId);
+        expect(payments).toMatchObject(
+          amounts.map((one) => ({ amount: one, amount_applied: expected === 'paid' ? one : 0 })),
+        );
+        await verify(story, id);
+      },
+    );
+
+    it('and credited in part is owed no more when it expires', async () => {
+      const { story, id, status } = await subscriber(null);
       const { id: invoice_id, lines } = await first(story);
+      await pay(story, invoice_id, 400);
       await engine.http
         .post('/v1/credit-notes')
         .send({
@@ -473,7 +515,13 @@ describe('a start that waits for its first payment', () => {
         .expect(201);
       await story.advance(EXPIRY);
       expect(await status()).toBe('incomplete_expired');
-      expect(await first(story)).toMatchObject({ status: 'paid', amount_remaining: 0 });
+      expect(await first(story)).toMatchObject({
+        status: 'paid',
+        amount_paid: 0,
+        amount_remaining: 0,
+      });
+      const [left] = await paymentsOf(invoice_id);
+      expect(left).toMatchObject({ amount: 400, amount_applied: 0 });
       await verify(story, id);
     });
   });

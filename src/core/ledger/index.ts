@@ -2,6 +2,7 @@ export {
   postCreditNote,
   postInvoice,
   postPayment,
+  postPaymentReturned,
   postRecovery,
   postRefund,
   postRevenueRelease,

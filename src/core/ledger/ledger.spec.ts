@@ -5,6 +5,7 @@ import {
   postCreditNote,
   postInvoice,
   postPayment,
+  postPaymentReturned,
   postRecovery,
   postRefund,
   postRevenueRelease,
@@ -39,6 +40,8 @@ const payment = (amountMinor: bigint, toReceivableMinor: bigint) =>
   postPayment({ currency: 'USD', provider: 'sandbox', amountMinor, toReceivableMinor });
 const refund = (amountMinor: bigint, fromCreditMinor = 0n) =>
   postRefund({ currency: 'USD', provider: 'sandbox', amountMinor, fromCreditMinor });
+const returned = (appliedMinor: bigint, refundedMinor: bigint) =>
+  postPaymentReturned({ currency: 'USD', appliedMinor, refundedMinor });
 const balances = (...transactions: LedgerTransaction[]) => {
   const byAccount: Record<string, bigint> = {};
   for (const { account, amountMinor } of transactions.flatMap(({ postings }) => postings)) {
@@ -124,6 +127,11 @@ describe('each fact posts one balanced transaction', () => {
       note({ toRefundMinor: 1200n }),
       { revenue: 1000n, tax_payable: 200n, refunds: -1200n },
     ],
+    [
+      'a payment returned, a part of which was refunded',
+      returned(1000n, 300n),
+      { accounts_receivable: 1000n, customer_credit: -700n, refunds: -300n },
+    ],
     ['a write-off', postWriteOff('USD', 1200n), { bad_debt: 1200n, accounts_receivable: -1200n }],
     ['a recovery', postRecovery('USD', 1200n), { accounts_receivable: 1200n, bad_debt: -1200n }],
     [
@@ -183,6 +191,16 @@ describe('facts that belong together meet', () => {
     expect(balances(...all)).toEqual({ revenue: -1000n, refunds: 1000n });
   });
 
+  test('a part of a void invoice that was paid is credit, whenever it is refunded', () => {
+    const billed = invoice(0n, line(1000n, { isDeferred: true }));
+    const all = [billed, payment(400n, 400n), refund(100n), postVoid('USD', [billed])];
+    expect(balances(...all, returned(400n, 100n))).toEqual({
+      customer_credit: -300n,
+      'cash_clearing:sandbox': 300n,
+    });
+    expect(balances(...all, returned(400n, 100n), refund(300n, 300n))).toEqual({});
+  });
+
   test('an uncollectible invoice that is paid after all is no bad debt', () => {
     const all = [
       invoice(0n, line(500n)),
@@ -200,6 +218,7 @@ describe('what does not balance is refused', () => {
     ['credit on a negative invoice', () => invoice(1n, line(-1000n))],
     ['negative credit', () => invoice(-1n, line(1000n))],
     ['a payment of less than it pays', () => payment(100n, 101n)],
+    ['a payment returned of which more was refunded', () => returned(100n, 101n)],
     ['a negative refund', () => refund(-1n)],
     ['a refund of more credit than it gives back', () => refund(100n, 101n)],
     ['a refund of negative credit', () => refund(100n, -1n)],

@@ -75,6 +75,26 @@ export function postPayment(payment: {
 }
 
 /**
+ * What a payment paid of an invoice that is withdrawn: it is the customer's credit. What of it was
+ * refunded already is not, and meets that refund on the refunds account.
+ *
+ * @throws InvariantError when more of it was refunded than it is, or less than nothing.
+ */
+export function postPaymentReturned(returned: {
+  readonly currency: string;
+  readonly appliedMinor: bigint;
+  readonly refundedMinor: bigint;
+}): LedgerTransaction {
+  const { currency, appliedMinor, refundedMinor } = returned;
+  assertPart(refundedMinor, appliedMinor);
+  return transaction('void', currency, [
+    debit('accounts_receivable', appliedMinor),
+    credit('customer_credit', appliedMinor - refundedMinor),
+    credit('refunds', refundedMinor),
+  ]);
+}
+
+/**
  * A refund that succeeded: cash back through the provider. What the payment had left as the
  * customer's credit is taken from there; the rest lowers no invoice by itself, and a credit note
  * that settles as a refund meets it on the refunds account.

@@ -71,7 +71,7 @@ export class CreditNotesService {
     });
   }
 
-  /** Takes back all that is left of a locked open invoice, in the caller's transaction; what was paid of it is credit. */
+  /** Takes back all that is left of a locked open invoice, in the caller's transaction. */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<void> {
     this.database.requireTransaction();
     const lines = invoice.lines

@@ -36,6 +36,7 @@ export {
 export { InvoicingModule } from './invoicing.module';
 export { IssueInvoiceService } from './issue-invoice.service';
 export type { DueDraft } from './renewal-drafts.repository';
+export { PaymentReturns } from './payment-returns';
 export { ReissueInvoiceService } from './reissue-invoice.service';
 export type { UsageQuote } from './domain/usage-quote';
 export { UsageQuotesService } from './usage-quotes.service';

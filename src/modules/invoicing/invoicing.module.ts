@@ -42,6 +42,7 @@ import { SimulationRepository } from './simulation.repository';
 import { SimulationsController } from './simulations.controller';
 import { UsageQuotesService } from './usage-quotes.service';
 import { UsageReadingsService } from './usage-readings.service';
+import { PaymentReturns } from './payment-returns';
 import { VoidInvoiceService } from './void-invoice.service';
 import { WithdrawInvoicesService } from './withdraw-invoices.service';
 
@@ -89,6 +90,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     InvoiceCollectionService,
     InvoicePaymentsService,
     InvoiceFollowers,
+    PaymentReturns,
     VoidInvoiceService,
     InvoicesService,
     EditInvoiceService,
@@ -105,6 +107,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     InvoiceFollowers,
     InvoicePaymentsService,
     IssueInvoiceService,
+    PaymentReturns,
     InvoicesService,
     ReissueInvoiceService,
     UsageQuotesService,

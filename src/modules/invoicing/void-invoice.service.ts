@@ -21,7 +21,7 @@ export class VoidInvoiceService {
 
   /**
    * Declares a locked invoice void, in the caller's transaction: nothing is owed for it, the credit it used returns, and
-   * what it credited is owed again. Neither was a part of it paid nor a line of it credited.
+   * what it credited is owed again. No line of it was credited; what was paid of it was given back.
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
@@ -37,6 +37,7 @@ export class VoidInvoiceService {
     const after = {
       ...before,
       status: 'void' as const,
+      amountPaid: 0n,
       voidedAt: now,
       collectAt: lastLookAt(before, now),
       version: before.version + 1,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { postPayment, postRecovery } from '../../core/ledger';
+import { isTerminal } from '../../core/states';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
@@ -20,7 +21,7 @@ import {
 } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 import { nextAttemptAt } from './collection/domain/attempt';
-import { type Payment, withOutcome } from './domain/payment';
+import { type Payment, PAYMENT_TRANSITIONS, withOutcome } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import { answerAbout, PAYMENT_EVENTS } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
@@ -89,7 +90,7 @@ export class PaymentOutcomesService {
       await this.outbox.record(event, { after, before, occurredAt: now });
     }
     if (after.status === 'succeeded') await this.post(after, owed?.invoice ?? null);
-    return after;
+    return this.expireUnpaid(after, owed, now);
   }
 
   /** Pays the locked invoice, or frees what the payment reserved of it; nothing while the outcome is not known. */
@@ -99,7 +100,6 @@ export class PaymentOutcomesService {
       case 'succeeded': {
         const paid = await this.invoices.pay(owed.invoice, amount, this.retryOf(owed), now);
         if (paid.invoice.status === 'paid') await this.notePaid(owed, now);
-        else await this.noteUnpaid({ ...owed, invoice: paid.invoice }, now);
         return { ...payment, amountApplied: paid.appliedMinor };
       }
       case 'failed':
@@ -107,7 +107,6 @@ export class PaymentOutcomesService {
         const failed = { amount, wasAttempt: payment.collectionAttempt !== null };
         const invoice = await this.invoices.fail(owed.invoice, failed, this.retryOf(owed), now);
         if (failed.wasAttempt) await this.noteFailed({ ...owed, invoice }, now);
-        await this.noteUnpaid({ ...owed, invoice }, now);
         return payment;
       }
       case 'pending':
@@ -135,9 +134,12 @@ export class PaymentOutcomesService {
     await this.standing.note(subscription, invoice.collectAt === null ? 'used_up' : 'failed', now);
   }
 
-  private async noteUnpaid({ subscription, invoice }: Owed, now: Date): Promise<void> {
-    if (subscription === null || invoice.status !== 'open') return;
-    await this.firstPayments.noteUnpaid(subscription, invoice, now);
+  /** Ends what waited for this payment beyond its time, and did not get all. Returns the payment as it is then. */
+  private async expireUnpaid(payment: Payment, owed: Owed | null, now: Date): Promise<Payment> {
+    const subscription = owed?.subscription ?? null;
+    if (subscription === null || !isTerminal(PAYMENT_TRANSITIONS, payment.status)) return payment;
+    if (!(await this.firstPayments.expireUnpaid(subscription, now))) return payment;
+    return (await this.payments.find(payment.id)) ?? payment;
   }
 
   /**

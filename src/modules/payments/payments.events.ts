@@ -16,7 +16,8 @@ export const paymentUpdated = defineEvent({
   type: 'payment.updated',
   meaning:
     'A refund of the payment came to its end: its amount went from `amount_refund_pending` to `amount_refunded`, or was freed. ' +
-    'That it was reserved is told by `refund.created`.',
+    'That it was reserved is told by `refund.created`. Or it had paid a part of an invoice that was withdrawn, since its ' +
+    'subscription never began: `amount_applied` is 0, and it is the customer’s credit.',
   example: { amount_refunded: 2_500 },
   ...shown,
 });

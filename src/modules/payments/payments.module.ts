@@ -25,6 +25,7 @@ import { ManualProvider } from './providers/manual.provider';
 import { ProviderGateway } from './providers/provider-gateway';
 import { SandboxOperationEntity } from './providers/sandbox-operation.entity';
 import { SandboxProvider } from './providers/sandbox.provider';
+import { ReturnPaymentsService } from './return-payments.service';
 import { SandboxPaymentsController } from './sandbox-payments.controller';
 
 @Module({
@@ -56,6 +57,7 @@ import { SandboxPaymentsController } from './sandbox-payments.controller';
     PaymentsRepository,
     PaymentsService,
     ProviderGateway,
+    ReturnPaymentsService,
     SandboxProvider,
   ],
   exports: [PaymentRefundsService],

@@ -84,6 +84,13 @@ export class PaymentsRepository {
     return pageById(query, request);
   }
 
+  /** The payments that paid parts of an invoice, locked until the transaction ends. */
+  lockAppliedTo(invoiceId: string): Promise<readonly Payment[]> {
+    this.database.requireTransaction();
+    const tail = 'WHERE invoice_id = $1 AND amount_applied > 0 ORDER BY id FOR UPDATE';
+    return this.database.select(PaymentEntity, tail, [invoiceId]);
+  }
+
   /** Writes what an outcome may change. */
   async updateOutcome(payment: Payment): Promise<void> {
     const { status, providerReference, failureCode, dueAt, attempts, version, updatedAt } = payment;

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
-import { type Invoice, InvoiceFollowers } from '../invoicing';
+import { type Invoice, InvoiceCollectionService, InvoiceFollowers } from '../invoicing';
 import { decideGiveUp } from './domain/decide-first-payment';
 import { isAwaitingPayment, isOutOfTime } from './domain/first-payment';
 import type { Subscription } from './domain/subscription';
@@ -16,6 +16,7 @@ export class FirstPaymentsService implements OnModuleInit {
     private readonly database: Database,
     private readonly followers: InvoiceFollowers,
     private readonly subscriptions: SubscriptionsRepository,
+    private readonly collection: InvoiceCollectionService,
     private readonly standing: SubscriptionStandingService,
     private readonly outcomes: SubscriptionOutcomesService,
   ) {}
@@ -30,13 +31,19 @@ export class FirstPaymentsService implements OnModuleInit {
   }
 
   /**
-   * A payment of an open invoice of a locked subscription has ended and did not pay it. One that ran out of time while the
-   * payment was under way expires with it, unless another one still is.
+   * A payment that a locked subscription waited for has ended. Where its time was over and the invoice is still not paid, it
+   * expires with it, unless another payment is under way.
+   * @param subscription as it was before
+   * @returns whether it expired
    */
-  async noteUnpaid(subscription: Subscription, invoice: Invoice, now: Date): Promise<void> {
+  async expireUnpaid(subscription: Subscription, now: Date): Promise<boolean> {
     this.database.requireTransaction();
-    if (!isOutOfTime(subscription, now) || invoice.amountPending > 0n) return;
-    await this.expire(subscription.id, now);
+    if (!isOutOfTime(subscription, now)) return false;
+    const { id } = subscription;
+    const isOver = !isAwaitingPayment(await this.standing.lock(id));
+    if (isOver || (await this.collection.lockBeingPaid([id])).has(id)) return false;
+    await this.expire(id, now);
+    return true;
   }
 
   /** An invoice that was credited wholly needs no payment; one that is void or written off will not get it. */

@@ -191,6 +191,19 @@ export function creditPartOf(payment: Payment, refund: bigint): bigint {
   return upTo(payment.amountRefunded + refund) - upTo(payment.amountRefunded);
 }
 
+/** What was given back of the part that paid an invoice. */
+export function refundedOfInvoice(payment: Payment): bigint {
+  return (
+    payment.amountRefunded -
+    creditPartOf({ ...payment, amountRefunded: 0n }, payment.amountRefunded)
+  );
+}
+
+/** A payment whose invoice is withdrawn: all of it is the customer's credit. */
+export function takenOff(payment: Payment, now: Date): Payment {
+  return { ...payment, amountApplied: 0n, version: payment.version + 1, updatedAt: now };
+}
+
 export type RefundDecision =
   | { readonly kind: 'reserve'; readonly amount: bigint }
   | { readonly kind: 'not_succeeded' }
