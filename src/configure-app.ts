@@ -15,15 +15,16 @@ import {
   inOneLayer,
   ProblemFilter,
   readAsciiAsUtf8,
+  readPlainJson,
   requireUtf8,
   routeExactly,
 } from './platform/http';
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 
-const LARGEST_BODY = '1mb';
+const LARGEST_BODY_BYTES = 2 ** 20;
 /** A thousand events of usage with all the properties they may have. */
-const LARGEST_USAGE_BODY = '20mb';
+const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 
 /**
  * What the page at /docs needs, from this service alone; Swagger UI sets styles in its elements and has its icons in data
@@ -72,9 +73,9 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
 
 /** Makes every body a JSON object that the engine can keep; where none was sent, an empty one. */
 function bodyReader(): RequestHandler {
-  const read = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_BODY), guardBody);
+  const read = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_BODY_BYTES), guardBody);
   // A batch of usage is taken item by item: what is wrong with one says nothing against the others.
-  const readUsage = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_USAGE_BODY));
+  const readUsage = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_USAGE_BODY_BYTES));
   return (request, response, next) => {
     if (isUsageRequest(request)) readUsage(request, response, next);
     else if (announcesBody(request)) read(request, response, next);
@@ -85,6 +86,9 @@ function bodyReader(): RequestHandler {
   };
 }
 
-function jsonParser(limit: string): RequestHandler {
-  return json({ limit, type: 'application/json', strict: false, verify: requireUtf8 });
+function jsonParser(limit: number): RequestHandler {
+  return readPlainJson(
+    limit,
+    json({ limit, type: 'application/json', strict: false, verify: requireUtf8 }),
+  );
 }

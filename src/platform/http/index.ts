@@ -33,6 +33,7 @@ export { fixedHeaders } from './fixed-headers';
 export { sendFile } from './file';
 export { routeExactly } from './routes';
 export { sendLines } from './send-lines';
+export { readPlainJson } from './plain-body';
 export { ProblemFilter } from './problem.filter';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';

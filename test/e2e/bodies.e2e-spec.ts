@@ -1,0 +1,118 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const PATH = '/v1/customers';
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+describe('the body of a request', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function open(): Promise<Socket> {
+    const socket = connect({
+      port: Number(new URL(await engine.app.getUrl()).port),
+      noDelay: true,
+    });
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  const head = (...headers: string[]): string =>
+    [`POST ${PATH} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...headers, '', ''].join(
+      '\r\n',
+    );
+
+  async function send(request: readonly Buffer[]): Promise<Answer> {
+    const socket = await open();
+    // An answer may come before the request has ended, and the connection be closed with it.
+    socket.on('error', () => undefined);
+    for (const part of request) await new Promise((resolve) => socket.write(part, resolve));
+    const answer = await text(socket);
+    const [status, ...rest] = answer.split('\r\n');
+    return {
+      status: Number(status?.slice(9, 12)),
+      body: JSON.parse(rest.slice(rest.indexOf('') + 1).join('')) as Answer['body'],
+    };
+  }
+
+  /** With its length, which is read by ourselves. */
+  const withLength = (body: Buffer, type: string, parts = 1): Promise<Answer> => {
+    const size = Math.ceil(body.length / parts);
+    const pieces = Array.from({ length: parts }, (_, at) =>
+      body.subarray(at * size, (at + 1) * size),
+    );
+    const [first = Buffer.alloc(0), ...others] = pieces;
+    const start = head(`Content-Type: ${type}`, `Content-Length: ${body.length}`);
+    return send([Buffer.concat([Buffer.from(start), first]), ...others]);
+  };
+
+  /** In a chunk, which is read by the parser of Express. */
+  const chunked = (body: Buffer, type: string): Promise<Answer> => {
+    const start = head(`Content-Type: ${type}`, 'Transfer-Encoding: chunked');
+    const size = `${body.length.toString(16)}\r\n`;
+    return send([Buffer.concat([Buffer.from(start + size), body, Buffer.from('\r\n0\r\n\r\n')])]);
+  };
+
+  const shown = ({ status, body }: Answer): unknown[] => [
+    status,
+    body['code'],
+    body['detail'],
+    body['name'],
+    body['errors'],
+  ];
+
+  const json = 'application/json';
+  it.each<[string, Buffer, string]>([
+    ['an object', Buffer.from('{"name":"Ada"}'), json],
+    [
+      'another letter case and a charset',
+      Buffer.from('{"name":"Ada"}'),
+      'Application/JSON; charset="UTF-8"',
+    ],
+    ['ASCII', Buffer.from('{"name":"Ada"}'), 'application/json; charset=us-ascii'],
+    ['a byte order mark', Buffer.from('\uFEFF{"name":"Ada"}'), json],
+    ['letters of several bytes', Buffer.from('{"name":"Zo\u00eb \u{1F600}"}'), json],
+    ['bytes that are no UTF-8', Buffer.from('{"name":"Zo\u00eb"}', 'latin1'), json],
+    ['no JSON', Buffer.from('{"name":'), json],
+    ['a list', Buffer.from('[]'), json],
+    ['a text', Buffer.from('"Ada"'), json],
+    ['null', Buffer.from('null'), json],
+    ['white space', Buffer.from(' '), json],
+    ['UTF-16', Buffer.from('{"name":"Ada"}', 'utf16le'), 'application/json; charset=utf-16le'],
+    ['another parameter', Buffer.from('{"name":"Ada"}'), 'application/json; version=1'],
+    ['another type', Buffer.from('name=Ada'), 'application/x-www-form-urlencoded'],
+    ['more than a mebibyte', Buffer.from(`{"name":"${'x'.repeat(2 ** 20)}"}`), json],
+    ['a mebibyte', Buffer.from(`{"name":"${'x'.repeat(2 ** 20 - 11)}"}`), json],
+  ])('is the same with its length and in chunks: %s', async (_, body, type) => {
+    const plain = shown(await withLength(body, type));
+    expect(plain).toEqual(shown(await chunked(body, type)));
+    expect(shown(await withLength(body, type, 3))).toEqual(plain);
+  });
+
+  it('is read whole however it comes', async () => {
+    const answer = await withLength(Buffer.from('{"name":"Zo\u00eb"}'), json, 14);
+    expect([answer.status, answer.body['name']]).toEqual([201, 'Zo\u00eb']);
+  });
+
+  it('makes nothing when it breaks off, and the service goes on', async () => {
+    const before = await engine.database.query('SELECT FROM customer');
+    const socket = await open();
+    const start = head(`Content-Type: ${json}`, 'Content-Length: 100');
+    await new Promise((resolve) => socket.write(`${start}{"name":"Ada"`, resolve));
+    socket.destroy();
+    expect((await withLength(Buffer.from('{"name":"Ada"}'), json)).status).toBe(201);
+    const after = await engine.database.query('SELECT FROM customer');
+    expect(after.length - before.length).toBe(1);
+  });
+});
