@@ -3,6 +3,7 @@ import { DueDrafts } from '../../src/modules/subscriptions/due-drafts';
 import { DueDraftsService } from '../../src/modules/subscriptions/due-drafts.service';
 import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
 import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+import { runRenewals } from '../support/run-renewals';
 import { eventsOf } from '../support/test-app';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -194,6 +195,35 @@ describe('the invoice of a renewal with a grace period', () => {
     },
   );
 
+  it('is finalised before an end that was planned to come within its grace', async () => {
+    const { story, id } = await subscriber();
+    const at = '2026-04-03T12:00:00.000Z';
+    await story.tell(id, 'cancel', { when: 'at', at, credit_unused: true });
+    await story.advance('2026-04-02T00:00:00.000Z');
+    expect((await last(story)).status).toBe('draft');
+    await story.advance('2026-06-01T00:00:00.000Z');
+    const [, renewal, end] = await invoicesOf(story);
+    expect(renewal).toMatchObject({ reason: 'renewal', finalized_at: at });
+    expect(end).toMatchObject({ reason: 'end', finalized_at: at, total: -2_700 });
+    expect(await deferredOf(story)).toBe(0);
+    await story.verify();
+  });
+
+  it('of usage alone waits on though its subscription ends, and has what comes until then', async () => {
+    const story = await Story.begin(engine, START, { invoice_grace_hours: GRACE_HOURS });
+    const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
+    const plan = await story.planOf([{ ...calls, meter_id }]);
+    const { id } = await story.subscribe(plan.id);
+    await story.advance('2026-04-02T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now' });
+    await story.use(event, '2026-03-31T00:00:00.000Z');
+    await story.advance(GRACE_OVER);
+    expect(await invoicesOf(story)).toMatchObject([
+      { reason: 'renewal', status: 'open', total: 10 },
+    ]);
+    await story.verify();
+  });
+
   it('waits on when its subscription ends with the period, and keeps the coupon it had', async () => {
     const { story, id, event } = await subscriber({ coupon: await coupon() });
     await story.tell(id, 'cancel', { when: 'period_end' });
@@ -325,6 +355,7 @@ describe('the invoice of a renewal with a grace period', () => {
 describe('drafts of renewals in real time', () => {
   const MANY = 60;
   const LEASE_OVER_MS = 61_000;
+  const KILLING_LIMIT_MS = 120_000;
   let engine: TestApp;
 
   beforeEach(async () => {
@@ -413,6 +444,37 @@ describe('drafts of renewals in real time', () => {
     await engine.app.get(DueDraftsService).finalizeDue(claimed, engine.clock.now());
     expect(await statuses()).toEqual({ open: 6 });
     await assertWhole(6);
+  });
+
+  it(
+    'are finalised once each however often a worker is killed on the way',
+    async () => {
+      await renewMany(MANY);
+      // After the commit of the first batch, and within the second.
+      for (const statements of [30, 14]) {
+        const now = engine.clock.now().getTime();
+        expect(await runRenewals(engine.databaseUrl, now, statements)).toBe('SIGKILL');
+        engine.clock.advanceMs(LEASE_OVER_MS);
+      }
+      expect(await engine.app.get(DueDrafts).runDue()).toBe(true);
+      expect(await statuses()).toEqual({ open: 2 * MANY });
+      await assertWhole(2 * MANY);
+    },
+    KILLING_LIMIT_MS,
+  );
+
+  it('are finalised once each by a worker and by those who ask for it at once', async () => {
+    await renewMany(5);
+    const drafts = await engine.database.query<{ id: string }>(
+      `SELECT id FROM invoice WHERE status = 'draft'`,
+    );
+    const [, ...answers] = await Promise.all([
+      engine.app.get(DueDrafts).runDue(),
+      ...drafts.map(({ id }) => engine.http.post(`/v1/invoices/${id}/finalize`)),
+    ]);
+    for (const { status } of answers) expect([200, 409]).toContain(status);
+    expect(await statuses()).toEqual({ open: 10 });
+    await assertWhole(10);
   });
 
   it('are finalised but for one that cannot be, which is tried again when its lease has ended', async () => {

@@ -1,9 +1,8 @@
-import { fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { leftByRenewals } from '../support/renewal-outcome';
+import { runRenewals as run } from '../support/run-renewals';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
@@ -21,8 +20,6 @@ const RENEWED_AT = Date.parse('2026-04-02T00:00:00.000Z');
 const LEASE_OVER_MS = 61_000;
 /** Statements. */
 const BESIDE_LATER = 7;
-const RUN_TS = join(__dirname, '../support/run-ts.cjs');
-const RUN = join(__dirname, '../support/renewal-process.ts');
 
 async function seed(engine: TestApp): Promise<void> {
   const create = async (path: string, body: object): Promise<{ id: string; code: string }> => {
@@ -56,16 +53,6 @@ async function seed(engine: TestApp): Promise<void> {
       ...(index % 5 === 0 ? { coupon: gift.code } : {}),
     });
   }
-}
-
-/** How the process ended: `done`, or with what signal. */
-function run(databaseUrl: string, now: number, killAfter?: number): Promise<string> {
-  const instant = new Date(now).toISOString();
-  const given = killAfter === undefined ? [] : [String(killAfter)];
-  const child = fork(RUN_TS, [RUN, databaseUrl, instant, ...given], { stdio: 'inherit' });
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? (code === 0 ? 'done' : `code ${code}`)));
-  });
 }
 
 describe('a renewal run that is killed', () => {

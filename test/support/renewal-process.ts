@@ -1,9 +1,10 @@
 import { Client } from 'pg';
+import { DueDrafts } from '../../src/modules/subscriptions/due-drafts';
 import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
 import { startTestApp } from './test-app';
 
 /**
- * A renewal run in a process of its own: does all that is due on a database at an instant, and ends. Started with
+ * A renewal run in a process of its own: does all that is due on a database at an instant, drafts too, and ends. Started with
  * `run-ts.cjs`; given a number, it kills itself as it hands so many statements to the database, as `kill -9` would:
  * before, within or after any transaction, and between a commit and its answer.
  */
@@ -27,8 +28,10 @@ async function main([databaseUrl = '', now = '', statements]: readonly string[])
   const worker = await startTestApp({ databaseUrl });
   worker.clock.set(now);
   if (statements !== undefined) killAfter(Number(statements));
-  const due = worker.app.get(DueSubscriptions);
-  while (await due.runDue());
+  for (const Due of [DueSubscriptions, DueDrafts]) {
+    const due = worker.app.get<DueSubscriptions | DueDrafts>(Due);
+    while (await due.runDue());
+  }
   await worker.close();
 }
 

@@ -3,6 +3,7 @@ import type { Coupon } from './coupon';
 import {
   type CouponRedemption,
   isRunning,
+  isUsedUp,
   redemptionOf,
   refusalOf,
   toRedeemedCoupon,
@@ -124,6 +125,8 @@ describe('an invoice that took something off', () => {
       remainingAmount: remaining,
       endedAt: ended,
     });
+    expect(isUsedUp({ redemption: after, coupon })).toBe(ended !== null);
+    expect(isUsedUp({ redemption: { ...after, endedAt: later }, coupon })).toBe(ended !== null);
   });
 
   it('is followed by one that takes off what was left, and then by none', () => {

@@ -1,0 +1,148 @@
+import type { BillingFacts } from './decide-invoice';
+import { decideInTurn } from './decide-in-turn';
+import { decideInvoice } from './decide-invoice';
+import type { WaitingDraft } from './grace';
+import type { ChargeOrder, UsageOrder } from './line-order';
+import { billsBeyond, orderOf, renewDraft } from './renewal-draft';
+
+const MARCH = {
+  startAt: new Date('2026-03-01T00:00:00Z'),
+  endAt: new Date('2026-04-01T00:00:00Z'),
+};
+const APRIL = { startAt: MARCH.endAt, endAt: new Date('2026-05-01T00:00:00Z') };
+const GRACE_OVER = new Date('2026-04-04T00:00:00Z');
+
+const sold = { proration: null, prorationUnit: 'day', timeZone: 'UTC' } as const;
+const limits = { minimumMinor: null, maximumMinor: null };
+const base: ChargeOrder = {
+  ...sold,
+  kind: 'charge',
+  isProration: false,
+  itemId: 'si_base',
+  price: {
+    ...limits,
+    priceId: 'price_1',
+    name: 'Base',
+    rating: { model: 'flat', amountMinor: 3_000n },
+  },
+  quantity: '1',
+  period: APRIL,
+  fullPeriod: APRIL,
+  isInAdvance: true,
+};
+const calls: UsageOrder = {
+  ...sold,
+  kind: 'usage',
+  itemId: 'si_calls',
+  price: {
+    ...limits,
+    priceId: 'price_2',
+    name: 'Calls',
+    rating: { model: 'per_unit', unitAmount: '10' },
+  },
+  meterId: 'meter_1',
+  isByGroup: true,
+  period: MARCH,
+  fullPeriod: MARCH,
+};
+const meter = {
+  id: 'meter_1',
+  key: 'calls',
+  eventName: 'call',
+  aggregation: 'count',
+  valueProperty: null,
+  filters: [],
+  groupBy: ['region'],
+};
+
+/** What is known when each of these regions made so many calls, and so much credit is left. */
+function factsOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): BillingFacts {
+  const parts = Object.entries(used).map(([region, events]) => ({
+    group: [region],
+    quantity: { numerator: events, denominator: 1n },
+    events,
+    charged: null,
+  }));
+  const credit = { creditId: 'crd_1', createdAt: MARCH.startAt, currency: 'USD' };
+  return {
+    billed: [],
+    usage: [{ order: calls, reading: { meter, upToPosition: 7n, parts }, billed: null }],
+    coupons: [],
+    taxRates: [],
+    taxTreatment: 'none',
+    testClockId: null,
+    creditGrants: creditMinor === 0n ? [] : [{ ...credit, remainingMinor: creditMinor }],
+  };
+}
+
+let made = 0;
+const nextLineId = (): string => `il_${(made += 1)}`;
+
+function draftOf(facts: BillingFacts, id = 'inv_1'): WaitingDraft {
+  const order = {
+    reason: 'renewal',
+    customerId: 'cus_1',
+    subscriptionId: 'sub_1',
+    renewsAt: MARCH.endAt,
+    currency: 'USD',
+    period: APRIL,
+    lines: [calls, base],
+    collection: 'automatic',
+    daysUntilDue: 0,
+    metadata: { a: 1 },
+  } as const;
+  const draft = decideInvoice(order, facts, { invoiceId: id, nextLineId }, MARCH.endAt);
+  return { ...draft, finalizesAt: GRACE_OVER, orderedLines: order.lines };
+}
+
+describe('a draft that waited', () => {
+  it('has the usage of now, and keeps the ids of lines about the same', () => {
+    const draft = draftOf(factsOf({ eu: 2n }));
+    const after = renewDraft(
+      draft,
+      orderOf(draft),
+      factsOf({ us: 1n, eu: 5n }),
+      nextLineId,
+      GRACE_OVER,
+    );
+    expect(after).toMatchObject({
+      id: draft.id,
+      status: 'draft',
+      total: 3_060n,
+      periodStartAt: APRIL.startAt,
+      metadata: { a: 1 },
+      createdAt: MARCH.endAt,
+      finalizesAt: null,
+      orderedLines: null,
+    });
+    const [eu, flat] = draft.lines;
+    expect(after.lines.map(({ amount }) => amount)).toEqual([10n, 50n, 3_000n]);
+    expect(after.lines[0]?.id).not.toBe(eu?.id);
+    expect(after.lines.slice(1).map(({ id }) => id)).toEqual([eu?.id, flat?.id]);
+  });
+
+  it.each([
+    ['defers what is paid for time to come', new Date('2026-04-30T23:59:59Z'), true],
+    ['defers nothing for a period that is over', APRIL.endAt, false],
+  ] as const)('%s', (_, now, isDeferred) => {
+    const draft = draftOf(factsOf({}));
+    const { lines } = renewDraft(draft, orderOf(draft), factsOf({}), nextLineId, now);
+    expect(lines.map(({ isInAdvance }) => isInAdvance)).toEqual([isDeferred]);
+    expect(billsBeyond(draft, now)).toBe(isDeferred);
+  });
+
+  it('takes nothing of the credit that others of its customer find', () => {
+    const orders = [
+      { customerId: 'cus_1', waits: true },
+      { customerId: 'cus_1', waits: false },
+    ];
+    const decided = decideInTurn(
+      orders,
+      () => factsOf({}, 4_000n),
+      ({ waits }, facts) => (waits ? draftOf(facts) : { ...draftOf(facts), finalizesAt: null }),
+      () => 'crd_2',
+      MARCH.endAt,
+    );
+    expect(decided.map(({ invoice }) => invoice.creditApplied)).toEqual([3_000n, 3_000n]);
+  });
+});
