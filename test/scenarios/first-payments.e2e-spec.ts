@@ -610,6 +610,20 @@ describe('a start that waits for its first payment', () => {
     await verify(story, id);
   });
 
+  it.each([true, false])('has no grace for its first invoice, paid or not: %s', async (isPaid) => {
+    const story = await Story.begin(engine, START, { invoice_grace_hours: 48 });
+    const { id } = await story.subscribe(await story.plan(1_000), WAITS);
+    const invoice = await first(story);
+    expect(invoice).toMatchObject({ status: 'open' });
+    if (isPaid) await tell(invoice.id, 'pay').expect(201);
+    await story.advance(END);
+    expect((await story.subscription(id)).status).toBe(isPaid ? 'active' : 'incomplete_expired');
+    expect((await story.invoices()).map(({ status }) => status)).toEqual(
+      isPaid ? ['paid', 'draft'] : ['void'],
+    );
+    await verify(story, id);
+  });
+
   it('of a short first period in another zone is not renewed before it is paid', async () => {
     // Half past ten in the evening in Auckland, where the month ends in an hour and a half.
     const story = await Story.begin(engine, '2026-03-31T09:30:00.000Z', {
