@@ -13,7 +13,7 @@ export class NumberStreamVersions1795360000001 implements MigrationInterface {
 
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
-      ALTER TABLE "usage_stream" ADD "version" bigint NOT NULL DEFAULT 0
+      ALTER TABLE "usage_stream" ADD "version" bigint NOT NULL DEFAULT '0'
     `);
     for (const [table, column, streamColumn] of FOLLOWED) {
       await queryRunner.query(`

@@ -7,11 +7,13 @@ import { AppendUsage, lastInstantAt } from './append-usage';
 import { KnownRequest } from './known-request';
 import { KnownStreams } from './known-streams';
 import { Lane, type Waiting } from './lane';
+import { Turns } from '../turns';
 import type { IncomingEvent } from './usage-store';
-import type { Patience } from './usage-streams';
+import { type Patience, streamKey } from './usage-streams';
 
-/** With pauses that double from 2 ms: an eighth of a second in all. */
-const MOST_TRIES = 6;
+/** How many streams are waited for at a time by single events; each wait takes a connection. */
+const MOST_WAITS = 4;
+const MOST_LANES = 100;
 
 /** A single event never waits for a list. */
 interface Lanes {
@@ -21,14 +23,16 @@ interface Lanes {
 
 /**
  * Writes requests together: whatever came while the last commit was under way goes into the next. A request that finds a
- * stream held steps aside as a whole, so that nobody waits for a stream that is not its own: a single event is tried again
- * and in the end waits in a lane for such, lists wait each by itself. Requests on streams that are known go into lanes of
+ * stream held steps aside as a whole, so that nobody waits for a stream that is not its own: single events into a lane of
+ * that stream, lists each by itself. Requests on streams that are known go into lanes of
  * their own, and into the others if somebody holds a stream of theirs or it is not as it was known.
  */
 @Injectable()
 export class GroupCommit {
   private readonly ofAny: Lanes;
   private readonly ofKnown: Lanes;
+  private readonly patient = new Map<string, Lane>();
+  private readonly waits = new Turns(MOST_WAITS);
 
   constructor(
     private readonly appending: AppendUsage,
@@ -36,14 +40,10 @@ export class GroupCommit {
     private readonly knownStreams: KnownStreams,
     private readonly clock: Clock,
   ) {
-    const patient = new Lane(
-      (group) => this.append(group, 'wait'),
-      () => invariant(false, 'The last lane waits for whatever is held.'),
-    );
     this.ofAny = {
       singles: new Lane(
         (group) => this.append(group, 'skip'),
-        (one) => this.tryAgain(one, patient),
+        (one) => this.patientLane(one).add(one),
       ),
       lists: new Lane(
         (group) => this.append(group, 'skip'),
@@ -70,7 +70,7 @@ export class GroupCommit {
     const known = this.knownRequest(events) ?? (await this.learnedRequest(events));
     const lanes = known === null ? this.ofAny : this.ofKnown;
     const lane = events.length > 1 ? lanes.lists : lanes.singles;
-    return new Promise((settle, fail) => lane.add({ events, known, settle, fail, tries: 0 }));
+    return new Promise((settle, fail) => lane.add({ events, known, settle, fail }));
   }
 
   private knownRequest(events: readonly IncomingEvent[]): KnownRequest | null {
@@ -85,11 +85,21 @@ export class GroupCommit {
     return this.knownRequest(events);
   }
 
-  /** A stream is mostly held for as long as a commit takes; in the lane that waits, others may be waiting for longer. */
-  private tryAgain(one: Waiting, patient: Lane): void {
-    one.tries += 1;
-    if (one.tries > MOST_TRIES) patient.add(one);
-    else setTimeout(() => this.ofAny.singles.add(one), 2 ** one.tries);
+  /** Those who wait for one stream share its commits; who waits for another is not held up by them. */
+  private patientLane({ events }: Waiting): Lane {
+    const [event] = events;
+    const key = event === undefined ? '' : streamKey(event);
+    const known = this.patient.get(key);
+    if (known !== undefined) return known;
+    if (this.patient.size >= MOST_LANES) {
+      for (const [other, lane] of this.patient) if (lane.isIdle) this.patient.delete(other);
+    }
+    const made = new Lane(
+      (group) => this.waits.take(() => this.append(group, 'wait')),
+      () => invariant(false, 'Who waits for a stream gets it.'),
+    );
+    this.patient.set(key, made);
+    return made;
   }
 
   private async append(

@@ -16,8 +16,6 @@ export interface Waiting {
   readonly known: KnownRequest | null;
   readonly settle: (appended: Appended) => void;
   readonly fail: (error: unknown) => void;
-  /** How often it was tried in vain because somebody held a stream of it. */
-  tries: number;
 }
 
 /** What became of each request of a group; null: it has to step aside. */
@@ -37,6 +35,10 @@ export class Lane {
     private readonly writeGroup: WriteGroup,
     private readonly stepAside: (one: Waiting) => void,
   ) {}
+
+  get isIdle(): boolean {
+    return !this.isWriting;
+  }
 
   add(one: Waiting): void {
     this.waiting.push(one);
