@@ -1,10 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import supertest from 'supertest';
+import { parseDecimal } from '../../src/core/decimal';
+import { ConsumeService } from '../../src/modules/entitlements/consume.service';
 import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
 import { Allowances, createEntitlement } from '../support/allowances';
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { until } from '../support/until';
 
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const API = join(__dirname, '../support/api-process.ts');
@@ -56,6 +60,17 @@ describe('what a meter counts of an entitlement', () => {
     const { id: subscriptionId } = await story.subscribe(planId);
     const allowances = new Allowances(engine, story.customerId);
     return { story, key, eventName, allowances, subscriptionId };
+  }
+
+  /** Takes one event of the customer back. */
+  async function takeBack({ story }: Setup): Promise<void> {
+    const path = `/v1/usage-events?customer_id=${story.customerId}&limit=1`;
+    const { body } = await engine.http.get(path);
+    const [event] = (body as { data: { idempotency_key: string }[] }).data;
+    const voided = await engine.http
+      .post('/v1/usage-events/void')
+      .send({ idempotency_key: event?.idempotency_key });
+    expect(voided.status).toBe(200);
   }
 
   /** Sends events of the customer; returns how many were accepted. */
@@ -261,6 +276,46 @@ describe('what a meter counts of an entitlement', () => {
     expect((await allowances.of(key)).used).toBe('3');
   });
 
+  it('is refused under a key that another process refuses meanwhile, and taken under others', async () => {
+    const setup = await subscriber();
+    const { allowances, key, story } = setup;
+    const { customerId } = story;
+    await send(setup, ['100']);
+    await allowances.consume(key, '1', 'known');
+    const other = await startTestApp({ databaseUrl: engine.databaseUrl });
+    const client = new Client({ connectionString: engine.databaseUrl });
+    await client.connect();
+    const areWaiting = async (count: number): Promise<boolean> => {
+      const { rows } = await client.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length === count;
+    };
+    try {
+      // A refusal takes no lock. It is written, and cannot be committed while the customer it names is held.
+      await client.query('BEGIN');
+      await client.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [customerId]);
+      const refused = allowances.consume(key, '1', 'shared');
+      await until('the refusal waits', () => areWaiting(1));
+      await takeBack(setup);
+      // What has its answer holds nobody up: the two behind it are decided together, and allowed.
+      const consuming = other.app.get(ConsumeService);
+      const answers = ['known', 'shared', 'own'].map((idempotencyKey) =>
+        consuming.consume({ customerId, key }, { idempotencyKey, quantity: parseDecimal('1') }),
+      );
+      await until('the other process waits', () => areWaiting(2));
+      await client.query('COMMIT');
+      expect(await refused).toMatchObject({ allowed: false });
+      const allowed = (await Promise.all(answers)).map(({ isAllowed }) => isAllowed);
+      expect(allowed).toEqual([false, false, true]);
+    } finally {
+      await client.end();
+      await other.close();
+    }
+    expect(await allowances.figures(key)).toEqual(['100', '1', '99']);
+    expect(await allowances.consume(key, '1', 'shared')).toMatchObject({ allowed: false });
+  });
+
   it('tells of thresholds by the different values of all groups together', async () => {
     const meter = { aggregation: 'unique', group_by: ['region'] };
     const setup = await subscriber(meter, { value: '4' }, [50]);
@@ -352,14 +407,7 @@ describe('what a meter counts of an entitlement', () => {
   it('is less again when an event is voided', async () => {
     const setup = await subscriber();
     await send(setup, ['60', '30']);
-    const { body } = await engine.http.get(
-      `/v1/usage-events?customer_id=${setup.story.customerId}&limit=1`,
-    );
-    const [event] = (body as { data: { idempotency_key: string }[] }).data;
-    const voided = await engine.http
-      .post('/v1/usage-events/void')
-      .send({ idempotency_key: event?.idempotency_key });
-    expect(voided.status).toBe(200);
+    await takeBack(setup);
     expect(['60', '30']).toContain((await setup.allowances.of(setup.key)).used);
   });
 
