@@ -170,6 +170,116 @@ describe('void invoices that are issued anew', () => {
     await story.verify();
   });
 
+  describe('with usage', () => {
+    const JANUARY = '2026-01-01T00:00:00.000Z';
+
+    /** January: 60 calls at 10 and a base; its invoice of February is void. */
+    async function used() {
+      const story = await Story.begin(engine, JANUARY);
+      const { id: meterId, event } = await story.meter();
+      const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 };
+      const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+      const { id: planId } = await story.planOf([base, { ...calls, meter_id: meterId }]);
+      const { id } = await story.subscribe(planId);
+      const keys = [
+        await story.use(event, JANUARY, { n: 20 }),
+        await story.use(event, '2026-01-01T23:00:00.000Z', { n: 40 }),
+      ];
+      await story.advance('2026-02-01T00:00:00.000Z');
+      const voided = await newest(story);
+      expect(voided.lines.map(({ amount }) => amount)).toEqual([600, 1_000]);
+      await voidIt(voided.id);
+      return { story, subscriptionId: id, meterId, event, keys, voided };
+    }
+    type Used = Awaited<ReturnType<typeof used>>;
+
+    const takeBack = async (key: string | undefined): Promise<void> => {
+      expect((await post('/v1/usage-events/void', { idempotency_key: key })).status).toBe(200);
+    };
+
+    async function proof({ story, meterId }: Used): Promise<object> {
+      const query = `customer_id=${story.customerId}&from=${JANUARY}&to=2026-02-01T00:00:00Z`;
+      return (await engine.http.get(`/v1/meters/${meterId}/proof?${query}`)).body as object;
+    }
+
+    /** The keys of the events that the first line of an invoice counted. */
+    async function countedBy({ id, lines }: Invoice): Promise<readonly string[]> {
+      const { body } = await engine.http.get(`/v1/invoices/${id}/lines/${lines[0]?.id}/events`);
+      const { data } = body as { data: readonly { idempotency_key: string }[] };
+      return data.map(({ idempotency_key: key }) => key);
+    }
+
+    const lateLines = async ({ story }: Used) =>
+      (await story.invoices())
+        .filter(({ status }) => status !== 'void')
+        .flatMap(({ lines }) => lines)
+        .filter(({ description }) => description === 'Calls (late usage)')
+        .map(({ quantity, amount }) => [quantity, amount]);
+
+    it('bill the same events again, and what comes late once', async () => {
+      const setup = await used();
+      const { story, event, keys, voided } = setup;
+      // A void period counts as billed: only its re-issue bills it again.
+      expect(await proof(setup)).toMatchObject({ counted: 2, billed: 2, pending: 0 });
+      const late = await story.use(event, JANUARY, { n: 5 });
+      const again = (await reissue(voided.id)).body;
+      expect(again.lines).toMatchObject([
+        { type: 'usage', quantity: '60', amount: 600, period_start: JANUARY },
+        { type: 'recurring', amount: 1_000 },
+      ]);
+      expect(await countedBy(again)).toEqual(keys);
+      expect(await proof(setup)).toMatchObject({ counted: 3, billed: 2, pending: 1 });
+      await story.advance(START);
+      expect(await lateLines(setup)).toEqual([['5', 50]]);
+      expect(await proof(setup)).toMatchObject({ counted: 3, billed: 3, pending: 0 });
+      await takeBack(late);
+      await story.advance('2026-05-01T00:00:00.000Z');
+      expect(await lateLines(setup)).toEqual([
+        ['5', 50],
+        ['-5', -50],
+      ]);
+      const kept = await engine.database.query(
+        `SELECT is_late, sum(quantity)::float AS quantity FROM usage_billed
+         WHERE meter_id = $1 AND period_start_at = $2 GROUP BY up_to_position, is_late ORDER BY up_to_position`,
+        [setup.meterId, JANUARY],
+      );
+      expect(kept).toEqual([
+        { is_late: false, quantity: 60 },
+        { is_late: false, quantity: 65 },
+        { is_late: false, quantity: 60 },
+      ]);
+      await story.verify();
+    });
+
+    it('are corrected by the next invoice for what was taken back while they were void', async () => {
+      const setup = await used();
+      const { story, keys, voided } = setup;
+      await takeBack(keys[0]);
+      // Nothing can be given back of what is void.
+      await story.advance(START);
+      expect(await lateLines(setup)).toEqual([]);
+      expect((await reissue(voided.id)).body).toMatchObject({ subtotal: 1_600 });
+      expect((await story.usage()).filter(({ is_late }) => is_late)).toMatchObject([
+        { period_start: JANUARY, amount: -200 },
+      ]);
+      await story.advance('2026-05-01T00:00:00.000Z');
+      expect(await lateLines(setup)).toEqual([['0', -200]]);
+      await story.verify();
+    });
+
+    it('keep what late usage of a void period was billed already', async () => {
+      const setup = await used();
+      const { story, event, voided } = setup;
+      await story.use(event, JANUARY, { n: 5 });
+      await story.advance(START);
+      expect(await lateLines(setup)).toEqual([['5', 50]]);
+      expect((await reissue(voided.id)).body).toMatchObject({ subtotal: 1_600 });
+      await story.advance('2026-05-01T00:00:00.000Z');
+      expect(await lateLines(setup)).toEqual([['5', 50]]);
+      await story.verify();
+    });
+  });
+
   it('may be one-off', async () => {
     const story = await Story.begin(engine, START);
     const { body } = await post('/v1/invoices', {

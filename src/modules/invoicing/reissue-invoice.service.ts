@@ -16,6 +16,7 @@ import {
 import { invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { IssueInvoiceService } from './issue-invoice.service';
+import { UsageReadingsService } from './usage-readings.service';
 
 /** Bills void invoices anew. */
 @Injectable()
@@ -27,6 +28,7 @@ export class ReissueInvoiceService {
     private readonly testClocks: TestClocksService,
     private readonly facts: BillingFactsService,
     private readonly issuing: IssueInvoiceService,
+    private readonly usage: UsageReadingsService,
     private readonly outbox: Outbox,
   ) {}
 
@@ -52,6 +54,7 @@ export class ReissueInvoiceService {
       const draft = reissueOf(voided, billed, standing, facts, ids, now);
       if (draft.lines.length === 0) throw invoiceOvertaken(id);
       await this.invoices.insertAll([draft]);
+      await this.usage.reopen(draft);
       await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
       return this.issuing.finalize(draft, customer, now);
     });

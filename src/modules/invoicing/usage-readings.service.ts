@@ -90,6 +90,18 @@ export class UsageReadingsService {
     await this.billing.record(bills, now);
   }
 
+  /**
+   * Has the next invoice correct the usage of a void invoice that is billed anew: what was taken back of it meanwhile could
+   * not be given back, since what is void holds nothing.
+   */
+  async reopen({ lines }: Invoice): Promise<void> {
+    await this.billing.reopen(
+      lines.flatMap(({ kind, itemId, period }) =>
+        kind === 'usage' && itemId !== null && period !== null ? [{ itemId, ...period }] : [],
+      ),
+    );
+  }
+
   /** What an item used in its period. */
   async read(customerId: string, meter: Meter, order: UsageOrder): Promise<UsageReading> {
     const { period, fullPeriod, isByGroup } = order;

@@ -16,12 +16,12 @@ const LATE = `
   ) AS billed
   ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
 
-/** All bills of the period say that usage is late, and none once it was billed again. */
-const SETTLE = `
-  UPDATE usage_billed AS billed SET is_late = false
+/** All bills of a period say that usage is late, and none once it was billed again. */
+const MARK = `
+  UPDATE usage_billed AS billed SET is_late = $4
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
   WHERE billed.item_id = one.item_id AND billed.period_start_at = one.start_at
-    AND billed.period_end_at = one.end_at AND billed.is_late`;
+    AND billed.period_end_at = one.end_at AND billed.is_late <> $4`;
 
 export interface BilledPeriod {
   readonly itemId: string;
@@ -51,13 +51,14 @@ export class UsageBilledRepository {
     await this.database.insertMany(UsageBilledEntity, rows);
   }
 
-  /** What was late of these periods is billed. */
-  async settle(periods: readonly BilledPeriod[]): Promise<void> {
+  /** Writes whether the next invoice is to look at the usage of these periods again. */
+  async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(SETTLE, [
+    await this.database.query(MARK, [
       periods.map(({ itemId }) => itemId),
       periods.map(({ startAt }) => startAt),
       periods.map(({ endAt }) => endAt),
+      isLate,
     ]);
   }
 }

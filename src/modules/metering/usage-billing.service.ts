@@ -7,7 +7,11 @@ import { newId } from '../../platform/ids';
 import type { Group } from './domain/group-usage';
 import type { Meter } from './domain/meter';
 import { UsageStreams } from './store/usage-streams';
-import { type LateUsage, UsageBilledRepository } from './usage-billed.repository';
+import {
+  type BilledPeriod,
+  type LateUsage,
+  UsageBilledRepository,
+} from './usage-billed.repository';
 
 /** Of a quantity that has no end as a decimal; its exact value is with the line. */
 const DIGITS_KEPT = 18;
@@ -53,13 +57,19 @@ export class UsageBillingService {
     return this.billed.late(subscriptionIds);
   }
 
+  /** Has the next invoice look at periods again: what it finds changed since they were billed, it bills as late. */
+  async reopen(periods: readonly BilledPeriod[]): Promise<void> {
+    await this.billed.mark(periods, true);
+  }
+
   /** Writes what is billed, in the transaction of its invoice and of `hold`; what was late of it is billed with it. */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (bills.length === 0) return;
     const names = bills.map(({ customerId, meter: { eventName } }) => ({ customerId, eventName }));
     const streams = await this.streams.hold(names, () => true, 'wait');
-    await this.billed.settle(bills.map(({ itemId, period }) => ({ itemId, ...period })));
+    const periods = bills.map(({ itemId, period }) => ({ itemId, ...period }));
+    await this.billed.mark(periods, false);
     await this.billed.insertAll(
       bills.flatMap((bill, index) => {
         const stream = streams[index] ?? 'busy';
