@@ -117,6 +117,17 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
+  it('an end at the instant of the start earns what was billed', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(3_000));
+    await story.tell(id, 'cancel', { when: 'now' });
+    const { body } = await engine.http.get(`/v1/ledger/accounts?customer_id=${story.customerId}`);
+    const { data } = body as { data: { account: string; balance: string }[] };
+    const deferred = data.filter(({ account }) => account === 'deferred_revenue');
+    expect(deferred).toMatchObject([{ balance: '0' }]);
+    await story.verify();
+  });
+
   it('a pause over the end of a period bills no further one, and resuming begins one', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.planOf([

@@ -152,6 +152,40 @@ describe('void invoices that are issued anew', () => {
     await story.verify();
   });
 
+  it('are revenue at once where their subscription has ended without credit, and refused with it', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.plan(3_100));
+    const other = await story.subscribe(await story.plan(3_100));
+    const [first, second] = await story.invoices();
+    await voidIt(first?.id);
+    await voidIt(second?.id);
+    await story.advance('2026-03-11T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now' });
+    await story.tell(other.id, 'cancel', { when: 'now', credit_unused: true });
+    // Nothing was credited, so that all of March is owed.
+    const { status, body: again } = await reissue(first?.id);
+    expect(status).toBe(201);
+    expect(again.lines).toMatchObject([{ amount: 3_100, period_start: START, period_end: APRIL }]);
+    expect((await reissue(second?.id)).body).toMatchObject({ code: 'invoice_overtaken' });
+    expect(await balanceOf(story, 'deferred_revenue')).toBe('0');
+    expect(await balanceOf(story, 'revenue')).toBe('-3100');
+    await voidIt(again.id);
+    expect(await balanceOf(story, 'revenue')).toBe('0');
+    await story.verify();
+  });
+
+  it('are refused for what was changed before a subscription ended without credit', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.seats('100'), { quantity: '3' });
+    const [first] = await story.invoices();
+    await voidIt(first?.id);
+    await story.advance('2026-03-11T00:00:00.000Z');
+    await story.tell(id, 'change', { quantity: '5', when: 'now' });
+    await story.tell(id, 'cancel', { when: 'now' });
+    expect((await reissue(first?.id)).body).toMatchObject({ code: 'invoice_overtaken' });
+    await story.verify();
+  });
+
   it('for a period that is over are revenue at once', async () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.plan(1_000));

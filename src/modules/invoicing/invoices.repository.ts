@@ -36,11 +36,13 @@ const sumOf = (column: InvoiceSum): string => `
 const RELEASE = `
   WITH released AS (
     UPDATE invoice_line line SET is_released = true
-    FROM unnest($1::text[], $2::timestamptz[], $3::boolean[]) AS over (subscription_id, end_at, is_cut_short)
+    FROM unnest($1::text[], $2::timestamptz[], $3::text[]) AS over (subscription_id, end_at, ended_by)
       JOIN invoice ON invoice.subscription_id = over.subscription_id
     WHERE invoice.id = line.invoice_id AND invoice.status IN ('open', 'paid', 'uncollectible')
       AND line.is_in_advance AND NOT line.is_released AND (line.period_end_at <= over.end_at
-        OR over.is_cut_short AND (line.period_start_at < over.end_at OR line.kind = 'credit'))
+        OR over.ended_by = 'end'
+        OR over.ended_by = 'change' AND (line.period_start_at < over.end_at
+          OR line.kind = 'credit' OR line.credited > 0))
     RETURNING over.subscription_id, line.net - line.credited_net AS net)
   SELECT subscription_id, sum(net)::text AS net FROM released GROUP BY subscription_id`;
 
@@ -245,7 +247,7 @@ export class InvoicesRepository {
     const rows = await this.database.query<{ subscription_id: string; net: string }>(RELEASE, [
       over.map(({ subscriptionId }) => subscriptionId),
       over.map(({ endAt }) => endAt),
-      over.map(({ isCutShort }) => isCutShort),
+      over.map(({ end }) => end),
     ]);
     return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
   }

@@ -22,6 +22,7 @@ export class ReissuesService {
     const period = snapshot?.period ?? null;
     return {
       itemEnds: await this.subscriptions.itemEnds(lines.flatMap(({ itemId }) => itemId ?? [])),
+      hasEnded: (snapshot?.subscription.endedAt ?? null) !== null,
       earnedUntil: period === null ? null : period.isClosed ? period.endAt : period.startAt,
     };
   }

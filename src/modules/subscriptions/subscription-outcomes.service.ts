@@ -147,10 +147,10 @@ function givenUpOf({ before, after }: Applied): readonly string[] {
 
 function earnedOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
-  const { period, isCutShort } = earned;
+  const { period, end } = earned;
   const { id: subscriptionId, customerId, currency } = subscription;
   const { id, endAt } = period;
-  return [{ id, subscriptionId, customerId, currency, endAt, isCutShort }];
+  return [{ id, subscriptionId, customerId, currency, endAt, end }];
 }
 
 function orderOf({ subscription, billing }: Outcome): InvoiceOrder {

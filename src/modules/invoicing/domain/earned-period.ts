@@ -5,5 +5,6 @@ export interface EarnedPeriod {
   readonly customerId: string;
   readonly currency: string;
   readonly endAt: Date;
-  readonly isCutShort: boolean;
+  /** At its border, cut short by a change of the interval, or with its subscription, after which nothing comes. */
+  readonly end: 'border' | 'change' | 'end';
 }

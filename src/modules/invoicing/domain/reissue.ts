@@ -9,10 +9,12 @@ export interface Standing {
   readonly itemEnds: ReadonlyMap<string, Date>;
   /** Up to when what was billed in advance is earned; null where nothing is. */
   readonly earnedUntil: Date | null;
+  /** Whether nothing follows: what was billed in advance and is still owed is earned. */
+  readonly hasEnded: boolean;
 }
 
 /**
- * Whether something was changed or ended within a period that the invoice billed in advance: whatever did so found nothing
+ * Whether something was changed, or ended with credit, within a period that the invoice billed in advance: it found nothing
  * billed that it could credit, so that the whole price is owed no more.
  */
 export function isOvertaken({ lines }: Invoice, { itemEnds }: Standing): boolean {
@@ -32,7 +34,7 @@ export function isOvertaken({ lines }: Invoice, { itemEnds }: Standing): boolean
 export function reissueOf(
   voided: Invoice,
   billed: readonly InvoiceLine[],
-  { earnedUntil }: Standing,
+  { earnedUntil, hasEnded }: Standing,
   facts: BillingFacts,
   ids: NewIds,
   now: Date,
@@ -46,7 +48,7 @@ export function reissueOf(
     lines: [],
   };
   const isEarned = ({ period }: InvoiceLine): boolean =>
-    earnedUntil !== null && period !== null && period.endAt <= earnedUntil;
+    hasEnded || (earnedUntil !== null && period !== null && period.endAt <= earnedUntil);
   const lines = voided.lines.flatMap((line): InvoiceLine[] => {
     const id = ids.nextLineId();
     if (line.kind !== 'credit') {

@@ -134,7 +134,7 @@ function decideIntervalChange(snapshot: Snapshot, offer: Offer, now: Date, ids: 
         ...advanceCharges(subscription, added, opened),
       ],
     },
-    earned: { period: closed, isCutShort: true },
+    earned: { period: closed, end: 'change' },
     facts: ['updated'],
   });
 }

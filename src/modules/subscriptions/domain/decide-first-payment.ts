@@ -42,7 +42,7 @@ export function decideGiveUp(
     {
       itemsEnded: items.filter(holdsBeyond(at)).map(({ id }) => endedItem(id, at)),
       periodChanged: closed,
-      earned: { period: closed, isCutShort: true },
+      earned: { period: closed, end: 'end' },
       facts: [status === 'canceled' ? 'canceled' : 'expired'],
     },
   );

@@ -120,7 +120,7 @@ function decideRenewal(snapshot: Snapshot, period: SubscriptionPeriod, ids: NewI
       {
         periodChanged: closed,
         billing: renewalBilling(spanOf(period), at, arrears),
-        earned: { period: closed, isCutShort: false },
+        earned: { period: closed, end: 'border' },
       },
     );
   }
@@ -150,7 +150,7 @@ function decideRenewal(snapshot: Snapshot, period: SubscriptionPeriod, ids: NewI
       ...arrears,
       ...advance,
     ]),
-    earned: { period: closed, isCutShort: false },
+    earned: { period: closed, end: 'border' },
     facts: [
       period.isTrial ? 'activated' : 'renewed',
       ...(change === null ? [] : ['updated' as const]),
@@ -174,6 +174,7 @@ export function decideEnd(
       : [];
   const closed = closes ? { ...period, endAt: at, isClosed: true } : null;
   const lines = [...arrears, ...credits];
+  const paidUntil = creditUnused ? at : paidUntilOf(period, at);
   return outcomeOf(
     {
       ...before,
@@ -187,9 +188,10 @@ export function decideEnd(
       nextBillingAt: null,
     },
     {
-      itemsEnded: items
-        .filter(holdsBeyond(at))
-        .map(({ id, startAt }) => endedItem(id, startAt > at ? startAt : at)),
+      itemsEnded: items.filter(holdsBeyond(at)).map(({ id, startAt, price: { timing } }) => {
+        const endAt = timing === 'in_advance' ? paidUntil : at;
+        return endedItem(id, startAt > endAt ? startAt : endAt);
+      }),
       periodChanged: closed,
       settled:
         pending === null
@@ -204,10 +206,15 @@ export function decideEnd(
               renewsAt: end === 'border' ? at : null,
               lines,
             },
-      earned: closed === null ? null : { period: closed, isCutShort: end === 'termination' },
+      earned: closed === null ? null : { period: closed, end: 'end' },
       facts: ['canceled'],
     },
   );
+}
+
+/** Until when prices in advance stay billed where nothing is credited: to the end of a period that ends early. */
+function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
+  return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
 /** The end of a subscription whose customer is gone: nobody is billed. */

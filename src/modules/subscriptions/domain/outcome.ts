@@ -78,8 +78,11 @@ export interface Outcome {
   readonly scheduled: ScheduledChange | null;
   readonly settled: { readonly id: string; readonly status: ScheduledStatus } | null;
   readonly billing: Billing | null;
-  /** The period whose revenue is earned with this, and whether it was cut short. */
-  readonly earned: { readonly period: SubscriptionPeriod; readonly isCutShort: boolean } | null;
+  /** The period whose revenue is earned with this, and how it came to its end. */
+  readonly earned: {
+    readonly period: SubscriptionPeriod;
+    readonly end: 'border' | 'change' | 'end';
+  } | null;
   readonly facts: readonly SubscriptionFact[];
 }
 
@@ -107,7 +110,8 @@ export function outcomeOf(
 /** Whether a decision takes back of what was billed in advance: then that has to be billed, and is no draft any more. */
 export function takesBack({ billing, earned }: Outcome): boolean {
   return (
-    earned?.isCutShort === true || billing?.lines.some(({ kind }) => kind === 'credit') === true
+    (earned !== null && earned.period.endAt < earned.period.fullEndAt) ||
+    billing?.lines.some(({ kind }) => kind === 'credit') === true
   );
 }
 
