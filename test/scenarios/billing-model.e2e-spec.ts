@@ -4,6 +4,7 @@ import {
   ADDONS,
   COUPONS,
   CURRENCIES,
+  METER,
   type ModelPrice,
   PLANS,
   TAX_RATES,
@@ -12,6 +13,7 @@ import {
 } from '../support/reference/catalog';
 import { billingCommands, firstCommand, type EngineUnderTest } from '../support/reference/commands';
 import { assertAgreement } from '../support/reference/agreement';
+import type { BilledLine } from '../support/reference/line';
 import { Reference } from '../support/reference/model';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -46,6 +48,7 @@ describe('the billing model', () => {
   const addonIds = new Map<string, readonly string[]>();
   const couponCodes = new Map<string, readonly string[]>();
   let taxRateIds: readonly string[] = [];
+  let meterId = '';
 
   const create = async (path: string, body: object): Promise<{ id: string; code: string }> => {
     const answer = await engine.http.post(path).send(body);
@@ -68,6 +71,10 @@ describe('the billing model', () => {
       TAX_RATES,
       async (rate) => (await create('/v1/tax-rates', { name: 'Tax', ...rate })).id,
     );
+    const { key, eventName: event_name, valueProperty: value_property } = METER;
+    const meter = { key, event_name, aggregation: 'sum', value_property };
+    meterId = (await create('/v1/meters', meter)).id;
+    const termsOf = (price: ModelPrice): object => priceTerms(price, meterId);
     for (const currency of CURRENCIES) {
       const plans = await inOrder(PLANS, ({ name, interval, proration, prices }) =>
         create('/v1/plans', {
@@ -132,6 +139,7 @@ describe('the billing model', () => {
       subscriptionIds: [],
       customerId: customer.id,
       clockId: clock.id,
+      meterId,
       planId: (plan) => planIds.get(currency)?.[plan] ?? '',
       addonId: (addon) => addonIds.get(currency)?.[addon] ?? '',
       couponCode: (coupon) => couponCodes.get(currency)?.[coupon] ?? '',
@@ -177,7 +185,7 @@ describe('the billing model', () => {
             await assertAgreement(engine, real, model);
             for (const { lines, isReissued } of model.invoices) {
               if (isReissued) reissues += 1;
-              for (const { type } of lines) tally.set(type, (tally.get(type) ?? 0) + 1);
+              for (const line of lines) tally.set(kindOf(line), (tally.get(kindOf(line)) ?? 0) + 1);
             }
           },
         ),
@@ -197,8 +205,26 @@ describe('the billing model', () => {
   );
 });
 
-function termsOf({ amount, ...price }: ModelPrice): object {
-  return price.model === 'flat'
-    ? { ...price, amount: Number(amount) }
-    : { ...price, unit_amount: amount };
+function priceTerms({ amount, tiers, isMetered, ...price }: ModelPrice, meterId: string): object {
+  const shown = { ...price, ...(isMetered ? { meter_id: meterId } : {}) };
+  switch (price.model) {
+    case 'flat':
+      return { ...shown, amount: Number(amount) };
+    case 'per_unit':
+      return { ...shown, unit_amount: amount };
+    case 'graduated':
+      return {
+        ...shown,
+        tiers: tiers?.map(({ upTo, amount: unit_amount, flat }) => ({
+          up_to: upTo === null ? null : String(upTo),
+          unit_amount,
+          flat_amount: Number(flat),
+        })),
+      };
+  }
+}
+
+/** Of a line: what there have to be many of, for the agreement to say something. */
+function kindOf({ type, amount, isLate }: BilledLine): string {
+  return isLate ? `late ${amount < 0n ? 'credit' : 'usage'}` : type;
 }

@@ -2,7 +2,8 @@ import { verifyLedger } from '../ledger';
 import type { Invoice } from '../story';
 import { eventsOf, type TestApp } from '../test-app';
 import type { EngineUnderTest } from './commands';
-import type { BilledLine, ReferenceInvoice } from './bill';
+import type { ReferenceInvoice } from './bill';
+import type { BilledLine } from './line';
 import type { Reference } from './model';
 
 /** What has to hold at the end of a sequence, of the engine alone and beside the reference. */
@@ -18,6 +19,8 @@ export async function assertAgreement(
   );
   await assertPeriods(engine, real, model);
   await assertNumbers(engine);
+  await assertProof(engine, real, model);
+  await assertEarned(engine, real, model);
   expect(await verifyLedger(engine)).toMatchObject({ ok: true });
   await assertEvents(engine, real, model, invoices);
 }
@@ -131,6 +134,38 @@ async function assertNumbers(engine: TestApp): Promise<void> {
     numbers: invoices,
     last: `TEST-${String(invoices).padStart(6, '0')}`,
   });
+}
+
+/** What was used is billed, or waits for the next invoice. */
+async function assertProof(
+  engine: TestApp,
+  { customerId, meterId }: EngineUnderTest,
+  { usage: { events } }: Reference,
+): Promise<void> {
+  const query = `customer_id=${customerId}&from=2020-01-01T00:00:00Z&to=2040-01-01T00:00:00Z`;
+  const { body } = await engine.http.get(`/v1/meters/${meterId}/proof?${query}`);
+  const counted = events.filter(({ isVoid }) => !isVoid);
+  const billed = counted.filter(({ isBilled }) => isBilled).length;
+  expect(body).toMatchObject({
+    accepted: events.length,
+    voided: events.length - counted.length,
+    counted: counted.length,
+    billed,
+    pending: counted.length - billed,
+  });
+}
+
+/** Where nothing is to come, nothing is still to be earned. */
+async function assertEarned(
+  engine: TestApp,
+  { customerId }: EngineUnderTest,
+  { subscriptions }: Reference,
+): Promise<void> {
+  if (subscriptions.some(({ status }) => status !== 'canceled')) return;
+  const { body } = await engine.http.get(`/v1/ledger/accounts?customer_id=${customerId}`);
+  const { data } = body as { data: readonly { account: string; balance: string }[] };
+  const deferred = data.filter(({ account }) => account === 'deferred_revenue');
+  expect(deferred.filter(({ balance }) => balance !== '0')).toEqual([]);
 }
 
 async function assertEvents(

@@ -1,5 +1,6 @@
 import { COUPONS, type ModelCoupon, TAX_RATES } from './catalog';
-import { type Fraction, fraction, fromDecimal, rounded, split, sum, times } from './money';
+import type { BilledLine } from './line';
+import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 
 /** What is taken off, taxed and paid from credit, as the rules say it; all in minor units. */
 
@@ -10,26 +11,6 @@ export interface Redemption {
   /** Of an amount that lasts once. */
   left: bigint;
   isOver: boolean;
-}
-
-/** A line that can be credited later. */
-export interface BilledLine {
-  readonly type: 'recurring' | 'proration' | 'credit';
-  readonly full: Fraction;
-  readonly from: number;
-  readonly to: number;
-  readonly fullFrom: number;
-  readonly fullTo: number;
-  readonly unit: 'day' | 'second';
-  /** Of the full period. */
-  readonly part: Fraction;
-  readonly amount: bigint;
-  discount: bigint;
-  credited: bigint;
-  /** What is billed in advance, for as long as it is: until when it is sold, and what counts as billed for it. */
-  readonly item: { readonly to: number; billed: BilledLine[] } | null;
-  /** Of a credit: the line it takes back. */
-  readonly takesBack: BilledLine | null;
 }
 
 export interface ReferenceInvoice {
@@ -115,8 +96,4 @@ function taxOf(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
       .filter(({ inclusive }) => !inclusive)
       .map(({ percentage }) => rounded(times(fraction(base, 100n), fromDecimal(percentage)))),
   );
-}
-
-export function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

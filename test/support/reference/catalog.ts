@@ -3,10 +3,24 @@ import type { Interval } from './calendar';
 /** What the billing model sells, in each currency: the same to the engine and to the reference. */
 export interface ModelPrice {
   readonly name: string;
-  readonly model: 'flat' | 'per_unit';
+  readonly model: 'flat' | 'per_unit' | 'graduated';
   readonly timing: 'in_advance' | 'in_arrears';
-  /** Minor units, of one unit where there are units; decimal string. */
+  /** Minor units, of one unit where there are units; decimal string, empty where tiers say it. */
   readonly amount: string;
+  readonly tiers?: readonly ModelTier[];
+  /** Whether the units are those of the one meter. */
+  readonly isMetered?: boolean;
+}
+
+/** The units above one bound, up to another. */
+export interface ModelTier {
+  readonly above: bigint;
+  /** Null: all. */
+  readonly upTo: bigint | null;
+  /** Minor units of each, decimal string. */
+  readonly amount: string;
+  /** Minor units, due once the tier is reached; the first one always is. */
+  readonly flat: bigint;
 }
 
 export interface ModelPlan {
@@ -50,6 +64,16 @@ const seats = (amount: string, timing: ModelPrice['timing'] = 'in_advance'): Mod
   amount,
 });
 
+const calls = (terms: Pick<ModelPrice, 'model' | 'amount' | 'tiers'>): ModelPrice => ({
+  name: 'Calls',
+  timing: 'in_arrears',
+  isMetered: true,
+  ...terms,
+});
+
+/** It adds up a number of each event. */
+export const METER = { key: 'calls', eventName: 'call', valueProperty: 'calls' } as const;
+
 export const PLANS: readonly ModelPlan[] = [
   { name: 'flat', interval: 'month', proration: 'day', prices: [flat('3100')] },
   { name: 'seats', interval: 'month', proration: 'day', prices: [seats('333.5')] },
@@ -80,11 +104,34 @@ export const PLANS: readonly ModelPlan[] = [
     proration: 'none',
     prices: [seats('610'), seats('38.25', 'in_arrears')],
   },
+  {
+    name: 'metered',
+    interval: 'month',
+    proration: 'day',
+    prices: [flat('800'), calls({ model: 'per_unit', amount: '7.125' })],
+  },
+  {
+    name: 'tiered',
+    interval: 'week',
+    proration: 'second',
+    prices: [
+      calls({
+        model: 'graduated',
+        amount: '',
+        tiers: [
+          { above: 0n, upTo: 20n, amount: '0', flat: 150n },
+          { above: 20n, upTo: 50n, amount: '3.33', flat: 0n },
+          { above: 50n, upTo: null, amount: '1.5', flat: 75n },
+        ],
+      }),
+    ],
+  },
 ];
 
 export const ADDONS: readonly ModelAddon[] = [
   { name: 'storage', prices: [seats('45.5')] },
   { name: 'support', prices: [flat('1201'), seats('12.25', 'in_arrears')] },
+  { name: 'calls', prices: [calls({ model: 'per_unit', amount: '0.75' })] },
 ];
 
 export const COUPONS: readonly ModelCoupon[] = [

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { ADDONS, COUPONS, PLANS } from './catalog';
+import { ADDONS, COUPONS, METER, PLANS } from './catalog';
 import type { Terms } from './items';
 import type { Reference, ReferenceSubscription } from './model';
 
@@ -9,6 +9,7 @@ export interface EngineUnderTest {
   readonly subscriptionIds: string[];
   readonly customerId: string;
   readonly clockId: string;
+  readonly meterId: string;
   /** In the customer's currency. */
   planId(plan: number): string;
   addonId(addon: number): string;
@@ -271,6 +272,67 @@ class OnInvoice implements BillingCommand {
   }
 }
 
+interface Reported {
+  readonly tenths: number;
+  /** Ago, or to come where that is negative. */
+  readonly seconds: number;
+}
+
+/** Reports usage, a few events in one request. */
+class Report implements BillingCommand {
+  constructor(private readonly reported: readonly Reported[]) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const events = this.reported.map(({ tenths, seconds }) => {
+      const at = model.now - seconds * 1_000;
+      model.usage.report(at, BigInt(tenths));
+      return {
+        idempotency_key: usageKey(engine, model.usage.events.length - 1),
+        customer_id: engine.customerId,
+        event_name: METER.eventName,
+        timestamp: new Date(at).toISOString(),
+        properties: { [METER.valueProperty]: tenths / 10 },
+      };
+    });
+    const answer = await engine.post('/v1/usage-events', { events });
+    expect(answer.body).toEqual({ accepted: events.length, duplicates: 0, rejected: [] });
+  }
+
+  toString(): string {
+    const told = this.reported.map(({ tenths, seconds }) => `${tenths / 10}, ${seconds} s ago`);
+    return `report(${told.join('; ')})`;
+  }
+}
+
+class VoidUsage implements BillingCommand {
+  constructor(private readonly pick: number) {}
+
+  check({ usage }: Readonly<Reference>): boolean {
+    return usage.events.length > 0;
+  }
+
+  async run({ usage }: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.pick % usage.events.length;
+    const event = usage.events[place];
+    if (event !== undefined) usage.void(event);
+    const key = usageKey(engine, place);
+    const answer = await engine.post('/v1/usage-events/void', { idempotency_key: key });
+    expect(answer).toMatchObject({ status: 200, body: { idempotency_key: key } });
+  }
+
+  toString(): string {
+    return `void usage(${this.pick})`;
+  }
+}
+
+function usageKey({ customerId }: EngineUnderTest, place: number): string {
+  return `${customerId}-${place}`;
+}
+
 /** Moves the clock by seconds, or to what falls due next: a second short of it, onto it or past it. */
 class Advance implements BillingCommand {
   constructor(
@@ -308,7 +370,7 @@ const quantity = fc.integer({ min: 1, max: 12 });
 
 /** How many of each add-on: most often none. */
 const addons: fc.Arbitrary<Addons> = fc
-  .tuple(...ADDONS.map(() => fc.constantFrom(0, 0, 1, 2, 5)))
+  .tuple(...ADDONS.map(() => fc.constantFrom(0, 0, 1, 3)))
   .map((quantities) =>
     quantities.flatMap((count, addon) => (count === 0 ? [] : [{ addon, quantity: count }])),
   );
@@ -354,6 +416,22 @@ const onInvoice = fc
   .tuple(fc.nat({ max: 20 }), fc.constantFrom('void' as const, 'reissue' as const))
   .map((terms) => new OnInvoice(...terms));
 
+/** Of today, of the weeks before, and a little of what is to come. */
+const seconds = fc.oneof(
+  fc.integer({ min: 0, max: 24 * HOUR_S }),
+  fc.integer({ min: 0, max: 35 * 24 * HOUR_S }),
+  fc.integer({ min: -12 * HOUR_S, max: 0 }),
+);
+
+const report = fc
+  .array(fc.record({ tenths: fc.integer({ min: 1, max: 400 }), seconds }), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((reported) => new Report(reported));
+
+const voidUsage = fc.nat({ max: 20 }).map((place) => new VoidUsage(place));
+
 const by = (most: number): fc.Arbitrary<BillingCommand> =>
   fc.integer({ min: 1, max: most }).map((seconds) => new Advance(seconds, 'by'));
 
@@ -367,7 +445,9 @@ const advance = fc.oneof(
 export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
 
 export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
-  const any = [subscribe, change, change, change, change, cancel, plain, plain, redeem, onInvoice];
+  const changes = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
+  const usage = [report, report, report, voidUsage, voidUsage];
+  const any = [...changes, ...usage, onInvoice, onInvoice];
   const moves = [advance, advance, advance, advance];
   return fc.commands([...any, ...moves], { maxCommands: most, size: 'max' });
 }

@@ -1,5 +1,5 @@
-import type { BilledLine } from './bill';
 import { ADDONS, type ModelPlan, type ModelPrice, PLANS } from './catalog';
+import type { BilledLine } from './line';
 
 /** What subscriptions of the reference are made of: prices, each with a quantity, for as long as they hold. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;
@@ -33,7 +33,7 @@ export function itemsOf(terms: Terms, from: number): Item[] {
   ].flatMap((one) => one.prices.map((price) => ({ price, quantity: one.quantity })));
   return sold.map(({ price, quantity }) => ({
     price,
-    quantity: price.model === 'flat' ? 1 : quantity,
+    quantity: price.model === 'flat' || price.isMetered ? 1 : quantity,
     proration,
     from,
     to: FOREVER,
@@ -71,6 +71,10 @@ export function planOf({ plan }: Terms): ModelPlan {
   const found = PLANS[plan];
   if (found === undefined) throw new Error(`There is no plan ${plan}.`);
   return found;
+}
+
+export function isInAdvance({ price }: Item): boolean {
+  return price.timing === 'in_advance';
 }
 
 /** What parts are measured in; also where a caller wants them of a plan that has none. */

@@ -1,8 +1,9 @@
-import { type BilledLine, bill, couponOf, least, type Payer, type ReferenceInvoice } from './bill';
+import { bill, couponOf, type Payer, type ReferenceInvoice } from './bill';
 import type { Redemption } from './bill';
 import { afterDays, afterIntervals, datesBetween, secondsBetween } from './calendar';
 import {
   FOREVER,
+  isInAdvance,
   isWholeOnly,
   type Item,
   itemsOf,
@@ -11,13 +12,18 @@ import {
   type Terms,
   unitOf,
 } from './items';
-import { fraction, fromDecimal, rounded, times } from './money';
+import type { BilledLine } from './line';
+import { fraction, fromDecimal, least, rounded, times } from './money';
+import { Usage } from './usage';
 
 /**
  * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
  * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
  */
 const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
+
+/** What an invoice is about: for each price the lines it gives, which may be none. */
+type Bills = readonly (readonly BilledLine[])[];
 
 interface RunningPeriod {
   readonly from: number;
@@ -51,6 +57,7 @@ export interface ReferenceSubscription {
 export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
+  readonly usage = new Usage();
 
   constructor(
     public now: number,
@@ -131,23 +138,24 @@ export class Reference {
     if (period.isTrial) {
       swap(subscription, terms, now);
     } else if (!isSame) {
-      const lines = this.arrears(subscription, now, false);
-      lines.push(...this.credits(this.held(subscription), true, false));
+      const bills = [
+        ...this.arrears(subscription, now, false),
+        ...this.credits(this.held(subscription), true, false),
+      ];
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
       for (const item of subscription.items) item.to = Math.min(item.to, now);
       subscription.items.push(...itemsOf(terms, now));
       subscription.terms = terms;
       subscription.anchor = now;
-      this.open(subscription, true, 'change', lines);
+      this.open(subscription, true, 'change', bills);
     } else if (prorates) {
       const { ended, added } = swap(subscription, terms, now);
-      const lines = this.credits(ended, true, false);
-      for (const item of added.filter(({ price }) => price.timing === 'in_advance')) {
+      const charges = added.filter(isInAdvance).map((item) => {
         const part = this.part(item, now, period.to, period, false);
-        lines.push(...chargeOf(item, 'proration', now, period, part));
-      }
-      this.bill(subscription, 'change', lines);
+        return chargeOf(item, 'proration', now, period, part);
+      });
+      this.bill(subscription, 'change', [...this.credits(ended, true, false), ...charges]);
     } else {
       swap(subscription, terms, period.to);
     }
@@ -218,6 +226,7 @@ export class Reference {
     invoice.status = 'void';
     this.payer.balance += invoice.creditApplied;
     for (const line of invoice.lines) {
+      line.isVoid = true;
       if (line.takesBack !== null) line.takesBack.credited += line.amount;
       if (line.item !== null) line.item.billed = line.item.billed.filter((one) => one !== line);
     }
@@ -231,18 +240,19 @@ export class Reference {
     );
     const again = lines.flatMap((line) => {
       const from = line.takesBack;
-      if (from === null) return [{ ...line, discount: 0n, credited: 0n }];
+      if (from === null) return [{ ...line, discount: 0n, credited: 0n, isVoid: false }];
       const isBilled = line.item?.billed.includes(from) ?? false;
       const held = isBilled ? from.amount - from.discount - from.credited : 0n;
       const amount = least(rounded(times(line.full, line.part)), held);
-      return amount === 0n ? [] : [{ ...line, amount: -amount }];
+      return amount === 0n ? [] : [{ ...line, amount: -amount, isVoid: false }];
     });
     if (isOvertaken || again.length === 0) return 'invoice_overtaken';
     for (const line of again) {
       if (line.takesBack !== null) line.takesBack.credited -= line.amount;
       else line.item?.billed.push(line);
     }
-    this.bill(this.subscription(subscription), reason, again);
+    this.usage.billAgain(lines, again);
+    this.issue(this.subscription(subscription), reason, again);
     this.invoice(place).isReissued = true;
     return null;
   }
@@ -280,10 +290,10 @@ export class Reference {
       subscription.events.push('trial_ending');
       return;
     }
-    const lines = this.arrears(subscription, this.now, false);
+    const bills = this.arrears(subscription, this.now, false);
     period.isOver = true;
     if (subscription.status === 'paused') {
-      this.bill(subscription, 'renewal', lines);
+      this.bill(subscription, 'renewal', bills);
       return;
     }
     const { interval } = planOf(subscription.terms);
@@ -296,7 +306,7 @@ export class Reference {
     subscription.status = 'active';
     subscription.events.push(period.isTrial ? 'activated' : 'renewed');
     if (pending?.kind === 'change') subscription.events.push('updated');
-    this.open(subscription, isAnew, 'renewal', lines);
+    this.open(subscription, isAnew, 'renewal', bills);
   }
 
   /** Begins a period, and bills what is paid in advance for it after what is due already. */
@@ -304,7 +314,7 @@ export class Reference {
     subscription: ReferenceSubscription,
     isAnew: boolean,
     reason: string,
-    due: readonly BilledLine[],
+    due: Bills,
   ): void {
     const { anchor, mode, terms } = subscription;
     const index = isAnew ? 0 : subscription.period.index + 1;
@@ -316,42 +326,45 @@ export class Reference {
     const period = { from, to: borderAt(index + 1), fullFrom, index, isTrial: false };
     subscription.period = { ...period, isOver: false, tellsAt: null };
     subscription.spans.push(subscription.period);
-    const lines = [...due];
-    for (const item of subscription.items) {
-      const holds = item.from <= from && item.to > from;
-      if (item.price.timing !== 'in_advance' || !holds) continue;
-      const part =
-        from === fullFrom || isWholeOnly(item)
-          ? fraction(1n)
-          : this.part(item, from, period.to, period, false);
-      lines.push(...chargeOf(item, 'recurring', from, period, part));
-    }
-    this.bill(subscription, reason, lines);
+    const begun = subscription.items
+      .filter((item) => isInAdvance(item) && item.from <= from && item.to > from)
+      .map((item) => {
+        const part =
+          from === fullFrom || isWholeOnly(item)
+            ? fraction(1n)
+            : this.part(item, from, period.to, period, false);
+        return chargeOf(item, 'recurring', from, period, part);
+      });
+    this.bill(subscription, reason, [...due, ...begun]);
   }
 
   private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
     const { period } = subscription;
-    const lines: BilledLine[] = [];
+    // What was paid in advance and is not credited stays billed to the end of its period.
+    const paidUntil = credits || period.isTrial ? this.now : Math.max(period.to, this.now);
+    const bills: (readonly BilledLine[])[] = [];
     if (!period.isOver) {
-      lines.push(...this.arrears(subscription, this.now, isTermination));
+      bills.push(...this.arrears(subscription, this.now, isTermination));
       const isCredited = credits && isTermination && !period.isTrial;
-      lines.push(...this.credits(this.held(subscription), isCredited, true));
+      bills.push(...this.credits(this.held(subscription), isCredited, true));
       cut(subscription, this.now);
     }
     subscription.status = 'canceled';
     subscription.pending = null;
     subscription.events.push('canceled');
-    this.bill(subscription, 'end', lines);
-    for (const item of subscription.items) item.to = Math.min(item.to, this.now);
+    this.bill(subscription, 'end', bills);
+    for (const item of subscription.items) {
+      item.to = Math.min(item.to, isInAdvance(item) ? paidUntil : this.now);
+    }
     for (const redemption of subscription.redemptions) redemption.isOver = true;
   }
 
   /** What a period bills when it is over, a line for each part. */
   private arrears(
-    { items, period }: ReferenceSubscription,
+    { index, items, period }: ReferenceSubscription,
     at: number,
     isTermination: boolean,
-  ): BilledLine[] {
+  ): Bills {
     if (period.isTrial || period.isOver) return [];
     return items
       .filter(({ price }) => price.timing === 'in_arrears')
@@ -361,11 +374,14 @@ export class Reference {
         const to = holdsOn ? at : item.to;
         const isLastDay = isTermination && holdsOn;
         if (from > to || (from === to && !isLastDay)) return [];
+        if (item.price.isMetered) {
+          return from === to ? [] : [this.usage.bill(index, item.price, from, to)];
+        }
         const isToTheEnd = holdsOn || to === period.to;
         const isWhole =
           (from === period.fullFrom && to === period.to) || (isWholeOnly(item) && isToTheEnd);
         const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
-        return chargeOf(item, 'recurring', from, { ...period, to }, part, period.to);
+        return [chargeOf(item, 'recurring', from, { ...period, to }, part, period.to)];
       });
   }
 
@@ -373,9 +389,9 @@ export class Reference {
     return items.filter(({ to }) => to > this.now);
   }
 
-  private credits(items: readonly Item[], credits: boolean, isEnd: boolean): BilledLine[] {
+  private credits(items: readonly Item[], credits: boolean, isEnd: boolean): Bills {
     if (!credits) return [];
-    return items.flatMap((item) =>
+    return items.filter(isInAdvance).map((item) =>
       item.billed
         .filter(({ to }) => to > this.now)
         .flatMap((line) => {
@@ -415,12 +431,17 @@ export class Reference {
     return unit === 'day' ? datesBetween(from, to, this.zone) : secondsBetween(from, to);
   }
 
-  private bill(
+  private bill(subscription: ReferenceSubscription, reason: string, bills: Bills): void {
+    if (bills.length === 0) return;
+    const lines = [...bills.flat(), ...this.usage.late(subscription.index)];
+    if (lines.length > 0) this.issue(subscription, reason, lines);
+  }
+
+  private issue(
     { index, redemptions }: ReferenceSubscription,
     reason: string,
     lines: readonly BilledLine[],
   ): void {
-    if (lines.length === 0) return;
     this.invoices.push(bill(index, reason, lines, redemptions, this.payer, this.now));
   }
 }
@@ -464,9 +485,12 @@ function chargeOf(
     amount: rounded(times(full, part)),
     discount: 0n,
     credited: 0n,
-    item: price.timing === 'in_advance' ? item : null,
+    item: isInAdvance(item) ? item : null,
     takesBack: null,
+    usage: null,
+    isLate: false,
+    isVoid: false,
   };
-  if (price.timing === 'in_advance') item.billed.push(line);
+  if (isInAdvance(item)) item.billed.push(line);
   return [line];
 }

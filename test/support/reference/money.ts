@@ -18,6 +18,13 @@ export function times(one: Fraction, other: Fraction): Fraction {
   return { over: one.over * other.over, under: one.under * other.under };
 }
 
+export function plus(one: Fraction, other: Fraction): Fraction {
+  return {
+    over: one.over * other.under + other.over * one.under,
+    under: one.under * other.under,
+  };
+}
+
 /** Half away from zero. */
 export function rounded({ over, under }: Fraction): bigint {
   const magnitude = over < 0n ? -over : over;
@@ -27,6 +34,10 @@ export function rounded({ over, under }: Fraction): bigint {
 
 export function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
+}
+
+export function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }
 
 /** A whole in parts by weight, the units left over to those that lost most, then to the first. */
