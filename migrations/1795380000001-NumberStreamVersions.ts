@@ -8,8 +8,8 @@ const FOLLOWED = [
 ] as const;
 
 /** What appends may know of a stream without asking holds for one version of it. */
-export class NumberStreamVersions1795360000001 implements MigrationInterface {
-  readonly name = 'NumberStreamVersions1795360000001';
+export class NumberStreamVersions1795380000001 implements MigrationInterface {
+  readonly name = 'NumberStreamVersions1795380000001';
 
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
