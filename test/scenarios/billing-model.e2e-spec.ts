@@ -162,6 +162,7 @@ describe('the billing model', () => {
     async () => {
       process.stdout.write(`billing model: ${SEQUENCES} sequences, SEED=${SEED}\n`);
       const tally = new Map<string, number>();
+      const told = new Map<string, number>();
       let commandsTold = 0;
       let reissues = 0;
       await fc.assert(
@@ -183,6 +184,9 @@ describe('the billing model', () => {
             await first.run(model, real);
             await fc.asyncModelRun(() => ({ model, real }), commands);
             await assertAgreement(engine, real, model);
+            for (const { events } of [...model.subscriptions, ...model.invoices]) {
+              for (const event of events) told.set(event, (told.get(event) ?? 0) + 1);
+            }
             for (const { lines, isReissued } of model.invoices) {
               if (isReissued) reissues += 1;
               for (const line of lines) tally.set(kindOf(line), (tally.get(kindOf(line)) ?? 0) + 1);
@@ -196,9 +200,11 @@ describe('the billing model', () => {
           markInterruptAsFailure: true,
         },
       );
-      const lines = [...tally].map(([type, count]) => `${count} ${type}`).join(', ');
+      const shown = (counts: typeof tally): string =>
+        [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
       process.stdout.write(
-        `billing model: ${commandsTold} commands, lines agreed on: ${lines}; ${reissues} invoices issued anew\n`,
+        `billing model: ${commandsTold} commands, lines agreed on: ${shown(tally)}; ` +
+          `${reissues} invoices issued anew; events: ${shown(told)}\n`,
       );
     },
     TIME_LIMIT_MS + 60_000,

@@ -24,8 +24,15 @@ export interface ReferenceInvoice {
   readonly creditApplied: bigint;
   readonly creditedToBalance: bigint;
   readonly due: bigint;
+  readonly madeAt: number;
   status: 'open' | 'paid' | 'void';
   isReissued: boolean;
+  /** Automatic ones. */
+  attempts: number;
+  /** When it is charged next, or looked at once more; null: it waits. */
+  chargeAt: number | null;
+  overdueAt: number | null;
+  readonly events: string[];
 }
 
 export interface Payer {
@@ -55,8 +62,20 @@ export function bill(
   payer.balance += creditedToBalance - creditApplied;
   const due = total > 0n ? total - creditApplied : 0n;
   const amounts = { subtotal, discount, tax, total, creditApplied, creditedToBalance, due };
-  const status = due === 0n ? 'paid' : 'open';
-  return { subscription, reason, lines, ...amounts, status, isReissued: false };
+  const isPaid = due === 0n;
+  return {
+    subscription,
+    reason,
+    lines,
+    ...amounts,
+    madeAt: now,
+    status: isPaid ? 'paid' : 'open',
+    isReissued: false,
+    attempts: 0,
+    chargeAt: isPaid ? null : now,
+    overdueAt: null,
+    events: ['created', 'finalized', ...(isPaid ? ['paid'] : [])],
+  };
 }
 
 function takeOff(lines: readonly BilledLine[], given: readonly Redemption[], now: number): void {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { ADDONS, COUPONS, METER, PLANS } from './catalog';
+import type { Card } from './collection';
 import type { Terms } from './items';
-import type { Reference, ReferenceSubscription } from './model';
+import type { Reference } from './model';
+import type { ReferenceSubscription } from './subscription';
 
 /** The engine, as a sequence of commands sees it: one customer on a test clock of its own. */
 export interface EngineUnderTest {
@@ -238,6 +240,59 @@ class Redeem extends OnSubscription {
   }
 }
 
+/** Another default payment method. */
+class TakeCard implements BillingCommand {
+  constructor(private readonly card: Card) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    model.collection.take(this.card, model.now);
+    const path = `/v1/customers/${engine.customerId}/payment-methods`;
+    const method = { provider: 'sandbox', token: TOKENS[this.card], is_default: true };
+    expect(await engine.post(path, method)).toMatchObject({ status: 201 });
+  }
+
+  toString(): string {
+    return `a ${this.card} card`;
+  }
+}
+
+/** Pays an open invoice by hand, or tries to. */
+class Pay implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly card: Card,
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return this.place(model) !== null;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.place(model) ?? 0;
+    const id = await engine.invoiceId(place);
+    model.collection.pay(model.invoice(place), this.card, model.now);
+    const method = { payment_method_id: TOKENS[this.card] };
+    const answer = await engine.post(`/v1/invoices/${id}/pay`, method);
+    const status = this.card === 'good' ? 'succeeded' : 'failed';
+    expect(answer).toMatchObject({ status: 201, body: { invoice_id: id, status } });
+  }
+
+  private place({ invoices }: Readonly<Reference>): number | null {
+    const open = invoices.flatMap(({ status }, place) => (status === 'open' ? [place] : []));
+    return open[this.pick % Math.max(1, open.length)] ?? null;
+  }
+
+  toString(): string {
+    return `pay(${this.pick}, with a ${this.card} card)`;
+  }
+}
+
+const TOKENS = { good: 'pm_sandbox_ok', bad: 'pm_sandbox_declined' } as const;
+
 /** Voids an open invoice, or issues one anew that is void. */
 class OnInvoice implements BillingCommand {
   constructor(
@@ -364,7 +419,12 @@ class Advance implements BillingCommand {
 
 const HOUR_S = 3_600;
 const pick = fc.nat({ max: MOST_SUBSCRIPTIONS - 1 });
-const plan = fc.nat({ max: PLANS.length - 1 });
+const metered = PLANS.flatMap(({ prices }, index) =>
+  prices.some(({ isMetered }) => isMetered) ? [index] : [],
+);
+const anyPlan = fc.nat({ max: PLANS.length - 1 });
+/** Usage has to be billed now and then to come late. */
+const plan = fc.oneof(anyPlan, anyPlan, fc.constantFrom(...metered));
 const coupon = fc.nat({ max: COUPONS.length - 1 });
 const quantity = fc.integer({ min: 1, max: 12 });
 
@@ -432,6 +492,10 @@ const report = fc
 
 const voidUsage = fc.nat({ max: 20 }).map((place) => new VoidUsage(place));
 
+const card = fc.constantFrom('good' as const, 'bad' as const, 'bad' as const);
+const takeCard = card.map((one) => new TakeCard(one));
+const pay = fc.tuple(fc.nat({ max: 20 }), card).map((terms) => new Pay(...terms));
+
 const by = (most: number): fc.Arbitrary<BillingCommand> =>
   fc.integer({ min: 1, max: most }).map((seconds) => new Advance(seconds, 'by'));
 
@@ -447,7 +511,7 @@ export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
 export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
   const changes = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
   const usage = [report, report, report, voidUsage, voidUsage];
-  const any = [...changes, ...usage, onInvoice, onInvoice];
+  const any = [...changes, ...usage, onInvoice, onInvoice, takeCard, pay];
   const moves = [advance, advance, advance, advance];
   return fc.commands([...any, ...moves], { maxCommands: most, size: 'max' });
 }

@@ -1,6 +1,6 @@
 import { bill, couponOf, type Payer, type ReferenceInvoice } from './bill';
-import type { Redemption } from './bill';
 import { afterDays, afterIntervals, datesBetween, secondsBetween } from './calendar';
+import { Collection } from './collection';
 import {
   FOREVER,
   isInAdvance,
@@ -14,6 +14,7 @@ import {
 } from './items';
 import type { BilledLine } from './line';
 import { fraction, fromDecimal, least, rounded, times } from './money';
+import type { ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
 
 /**
@@ -25,39 +26,11 @@ const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
 /** What an invoice is about: for each price the lines it gives, which may be none. */
 type Bills = readonly (readonly BilledLine[])[];
 
-interface RunningPeriod {
-  readonly from: number;
-  to: number;
-  readonly fullFrom: number;
-  readonly index: number;
-  readonly isTrial: boolean;
-  isOver: boolean;
-  /** When it is to be told that a trial ends; null once it was. */
-  tellsAt: number | null;
-}
-
-type Pending =
-  | { readonly kind: 'cancel'; readonly at: number; readonly credits: boolean }
-  | { readonly kind: 'change'; readonly at: number; readonly terms: Terms };
-
-export interface ReferenceSubscription {
-  readonly index: number;
-  status: 'trialing' | 'active' | 'paused' | 'canceled';
-  terms: Terms;
-  readonly mode: 'anniversary' | 'calendar';
-  anchor: number;
-  items: Item[];
-  period: RunningPeriod;
-  pending: Pending | null;
-  readonly redemptions: Redemption[];
-  readonly events: string[];
-  readonly spans: { readonly from: number; to: number }[];
-}
-
 export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
   readonly usage = new Usage();
+  readonly collection = new Collection(this);
 
   constructor(
     public now: number,
@@ -124,7 +97,7 @@ export class Reference {
     prorates: boolean,
   ): string | null {
     const { status, period, pending } = subscription;
-    if (status !== 'active' && status !== 'trialing') return 'subscription_not_running';
+    if (!['active', 'trialing', 'past_due'].includes(status)) return 'subscription_not_running';
     if (pending !== null) return 'subscription_change_pending';
     subscription.events.push('updated');
     const isSame = planOf(terms).interval === planOf(subscription.terms).interval;
@@ -206,6 +179,7 @@ export class Reference {
     const { status, period } = subscription;
     if (status !== 'paused') return 'invalid_transition';
     subscription.status = 'active';
+    this.collection.resume(subscription);
     subscription.events.push('resumed');
     for (const item of [...subscription.items]) {
       const until = item.resumesUntil;
@@ -224,6 +198,8 @@ export class Reference {
     const invoice = this.invoice(place);
     if (invoice.lines.some(({ credited }) => credited > 0n)) return 'invoice_credited';
     invoice.status = 'void';
+    invoice.chargeAt = this.now;
+    invoice.events.push('voided');
     this.payer.balance += invoice.creditApplied;
     for (const line of invoice.lines) {
       line.isVoid = true;
@@ -265,15 +241,23 @@ export class Reference {
 
   /** When the next thing happens; null when nothing is planned. */
   nextDue(): number | null {
-    const dues = this.subscriptions.map(dueOf).filter((due) => due !== null);
-    return dues.length === 0 ? null : Math.min(...dues);
+    const dues = [...this.subscriptions.map(dueOf), ...this.collection.planned];
+    const due = Math.min(FOREVER, ...dues.filter((at) => at > this.now));
+    return due === FOREVER ? null : due;
   }
 
+  /** What falls due at the same instant, in this order: word of what is overdue, subscriptions, charges. */
   advance(to: number): void {
-    for (let due = this.nextDue(); due !== null && due <= to; due = this.nextDue()) {
-      this.now = due;
-      const next = this.subscriptions.find((one) => dueOf(one) === due);
-      if (next !== undefined) this.fallDue(next);
+    for (;;) {
+      const overdueAt = this.collection.nextOverdueAt;
+      const dueAt = Math.min(FOREVER, ...this.subscriptions.map(dueOf));
+      const next = Math.min(overdueAt, dueAt, ...this.collection.planned);
+      if (next > to) break;
+      this.now = Math.max(this.now, next);
+      const subscription = this.subscriptions.find((one) => dueOf(one) === next);
+      if (overdueAt === next) this.collection.tellOverdue(this.now);
+      else if (subscription !== undefined) this.fallDue(subscription);
+      else this.collection.run(this.now);
     }
     this.now = to;
   }
@@ -303,7 +287,7 @@ export class Reference {
     }
     const isAnew = period.isTrial || planOf(subscription.terms).interval !== interval;
     if (isAnew) subscription.anchor = this.now;
-    subscription.status = 'active';
+    if (period.isTrial) subscription.status = 'active';
     subscription.events.push(period.isTrial ? 'activated' : 'renewed');
     if (pending?.kind === 'change') subscription.events.push('updated');
     this.open(subscription, isAnew, 'renewal', bills);
@@ -446,14 +430,13 @@ export class Reference {
   }
 }
 
-function dueOf({ status, period, pending }: ReferenceSubscription): number | null {
-  if (status === 'canceled') return null;
-  const due = Math.min(
+function dueOf({ status, period, pending }: ReferenceSubscription): number {
+  if (status === 'canceled') return FOREVER;
+  return Math.min(
     period.isOver ? FOREVER : period.to,
     pending?.at ?? FOREVER,
     period.tellsAt ?? FOREVER,
   );
-  return due === FOREVER ? null : due;
 }
 
 function cut({ period }: ReferenceSubscription, at: number): void {

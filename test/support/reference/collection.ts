@@ -1,0 +1,147 @@
+import type { ReferenceInvoice } from './bill';
+import { FOREVER } from './items';
+import type { ReferenceSubscription } from './subscription';
+
+/** How customers of the reference are charged, and what that makes of their subscriptions. */
+
+export type Card = 'good' | 'bad';
+
+const DAY_MS = 86_400_000;
+
+/** Days from each attempt that failed to the next one; after the last one nobody asks again. */
+const PAUSES = [1, 3, 5, 7];
+
+/** Invoices that are charged in one go: what becomes of one says nothing about the others. */
+const AT_ONCE = 20;
+
+interface Owed {
+  readonly invoices: readonly ReferenceInvoice[];
+  readonly subscriptions: readonly ReferenceSubscription[];
+  subscription(index: number): ReferenceSubscription;
+}
+
+export class Collection {
+  /** The default payment method. */
+  private card: Card | null = null;
+
+  constructor(private readonly owed: Owed) {}
+
+  /** When something is charged, or looked at once more. */
+  get planned(): readonly number[] {
+    return this.owed.invoices.flatMap(({ chargeAt }) => chargeAt ?? []);
+  }
+
+  get nextOverdueAt(): number {
+    const due = this.owed.invoices.filter(isOverdue);
+    return Math.min(FOREVER, ...due.map(({ madeAt }) => madeAt));
+  }
+
+  /** Another card: whatever is open is charged to it, also what was given up. */
+  take(card: Card, now: number): void {
+    this.card = card;
+    for (const subscription of this.owed.subscriptions) {
+      if (subscription.status !== 'unpaid') continue;
+      subscription.status = 'past_due';
+      subscription.events.push('past_due');
+    }
+    for (const invoice of this.owed.invoices) if (invoice.status === 'open') invoice.chargeAt = now;
+  }
+
+  /** Somebody pays an invoice by hand. What fails may have stood in the way of an attempt, which follows. */
+  pay(invoice: ReferenceInvoice, card: Card, now: number): void {
+    if (card === 'good') {
+      this.paid(invoice);
+      return;
+    }
+    invoice.events.push('payment_failed');
+    invoice.chargeAt ??= pauseAfter(invoice.attempts) === null ? null : now;
+  }
+
+  tellOverdue(now: number): void {
+    for (const invoice of this.owed.invoices.filter(isOverdue)) {
+      if (invoice.madeAt > now) continue;
+      invoice.overdueAt = now;
+      invoice.events.push('overdue');
+    }
+  }
+
+  /** Looks once more at what is void, and charges what is due; without a card, and for who is unpaid, that waits. */
+  run(now: number): void {
+    const planned = this.owed.invoices.filter(({ chargeAt }) => (chargeAt ?? FOREVER) <= now);
+    planned.sort((one, other) => (one.chargeAt ?? 0) - (other.chargeAt ?? 0));
+    const [due, closed] = [planned.filter(isOpen), planned.filter((one) => !isOpen(one))];
+    for (const invoice of closed) {
+      invoice.chargeAt = null;
+      this.settle(invoice);
+    }
+    const isCharged = ({ subscription }: ReferenceInvoice): boolean =>
+      this.card !== null && this.owed.subscription(subscription).status !== 'unpaid';
+    const charged = due.filter(isCharged).slice(0, AT_ONCE);
+    for (const invoice of due.filter((one) => !isCharged(one))) invoice.chargeAt = null;
+    for (const invoice of charged) {
+      invoice.attempts += 1;
+      invoice.chargeAt = null;
+    }
+    for (const invoice of charged) {
+      if (this.card === 'good') this.paid(invoice);
+      else this.failed(invoice, now);
+    }
+  }
+
+  /** What was tried in vain while a subscription was paused, counts when it goes on. */
+  resume(subscription: ReferenceSubscription): void {
+    const tried = this.owed.invoices.filter(
+      (one) => one.subscription === subscription.index && isOpen(one) && one.attempts > 0,
+    );
+    if (tried.length === 0) return;
+    const isTried = tried.every(({ chargeAt }) => chargeAt !== null);
+    subscription.status = isTried ? 'past_due' : 'unpaid';
+  }
+
+  private paid(invoice: ReferenceInvoice): void {
+    invoice.status = 'paid';
+    invoice.chargeAt = null;
+    invoice.events.push('paid');
+    this.settle(invoice);
+  }
+
+  private failed(invoice: ReferenceInvoice, now: number): void {
+    const pause = pauseAfter(invoice.attempts);
+    invoice.chargeAt = pause === null ? null : now + pause;
+    invoice.events.push('payment_failed');
+    const subscription = this.owed.subscription(invoice.subscription);
+    const { status } = subscription;
+    if (pause === null && (status === 'active' || status === 'past_due')) {
+      subscription.status = 'unpaid';
+      subscription.events.push('updated');
+    } else if (pause !== null && status === 'active') {
+      subscription.status = 'past_due';
+      subscription.events.push('past_due');
+    }
+  }
+
+  /** A subscription that owes nothing any more is active again. */
+  private settle({ subscription: index }: ReferenceInvoice): void {
+    const subscription = this.owed.subscription(index);
+    const isOwing = this.owed.invoices.some((one) => one.subscription === index && isOpen(one));
+    if (isOwing || (subscription.status !== 'past_due' && subscription.status !== 'unpaid')) return;
+    subscription.status = 'active';
+    subscription.events.push('activated');
+  }
+}
+
+function isOpen({ status }: ReferenceInvoice): boolean {
+  return status === 'open';
+}
+
+/** Not before the first attempt had its chance. */
+function isOverdue(invoice: ReferenceInvoice): boolean {
+  const { overdueAt, chargeAt, attempts } = invoice;
+  return isOpen(invoice) && overdueAt === null && (chargeAt === null || attempts > 0);
+}
+
+function pauseAfter(attempts: number): number | null {
+  if (attempts === 0) return 0;
+  const days = PAUSES[attempts - 1];
+  return days === undefined ? null : days * DAY_MS;
+}
