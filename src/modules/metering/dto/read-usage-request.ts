@@ -20,12 +20,12 @@ export type UsageReport =
  * `malformed_request`, `unsupported_media_type`; while lines are read `payload_too_large` as well
  */
 export function readUsageRequest(request: Request): UsageReport {
-  if (request.is(NDJSON) !== false && request.is(NDJSON) !== null) {
-    return { kind: 'stream', items: itemsOf(request) };
-  }
   const body = request.body as unknown;
-  if (body === undefined && hasBody(request)) {
-    throw unsupportedMediaType(`Only application/json and ${NDJSON} are read.`);
+  if (body === undefined) {
+    if (request.is(NDJSON) === NDJSON) return { kind: 'stream', items: itemsOf(request) };
+    if (hasBody(request)) {
+      throw unsupportedMediaType(`Only application/json and ${NDJSON} are read.`);
+    }
   }
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, 'events')) {
     return { kind: 'batch', items: eventsIn(body).map((value, index) => itemOf(index, value)) };
