@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+import { UsageTotalsWriter } from '../../src/modules/metering/store/usage-totals-writer';
 import { createCustomer } from '../support/billing';
 import { bucketsOf } from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
@@ -16,6 +18,8 @@ describe('meters', () => {
     readonly key: string;
   }
 
+  /** Not part of the transaction that is open. */
+  const outside = new AsyncResource('test');
   const UNKNOWN = 'meter_01h455vb4pex5vsknk084sn02q';
   let count = 0;
 
@@ -290,5 +294,33 @@ describe('meters', () => {
       const buckets = await bucketsOf(engine, id);
       expect(buckets.map(({ events }) => events)).toEqual([40]);
     }
+  });
+
+  it('hold up only events of their name while they are made', async () => {
+    const customer = await createCustomer(engine);
+    const report = async (eventName: string): Promise<unknown> => {
+      const answer = await engine.http.post('/v1/usage-events').send({
+        idempotency_key: `held-${(count += 1)}`,
+        customer_id: customer,
+        event_name: eventName,
+        timestamp: '2026-03-01T08:10:00Z',
+      });
+      return answer.body;
+    };
+    const accepted = { accepted: 1, duplicates: 0, rejected: [] };
+    let waiting: Promise<unknown> = Promise.resolve();
+    let isStored = false;
+    await engine.database.transaction(async () => {
+      await engine.app.get(UsageTotalsWriter).holdUsage('held');
+      waiting = outside
+        .runInAsyncScope(() => report('held'))
+        .then((body) => {
+          isStored = true;
+          return body;
+        });
+      expect(await outside.runInAsyncScope(() => report('other'))).toEqual(accepted);
+      expect(isStored).toBe(false);
+    });
+    expect(await waiting).toEqual(accepted);
   });
 });

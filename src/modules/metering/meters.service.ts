@@ -32,7 +32,7 @@ export class MetersService {
 
   /**
    * Makes a meter, and counts with it the events of its name that are stored already, in the same commit. Until then
-   * nobody stores an event.
+   * nobody stores an event of the name.
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms): Promise<Meter> {
@@ -48,7 +48,7 @@ export class MetersService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
-      await this.totals.holdUsage();
+      await this.totals.holdUsage(meter.eventName);
       if ((await this.meters.countOf(meter.eventName)) >= MOST_METERS_OF_A_NAME) {
         throw tooManyMeters(meter.eventName);
       }

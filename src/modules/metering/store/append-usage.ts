@@ -67,7 +67,6 @@ export class AppendUsage {
     patience: Patience,
     requestOf: readonly number[],
   ): Promise<Appended> {
-    await holdMeters(this.database);
     const streams = await this.holdStreams(staged, patience);
     const customers = customersOf(staged.streams, streams);
     const now = this.clock.now();
@@ -105,6 +104,8 @@ export class AppendUsage {
     patience: Patience,
   ): Promise<readonly StagedStream[]> {
     const names = staged.streams;
+    const eventNames = names.map(({ eventName }) => eventName);
+    const beingMetered = await holdMeters(this.database, eventNames, patience);
     const customerIds = [...new Set(names.map(({ customerId }) => customerId))];
     const times = await this.customers.timesOf(customerIds);
     const held = await this.streams.hold(
@@ -112,8 +113,8 @@ export class AppendUsage {
       ({ customerId }) => times.has(customerId),
       patience,
     );
-    return names.map(({ customerId }, no) => {
-      const stream = held[no] ?? null;
+    return names.map(({ customerId, eventName }, no) => {
+      const stream = beingMetered.has(eventName) ? 'busy' : (held[no] ?? null);
       const now = times.get(customerId);
       if (stream === 'busy') return { ...NO_STREAM, refusal: 'busy' };
       return {

@@ -1,18 +1,47 @@
+import { hash } from 'node:crypto';
 import type { Database } from '../../../platform/database';
+import type { Patience } from './usage-streams';
 
 /** Any number that no other advisory lock of this database has. */
 const KEY = 7_301_995;
+/** A lock for every name there may be in a request would fill the table of locks. */
+const SLOTS = 64;
+
+/** In one order for everybody. */
+const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
+const HOLD = `SELECT pg_advisory_xact_lock($1, slot) FROM ${SLOT}`;
+const HOLD_METERS = {
+  wait: `SELECT slot FROM ${SLOT} WHERE pg_advisory_xact_lock_shared($1, slot) IS NULL`,
+  skip: `SELECT slot FROM ${SLOT} WHERE NOT pg_try_advisory_xact_lock_shared($1, slot)`,
+} as const;
 
 /**
- * Until the open transaction ends, no meter is made: what the next statements read of meters is what counts their events.
+ * Until the open transaction ends, no meter of these events is made: what the next statements read of meters is what
+ * counts them.
+ * @returns those names of which somebody makes a meter at the moment, if they are not waited for
  */
-export async function holdMeters(database: Database): Promise<void> {
+export async function holdMeters(
+  database: Database,
+  eventNames: Iterable<string>,
+  patience: Patience = 'wait',
+): Promise<ReadonlySet<string>> {
   database.requireTransaction();
-  await database.query('SELECT pg_advisory_xact_lock_shared($1)', [KEY]);
+  const slots = new Map([...eventNames].map((name) => [name, slotOf(name)]));
+  const rows = await database.prepared<{ slot: number }>(
+    `usage-hold-meters-${patience}`,
+    HOLD_METERS[patience],
+    [KEY, [...new Set(slots.values())]],
+  );
+  const busy = new Set(rows.map(({ slot }) => slot));
+  return new Set([...slots].filter(([, slot]) => busy.has(slot)).map(([name]) => name));
 }
 
-/** Until the open transaction ends, nothing is stored by others: for whoever makes a meter of what is there. */
-export async function holdUsage(database: Database): Promise<void> {
+/** Until the open transaction ends, no event of the name is stored by others: for whoever makes a meter of what is there. */
+export async function holdUsage(database: Database, eventName: string): Promise<void> {
   database.requireTransaction();
-  await database.query('SELECT pg_advisory_xact_lock($1)', [KEY]);
+  await database.query(HOLD, [KEY, [slotOf(eventName)]]);
+}
+
+function slotOf(eventName: string): number {
+  return hash('sha256', eventName, 'buffer').readUInt8() % SLOTS;
 }

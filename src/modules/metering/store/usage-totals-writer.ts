@@ -47,9 +47,9 @@ const forgetSql = (table: string): string => `
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
-  /** Until the open transaction ends, nobody stores an event. */
-  holdUsage(): Promise<void> {
-    return holdUsage(this.database);
+  /** Until the open transaction ends, nobody stores an event of the name. */
+  holdUsage(eventName: string): Promise<void> {
+    return holdUsage(this.database, eventName);
   }
 
   /** Counts all that is stored for a meter that has no totals yet; the caller holds all usage. */

@@ -84,7 +84,7 @@ export class VoidUsage {
       const found = await this.events.find(idempotencyKey);
       if (found === null) throw usageEventNotFound(idempotencyKey);
       if (found.voidedAt !== null) return found;
-      await holdMeters(this.database);
+      await holdMeters(this.database, [found.eventName]);
       const stream = await this.streams.holdOne(found);
       const before = await this.events.find(idempotencyKey);
       invariant(before !== null, 'An event that was stored is there.');
