@@ -1,7 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsText, ListQueryDto, Omittable } from '../../../platform/http';
 import type { CustomerFilter } from '../domain/customer';
-import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './create-customer.dto';
+import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './customer-fields.dto';
 
 export class ListCustomersDto extends ListQueryDto {
   @Omittable()
