@@ -495,6 +495,42 @@ describe('drafts of renewals in real time', () => {
     await assertWhole(6);
   });
 
+  it.each([
+    ['finalised first', 1, '2026-03-08T00:10:00.000Z'],
+    ['finalised first, being made only then', 720, null],
+    ['finalised at once', 48, null],
+  ])('are %s and then credited by an end that was done too late', async (_, hours, renewedAt) => {
+    const plan = { code: 'flat', name: 'Plan', currency: 'USD', interval: 'week' };
+    const plan_id = await create('plans', { ...plan, prices: [{ ...base, amount: 700 }] });
+    const customer_id = await create('customers', { name: 'Ada', invoice_grace_hours: hours });
+    const id = await create('subscriptions', { customer_id, plan_id });
+    const end = { when: 'at', at: '2026-03-10T00:00:00.000Z', credit_unused: true };
+    await engine.http.post(`/v1/subscriptions/${id}/cancel`).send(end).expect(200);
+    const renewing = engine.app.get(DueSubscriptions);
+    const finalizing = engine.app.get(DueDrafts);
+    if (renewedAt !== null) {
+      engine.clock.set(renewedAt);
+      while (await renewing.runDue());
+    }
+    // Nobody worked until after the period that was cut short.
+    for (const now of ['2026-03-20T00:00:00.000Z', '2026-05-01T00:00:00.000Z']) {
+      engine.clock.set(now);
+      while (await finalizing.runDue());
+      while (await renewing.runDue());
+    }
+    const invoices = await engine.database.query<{ reason: string; total: number }>(
+      `SELECT reason, total::int FROM invoice WHERE status <> 'draft' ORDER BY number`,
+    );
+    expect(invoices).toEqual([
+      { reason: 'subscription_start', total: 700 },
+      { reason: 'renewal', total: 700 },
+      { reason: 'end', total: -400 },
+    ]);
+    const deferred = `SELECT sum(amount_minor)::int AS sum FROM ledger_posting WHERE account = 'deferred_revenue'`;
+    expect(await engine.database.query(deferred)).toEqual([{ sum: 0 }]);
+    expect((await engine.http.get('/v1/ledger/verify')).body).toMatchObject({ ok: true });
+  });
+
   it('do not wait for a customer without grace', async () => {
     const plan = { code: 'flat', name: 'Plan', currency: 'USD', interval: 'month', prices: [base] };
     const plan_id = await create('plans', plan);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { invalidTransition } from '../../platform/errors';
 import { newId } from '../../platform/ids';
@@ -12,6 +13,7 @@ import { mayInvoiceBecome } from './domain/finalize';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import type { Invoice } from './domain/invoice';
 import { billsBeyond, orderOf, renewDraft } from './domain/renewal-draft';
+import { EarnedTimes } from './earned-times';
 import { InvoiceFollowers } from './invoice-followers';
 import { invoiceEmpty, invoiceNotFound } from './invoicing.errors';
 import { invoiceDeleted } from './invoicing.events';
@@ -36,6 +38,7 @@ export class FinalizeInvoicesService {
     private readonly usage: UsageReadingsService,
     private readonly issuing: IssueInvoiceService,
     private readonly followers: InvoiceFollowers,
+    private readonly earned: EarnedTimes,
     private readonly outbox: Outbox,
   ) {}
 
@@ -87,13 +90,15 @@ export class FinalizeInvoicesService {
   }
 
   /**
-   * Finalises what waits of a locked subscription and charges for time to come: before that is credited or cut short, it
-   * is billed.
+   * Finalises what waits of a locked subscription and charges for a period that was not closed yet: before that is credited
+   * or cut short, it is billed.
    */
   async finalizeBeyond(subscriptionId: string, now: Date): Promise<void> {
     const drafts = await this.waiting.lock(await this.waiting.ofSubscription(subscriptionId));
+    if (drafts.length === 0) return;
+    const earnedUntil = earnedUntilOf(await this.earned.of([subscriptionId]));
     for (const draft of drafts) {
-      if (billsBeyond(draft, now)) await this.finalizeAll([draft], now);
+      if (billsBeyond(draft, earnedUntil(draft))) await this.finalizeAll([draft], now);
     }
   }
 
@@ -114,11 +119,14 @@ export class FinalizeInvoicesService {
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );
+    const subscriptionIds = drafts.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const earnedUntil = earnedUntilOf(await this.earned.of(subscriptionIds));
     const factsOf = await this.facts.loadForDrafts(ordered, [...customers.values()], now);
     const decided = decideInTurn(
       ordered,
       factsOf,
-      (order, facts) => renewDraft(order.draft, order, facts, () => newId('il'), now),
+      (order, facts) =>
+        renewDraft(order.draft, order, facts, () => newId('il'), earnedUntil(order.draft), now),
       () => newId('crd'),
       now,
     );
@@ -145,4 +153,13 @@ export class FinalizeInvoicesService {
     );
     return invoices;
   }
+}
+
+/** Until when the subscription of a draft has earned what it was billed in advance. */
+function earnedUntilOf(times: ReadonlyMap<string, Date>): (draft: WaitingDraft) => Date {
+  return ({ id, subscriptionId }) => {
+    const until = times.get(subscriptionId ?? '');
+    invariant(until !== undefined, `The draft ${id} bills a subscription that has a period.`);
+    return until;
+  };
 }

@@ -20,6 +20,7 @@ export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { InvoiceBooks } from './invoice-books';
 export type { RetryPlan } from './domain/invoice-collection';
 export type { TimeScope } from './due-invoices.repository';
+export { EarnedTimes } from './earned-times';
 export { InvoiceCollectionService } from './invoice-collection.service';
 export { InvoiceFollowers } from './invoice-followers';
 export { type CustomerSum, InvoicePaymentsService } from './invoice-payments.service';

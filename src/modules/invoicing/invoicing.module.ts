@@ -20,6 +20,7 @@ import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
+import { EarnedTimes } from './earned-times';
 import { InvoiceCollectionService } from './invoice-collection.service';
 import { InvoiceFollowers } from './invoice-followers';
 import { InvoicePaymentsService } from './invoice-payments.service';
@@ -90,6 +91,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     InvoiceCollectionService,
     InvoicePaymentsService,
     InvoiceFollowers,
+    EarnedTimes,
     PaymentReturns,
     VoidInvoiceService,
     InvoicesService,
@@ -102,6 +104,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
   ],
   exports: [
     FinalizeInvoicesService,
+    EarnedTimes,
     InvoiceBooks,
     InvoiceCollectionService,
     InvoiceFollowers,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Invoice, ReissueInvoiceService, type Standing } from '../invoicing';
+import { earnedUntil } from './domain/periods';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
 /** Void invoices of subscriptions, and any others, billed anew: what has become of their items is known here. */
@@ -23,7 +24,7 @@ export class ReissuesService {
     return {
       itemEnds: await this.subscriptions.itemEnds(lines.flatMap(({ itemId }) => itemId ?? [])),
       hasEnded: (snapshot?.subscription.endedAt ?? null) !== null,
-      earnedUntil: period === null ? null : period.isClosed ? period.endAt : period.startAt,
+      earnedUntil: period === null ? null : earnedUntil(period),
     };
   }
 }

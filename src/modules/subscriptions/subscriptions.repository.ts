@@ -7,6 +7,7 @@ import type {
   Snapshot,
   Subscription,
   SubscriptionItem,
+  SubscriptionPeriod,
   SubscriptionStatus,
 } from './domain/subscription';
 import { ScheduledChangeEntity } from './scheduled-change.entity';
@@ -155,12 +156,17 @@ export class SubscriptionsRepository {
     );
   }
 
+  /** The newest period of each of these subscriptions that has begun. */
+  newestPeriods(ids: readonly string[]): Promise<readonly SubscriptionPeriod[]> {
+    return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
+  }
+
   private async snapshots(
     ids: readonly string[],
     found: readonly Subscription[],
   ): Promise<readonly Snapshot[]> {
     const subscriptions = new Map(found.map((one) => [one.id, one]));
-    const newest = await this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
+    const newest = await this.newestPeriods(ids);
     const periods = new Map(newest.map((one) => [one.subscriptionId, one]));
     const since = ids.map((id) => periods.get(id)?.startAt ?? null);
     const held = await this.database.select(SubscriptionItemEntity, ITEMS_SINCE, [ids, since]);

@@ -103,6 +103,7 @@ describe('a draft that waited', () => {
       orderOf(draft),
       factsOf({ us: 1n, eu: 5n }),
       nextLineId,
+      MARCH.endAt,
       GRACE_OVER,
     );
     expect(after).toMatchObject({
@@ -122,13 +123,15 @@ describe('a draft that waited', () => {
   });
 
   it.each([
-    ['defers what is paid for time to come', new Date('2026-04-30T23:59:59Z'), true],
-    ['defers nothing for a period that is over', APRIL.endAt, false],
-  ] as const)('%s', (_, now, isDeferred) => {
+    ['defers what is paid for a period that was not closed yet', APRIL.startAt, true],
+    ['defers nothing for a period that was closed', APRIL.endAt, false],
+  ] as const)('%s', (_, earnedUntil, isDeferred) => {
     const draft = draftOf(factsOf({}));
-    const { lines } = renewDraft(draft, orderOf(draft), factsOf({}), nextLineId, now);
+    const now = new Date('2026-06-01T00:00:00Z');
+    const facts = factsOf({});
+    const { lines } = renewDraft(draft, orderOf(draft), facts, nextLineId, earnedUntil, now);
     expect(lines.map(({ isInAdvance }) => isInAdvance)).toEqual([isDeferred]);
-    expect(billsBeyond(draft, now)).toBe(isDeferred);
+    expect(billsBeyond(draft, earnedUntil)).toBe(isDeferred);
   });
 
   it('takes nothing of the credit that others of its customer find', () => {

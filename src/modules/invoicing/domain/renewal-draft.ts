@@ -15,30 +15,32 @@ export function orderOf(draft: WaitingDraft): InvoiceOrder {
 
 /**
  * A draft that waited, made anew of its order: with the usage, taxes and credit of now. A line that says the same of the
- * same keeps its id. What is paid in advance for a period that is over by now is earned, and not deferred any more.
+ * same keeps its id. What is paid in advance for a period that was closed meanwhile is earned, and not deferred any more.
  *
  * @param order {@link orderOf} the draft, for which the facts were read
+ * @param earnedUntil up to when its subscription has earned what it was billed in advance
  */
 export function renewDraft(
   draft: Invoice,
   order: InvoiceOrder,
   facts: BillingFacts,
   nextLineId: NewIds['nextLineId'],
+  earnedUntil: Date,
   now: Date,
 ): Invoice {
   const made = decideInvoice(order, facts, { invoiceId: draft.id, nextLineId }, now);
   const { version, createdAt, updatedAt } = draft;
   const lines = withKeptIds(made.lines, draft.lines).map((line) => ({
     ...line,
-    isInAdvance: line.isInAdvance && (line.period === null || line.period.endAt > now),
+    isInAdvance: line.isInAdvance && (line.period === null || line.period.endAt > earnedUntil),
   }));
   return { ...made, version, createdAt, updatedAt, lines };
 }
 
-/** Whether a draft charges for time after an instant, which could be credited once it is finalised. */
-export function billsBeyond({ orderedLines }: WaitingDraft, instant: Date): boolean {
+/** Whether a draft charges for time that its subscription has not earned, which could be credited once it is finalised. */
+export function billsBeyond({ orderedLines }: WaitingDraft, earnedUntil: Date): boolean {
   return orderedLines.some(
-    (order) => order.kind === 'charge' && order.isInAdvance && order.period.endAt > instant,
+    (order) => order.kind === 'charge' && order.isInAdvance && order.period.endAt > earnedUntil,
   );
 }
 

@@ -13,6 +13,11 @@ import {
   unitOf,
 } from './subscription';
 
+/** Until when a subscription in this period has earned what it was billed in advance. */
+export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): Date {
+  return isClosed ? endAt : startAt;
+}
+
 /** The first period of the anchor, or the one that follows another of the same anchor. */
 export function nextPeriod(
   subscription: Subscription,
