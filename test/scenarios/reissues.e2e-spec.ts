@@ -314,6 +314,26 @@ describe('void invoices that are issued anew', () => {
     });
   });
 
+  it.each(['expiry', 'cancel', 'void'])(
+    'may not bill a period that never began, even one that is over by its %s',
+    async (end) => {
+      const story = await Story.begin(engine, START);
+      const terms = {
+        payment_behavior: 'default_incomplete',
+        start_at: '2026-01-10T00:00:00.000Z',
+      };
+      const { id } = await story.subscribe(await story.seats('1000'), terms);
+      if (end === 'void') await voidIt((await newest(story)).id);
+      if (end === 'cancel') await story.tell(id, 'cancel', { when: 'now' });
+      await story.advance('2026-03-02T00:00:00.000Z');
+      const { id: first, status } = await newest(story);
+      expect(status).toBe('void');
+      expect((await reissue(first)).body).toMatchObject({ code: 'invoice_overtaken' });
+      expect(await story.invoices()).toHaveLength(1);
+      await story.verify();
+    },
+  );
+
   it('may be one-off', async () => {
     const story = await Story.begin(engine, START);
     const { body } = await post('/v1/invoices', {

@@ -17,12 +17,15 @@ export class ReissuesService {
   }
 
   /** The subscription stays locked, so that nothing is changed or ended meanwhile. */
-  private async standingOf({ subscriptionId, lines }: Invoice): Promise<Standing> {
+  private async standingOf({ subscriptionId, reason, lines }: Invoice): Promise<Standing> {
     const snapshot =
       subscriptionId === null ? null : await this.subscriptions.lockSnapshot(subscriptionId);
     const period = snapshot?.period ?? null;
     return {
       itemEnds: await this.subscriptions.itemEnds(lines.flatMap(({ itemId }) => itemId ?? [])),
+      isWithdrawn:
+        reason === 'subscription_start' &&
+        snapshot?.subscription.paymentBehavior === 'default_incomplete',
       hasEnded: (snapshot?.subscription.endedAt ?? null) !== null,
       earnedUntil: period === null ? null : earnedUntil(period),
     };

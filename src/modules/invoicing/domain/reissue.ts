@@ -9,15 +9,18 @@ export interface Standing {
   readonly itemEnds: ReadonlyMap<string, Date>;
   /** Up to when what was billed in advance is earned; null where nothing is. */
   readonly earnedUntil: Date | null;
+  /** Whether its subscription waited for its payment: void without it, it bills what never began. */
+  readonly isWithdrawn: boolean;
   /** Whether nothing follows: what was billed in advance and is still owed is earned. */
   readonly hasEnded: boolean;
 }
 
 /**
  * Whether something was changed, or ended with credit, within a period that the invoice billed in advance: it found nothing
- * billed that it could credit, so that the whole price is owed no more.
+ * billed that it could credit, so that the whole price is owed no more. Nor is it for what never began.
  */
-export function isOvertaken({ lines }: Invoice, { itemEnds }: Standing): boolean {
+export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Standing): boolean {
+  if (isWithdrawn) return true;
   return lines.some(({ isInAdvance, kind, itemId, period }) => {
     if (!isInAdvance || kind === 'credit' || itemId === null || period === null) return false;
     const endAt = itemEnds.get(itemId);
