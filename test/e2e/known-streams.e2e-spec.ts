@@ -1,7 +1,10 @@
 import { Client } from 'pg';
+import { AppendKnown } from '../../src/modules/metering/store/append-known';
+import { KnownRequest } from '../../src/modules/metering/store/known-request';
 import { KnownStreams } from '../../src/modules/metering/store/known-streams';
 import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const NAME = 'api_request';
 const HOUR = '2026-03-01T09:00:00.000Z';
@@ -140,6 +143,96 @@ describe('events of a stream that the process knows', () => {
     await engine.database.query('UPDATE usage_billed SET is_late = false');
     expect(await send(event({ timestamp: NEXT_HOUR }))).toEqual(accepted(1));
     expect(await isLate()).toBe(false);
+  });
+
+  it('wait for a meter that is made while their stream appears', async () => {
+    const eventName = 'appearing';
+    const maker = new Client({ connectionString: engine.databaseUrl });
+    const biller = new Client({ connectionString: engine.databaseUrl });
+    await Promise.all([maker.connect(), biller.connect()]);
+    await biller.query('BEGIN');
+    await biller.query(
+      `INSERT INTO usage_stream (customer_id, event_name, last_position) VALUES ('${customer}', '${eventName}', 0)`,
+    );
+    await maker.query('BEGIN');
+    await maker.query(
+      'SELECT pg_advisory_xact_lock(7301995, slot) FROM generate_series(0, 63) AS slot',
+    );
+    const { rows } = await maker.query<{ id: string }>(
+      `INSERT INTO meter (id, version, key, name, event_name, aggregation, filters, group_by, late_events, is_recurring,
+         metadata, created_at, updated_at)
+       VALUES ('mtr_appearing', 1, 'appearing', 'Made', '${eventName}', 'count', '[]', '[]', 'next_invoice', false, '{}',
+         now(), now())
+       RETURNING id`,
+    );
+    // What the maker counted of the stream is over: it did not see it.
+    await biller.query('COMMIT');
+    let isDone = false;
+    const sent = send(event({ event_name: eventName })).finally(() => (isDone = true));
+    await until('it waits, or is stored', async () => {
+      const waits = await engine.database.query(
+        "SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database()",
+      );
+      return isDone || waits.length > 0;
+    });
+    await maker.query('COMMIT');
+    await Promise.all([maker.end(), biller.end()]);
+    expect(await sent).toEqual(accepted(1));
+    expect(await countOf(rows[0]?.id ?? '')).toBe(1);
+  });
+
+  it('are not stored by what another request of their commit knows of a stream', async () => {
+    const stream = known();
+    if (stream === undefined) throw new Error('The stream is known.');
+    const request = (version: string): KnownRequest => {
+      const incoming = {
+        index: 0,
+        idempotencyKey: event().idempotency_key,
+        customerId: customer,
+        eventName: NAME,
+        timestamp: new Date(HOUR),
+        properties: {},
+      };
+      const made = KnownRequest.of([incoming], () => ({ ...stream, version }), new Date(HOUR));
+      if (made === null) throw new Error('The event needs nothing but to be stored.');
+      return made;
+    };
+    const append = (requests: readonly KnownRequest[]) =>
+      engine.app.get(AppendKnown).append(requests);
+    const stored = { accepted: 1, missed: [] };
+    const [now, before] = [stream.version, `-${stream.version}1`];
+    expect(await append([request(now), request(before)])).toEqual([stored, null]);
+    expect(await append([request(before), request(now)])).toEqual([null, stored]);
+  });
+
+  it('move what is told of their hours in the order of the hours', async () => {
+    const hours = Array.from(
+      { length: 24 },
+      (_, hour) => new Date(Date.parse(HOUR) - hour * 3_600_000),
+    );
+    const list = () => ({ events: hours.map((hour) => event({ timestamp: hour.toISOString() })) });
+    expect(await send(list())).toEqual(accepted(24));
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    const touch = (hour: Date | undefined) =>
+      holder.query(
+        `UPDATE usage_tally SET duplicates = duplicates
+         WHERE hour = $2 AND stream_id = (SELECT id FROM usage_stream WHERE customer_id = $1)`,
+        [customer, hour],
+      );
+    await holder.query('BEGIN');
+    await touch(hours.at(-1));
+    const sent = send(list());
+    await until('it waits for the first hour', async () => {
+      const waits = await engine.database.query(
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      );
+      return waits.length > 0;
+    });
+    for (const hour of hours) await touch(hour);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await sent).toEqual(accepted(24));
   });
 
   it('are refused once another process has deleted the customer', async () => {

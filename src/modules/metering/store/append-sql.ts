@@ -32,6 +32,7 @@ const FROM_TABLE = `
   JOIN unnest($3::bigint[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[])
     AS stream(id, no, last_position, refusal, last_instant) ON stream.no = staged.stream_no`;
 
+/** In the order of streams and hours: whoever judges events that were known holds no stream. */
 const TALLY = `
   INSERT INTO usage_tally AS tally (stream_id, hour, accepted, duplicates, rejected)`;
 const ADD_TO_TALLY = `
@@ -77,7 +78,7 @@ const FOLLOWED = `
   ),
   tallied AS (
     ${TALLY}
-    SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2
+    SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
     ${ADD_TO_TALLY}
   )`;
 

@@ -82,10 +82,11 @@ export class KnownRequests {
 
   constructor(readonly requests: readonly KnownRequest[]) {
     for (const { streams } of requests) {
-      for (const { id, version } of streams) {
-        if (this.placeOf.has(id)) continue;
-        this.versions.push(version);
-        this.placeOf.set(id, this.ids.push(id));
+      for (const stream of streams) {
+        const known = versionKey(stream);
+        if (this.placeOf.has(known)) continue;
+        this.versions.push(stream.version);
+        this.placeOf.set(known, this.ids.push(stream.id));
       }
     }
   }
@@ -96,7 +97,7 @@ export class KnownRequests {
 
   /** Of `RECORD_KNOWN`. */
   recordParameters(now: Date): readonly unknown[] {
-    const places = this.eachEvent(({ id }) => this.placeIn(id));
+    const places = this.eachEvent((stream) => this.placeIn(stream));
     return [
       now,
       this.ids,
@@ -115,8 +116,8 @@ export class KnownRequests {
    */
   judgeParameters(now: Date, positions: readonly string[]): readonly unknown[] {
     const ids = this.eachEvent(({ id }) => id);
-    const taken = this.eachEvent(({ id }, at) => {
-      return String(BigInt(positions[this.placeIn(id) - 1] ?? 0) + BigInt(at + 1));
+    const taken = this.eachEvent((stream, at) => {
+      return String(BigInt(positions[this.placeIn(stream) - 1] ?? 0) + BigInt(at + 1));
     });
     return [
       now,
@@ -134,17 +135,17 @@ export class KnownRequests {
 
   /** Whether the places of its streams are all among these. */
   isWithin({ streams }: KnownRequest, places: ReadonlySet<number>): boolean {
-    return streams.every(({ id }) => places.has(this.placeIn(id)));
+    return streams.every((stream) => places.has(this.placeIn(stream)));
   }
 
   /** The streams whose places are not among these. */
   namesWithout(places: ReadonlySet<number>): readonly StreamName[] {
     const streams = this.requests.flatMap((request) => request.streams);
-    return streams.filter(({ id }) => !places.has(this.placeIn(id))).map(({ name }) => name);
+    return streams.filter((one) => !places.has(this.placeIn(one))).map(({ name }) => name);
   }
 
-  private placeIn(id: string): number {
-    return this.placeOf.get(id) ?? 0;
+  private placeIn(stream: KnownStream): number {
+    return this.placeOf.get(versionKey(stream)) ?? 0;
   }
 
   /** In the order of the requests and of their events. */
@@ -162,6 +163,11 @@ export class KnownRequests {
   private get properties(): string {
     return `[${this.requests.map(({ properties }) => properties.join(',')).join(',')}]`;
   }
+}
+
+/** Two requests may know different versions of a stream: what holds for the one says nothing about the other. */
+function versionKey({ id, version }: KnownStream): string {
+  return `${id} ${version}`;
 }
 
 /** An array in the text format of PostgreSQL, of elements that are in it already. */

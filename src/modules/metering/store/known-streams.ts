@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
+import { noMeterIsMade, slotOf } from './meters-lock';
 import type { StreamName } from './staged-events';
 import { streamKey } from './usage-streams';
 
@@ -22,6 +23,10 @@ interface StreamRow extends StreamName {
   readonly plainFromMs: number | null;
 }
 
+/**
+ * Nothing of a name while a meter of it is made: who makes it outdates the streams it sees, and one that was not committed by then would
+ * be known here as if it had been.
+ */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
     (extract(epoch FROM greatest(
@@ -29,7 +34,10 @@ const READ = `
       (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id)
     )) * 1000)::float8 AS "plainFromMs"
   FROM usage_stream AS stream
-  WHERE (customer_id, event_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
+  WHERE (customer_id, event_name) IN (
+    SELECT customer_id, event_name FROM unnest($1::text[], $2::text[], $3::int[]) AS asked(customer_id, event_name, slot)
+    WHERE ${noMeterIsMade('slot')}
+  )`;
 
 const MOST_KNOWN = 50_000;
 /** Of a stream that is no longer watched nobody hears otherwise. */
@@ -55,11 +63,12 @@ export class KnownStreams {
     return undefined;
   }
 
-  /** Reads what there is to know. Streams that do not exist yet stay unknown. */
+  /** Reads what there is to know. Streams that do not exist yet stay unknown, and those of whose events a meter is made. */
   async learn(names: readonly StreamName[]): Promise<void> {
     const rows = await this.database.prepared<StreamRow>('usage-streams-learn', READ, [
       names.map(({ customerId }) => customerId),
       names.map(({ eventName }) => eventName),
+      names.map(({ eventName }) => slotOf(eventName)),
     ]);
     // After the streams: a customer who is deleted in between is not found, and one deleted later outdates the version.
     const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];

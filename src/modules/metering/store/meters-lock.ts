@@ -36,12 +36,17 @@ export async function holdMeters(
   return new Set([...slots].filter(([, slot]) => busy.has(slot)).map(([name]) => name));
 }
 
+/** In SQL, for a statement by itself: whether nobody makes a meter of the names with this slot. */
+export const noMeterIsMade = (slot: string): string =>
+  `pg_try_advisory_xact_lock_shared(${KEY}, ${slot})`;
+
 /** Until the open transaction ends, no event of the name is stored by others: for whoever makes a meter of what is there. */
 export async function holdUsage(database: Database, eventName: string): Promise<void> {
   database.requireTransaction();
   await database.query(HOLD, [KEY, [slotOf(eventName)]]);
 }
 
-function slotOf(eventName: string): number {
+/** Names share a lock with others. */
+export function slotOf(eventName: string): number {
   return hash('sha256', eventName, 'buffer').readUInt8() % SLOTS;
 }
