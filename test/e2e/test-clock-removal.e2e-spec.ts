@@ -1,8 +1,10 @@
+import { Client } from 'pg';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
 import { bucketsOf, insertMeter } from '../support/metering';
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
 /** Answers to requests, which keep what they said. */
@@ -183,6 +185,51 @@ describe('deleting a test clock', () => {
       expect([200, 404, 422]).toContain(command.status);
       expect(await tablesWith([story.customerId, id])).toEqual([]);
     }
+  });
+
+  it('keeps nothing of usage that is reported meanwhile, and refuses it', async () => {
+    const story = await Story.begin(engine, START);
+    const event = (name: string, key: string, timestamp = START) => ({
+      idempotency_key: `${key} of ${story.customerId}`,
+      customer_id: story.customerId,
+      event_name: name,
+      timestamp,
+    });
+    const send = (body: object) => engine.http.post('/v1/usage-events').send(body);
+    await insertMeter(engine, { eventName: 'reported' });
+    expect((await send(event('reported', 'first'))).body).toMatchObject({ accepted: 1 });
+    const waiting = async (): Promise<number> => {
+      const waits = await engine.database.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return waits.length;
+    };
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM usage_tally FOR UPDATE');
+    let answered = 0;
+    const removed = remove(story.clockId).then(({ status }) => status);
+    await until('some of the usage is removed', async () => (await waiting()) === 1);
+    const sent = [
+      send(event('reported', 'second', '2026-03-01T01:00:00Z')),
+      send({ events: [event('reported', 'third', '2026-03-01T02:00:00Z'), {}] }),
+      send(event('new', 'fourth')),
+    ].map((one) => one.then(({ body }) => body as unknown).finally(() => (answered += 1)));
+    // Those that found the stream held wait for it one by one; the one without a stream, or both singles, for the customer.
+    await until('they wait', async () => (await waiting()) + answered > 2, 3_000);
+    await holder.query('COMMIT');
+    await holder.end();
+    const refused = { accepted: 0, rejected: [{ index: 0, code: 'customer_not_found' }] };
+    const list = { rejected: [...refused.rejected, { index: 1, code: 'validation_failed' }] };
+    expect(await Promise.all(sent)).toMatchObject([refused, list, refused]);
+    expect(await removed).toBe(204);
+    const kept = await engine.database.query(
+      `SELECT stream_id FROM (SELECT stream_id FROM usage_event UNION SELECT stream_id FROM usage_bucket
+         UNION SELECT stream_id FROM usage_tally) AS used
+       WHERE stream_id NOT IN (SELECT id FROM usage_stream)`,
+    );
+    expect(kept).toEqual([]);
   });
 
   it('of a clock without customers is as simple as that', async () => {

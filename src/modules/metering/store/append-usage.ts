@@ -117,11 +117,13 @@ export class AppendUsage {
       const stream = beingMetered.has(eventName) ? 'busy' : (held[no] ?? null);
       const now = times.get(customerId);
       if (stream === 'busy') return { ...NO_STREAM, refusal: 'busy' };
+      // A customer who was there, and whose stream could not be held, went with a test clock.
+      const isThere = now !== undefined && stream !== null;
       return {
         id: stream?.id ?? null,
         lastPosition: stream?.lastPosition ?? null,
-        refusal: now === undefined ? 'customer_not_found' : null,
-        lastInstant: now === undefined ? null : lastInstantAt(now),
+        refusal: isThere ? null : 'customer_not_found',
+        lastInstant: isThere ? lastInstantAt(now) : null,
       };
     });
   }

@@ -95,10 +95,15 @@ export class Lane {
     for (const [place, one] of group.entries()) this.answer(one, appended[place]);
   }
 
+  /** A defect fails the request that shows it: an error here would end the lane, and all who come would wait for ever. */
   private answer(one: Waiting, appended: Appended | null | undefined): void {
-    invariant(appended !== undefined, 'Each request is answered.');
-    if (appended === null) this.stepAside(one);
-    else one.settle(appended);
+    try {
+      invariant(appended !== undefined, 'Each request is answered.');
+      if (appended === null) this.stepAside(one);
+      else one.settle(appended);
+    } catch (error) {
+      one.fail(error);
+    }
   }
 
   /** What one of them has broken is not to fail the others. */

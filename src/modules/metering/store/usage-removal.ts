@@ -14,7 +14,9 @@ const PARTS = [
   'usage_event',
 ];
 
+/** Holds the streams first, as whoever writes to them: nobody stores an event of which a part is removed already. */
 const REMOVE = [
+  'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE',
   ...PARTS.map(
     (table) => `
       DELETE FROM ${table}

@@ -15,11 +15,16 @@ const FIND = `
   FROM usage_stream
   WHERE (customer_id, event_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
 
-/** In one order for everybody: whoever makes the same streams at the same time waits for the first. */
+/**
+ * In one order for everybody: whoever makes the same streams at the same time waits for the first. Not for customers who
+ * go with their test clock meanwhile.
+ */
 const MAKE = `
   INSERT INTO usage_stream (customer_id, event_name, last_position)
-  SELECT customer_id, event_name, 0 FROM unnest($1::text[], $2::text[]) AS new(customer_id, event_name)
-  ORDER BY customer_id COLLATE "C", event_name COLLATE "C"
+  SELECT customer.id, new.event_name, 0
+  FROM unnest($1::text[], $2::text[]) AS new(customer_id, event_name) JOIN customer ON customer.id = new.customer_id
+  ORDER BY customer.id COLLATE "C", new.event_name COLLATE "C"
+  FOR KEY SHARE OF customer
   ON CONFLICT DO NOTHING`;
 
 const HOLD = `
@@ -44,7 +49,8 @@ export class UsageStreams {
   /**
    * Holds the streams until the transaction ends, in ascending order of their ids, so that no two callers wait for each
    * other. Those that are missing are made if asked for, and left out otherwise.
-   * @returns the streams in the order of the names; null where there is none, `busy` where somebody holds it
+   * @returns the streams in the order of the names; null where there is none, or none any more, `busy` where somebody
+   * holds it and is not waited for
    */
   async hold(
     names: readonly StreamName[],
@@ -63,9 +69,10 @@ export class UsageStreams {
       [...found.values()],
     ]);
     const streams = new Map(held.map((stream) => [streamKey(stream), stream]));
-    return names.map(
-      (name) => streams.get(streamKey(name)) ?? (found.has(streamKey(name)) ? 'busy' : null),
-    );
+    return names.map((name) => {
+      const isBusy = patience === 'skip' && found.has(streamKey(name));
+      return streams.get(streamKey(name)) ?? (isBusy ? 'busy' : null);
+    });
   }
 
   /** Holds one stream until the transaction ends, and makes it if it is missing; its id. */
