@@ -274,6 +274,21 @@ describe('meters', () => {
     ]);
   });
 
+  it('may take long where a name has many streams', async () => {
+    await engine.database.query(
+      `CREATE FUNCTION note_timeout() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN INSERT INTO noted VALUES (current_setting('statement_timeout')); RETURN NULL; END $$`,
+    );
+    await engine.database.query('CREATE TABLE noted (timeout text)');
+    await engine.database.query(
+      'CREATE TRIGGER note_timeout AFTER INSERT ON meter EXECUTE FUNCTION note_timeout()',
+    );
+    await createMeter();
+    await engine.database.query('DROP TRIGGER note_timeout ON meter');
+    const noted = await engine.database.query('SELECT timeout FROM noted');
+    expect(noted).toEqual([{ timeout: '10min' }]);
+  });
+
   it('miss no event that is stored while they are made', async () => {
     const customer = await createCustomer(engine);
     const report = (n: number) =>

@@ -8,7 +8,7 @@ import { GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import { holdUsage } from './meters-lock';
 import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
-/** Counting what is stored for years takes longer than any other statement may. */
+/** Outdating and counting what is stored for years takes longer than any other statement may. */
 const ALLOW_LONG_STATEMENT = `SET LOCAL statement_timeout = '10min'`;
 
 const COUNT_ANEW = `
@@ -47,15 +47,15 @@ const forgetSql = (table: string): string => `
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
-  /** Until the open transaction ends, nobody stores an event of the name. */
-  holdUsage(eventName: string): Promise<void> {
-    return holdUsage(this.database, eventName);
+  /** Until the open transaction ends, nobody stores an event of this name, and a statement of it may take long. */
+  async holdUsage(eventName: string): Promise<void> {
+    await holdUsage(this.database, eventName);
+    await this.database.query(ALLOW_LONG_STATEMENT);
   }
 
   /** Counts all that is stored for a meter that has no totals yet; the caller holds all usage. */
   async countAnew(meter: Meter): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(ALLOW_LONG_STATEMENT);
     await this.database.query(COUNT_ANEW, [meter.id]);
   }
 
