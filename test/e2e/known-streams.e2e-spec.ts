@@ -274,6 +274,26 @@ describe('events of a stream that the process knows', () => {
     expect(await done).toEqual([accepted(1), accepted(2)]);
   });
 
+  it('leave connections to others, however many lists wait for their stream', async () => {
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
+    const waiting = Array.from({ length: 20 }, () => send({ events: [event(), event()] }));
+    const waits = async (): Promise<number> => {
+      const rows = await other.database.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return rows.length;
+    };
+    await until('some wait', async () => (await waits()) > 3);
+    expect((await engine.http.get(`/v1/customers/${customer}`)).status).toBe(200);
+    expect(await waits()).toBe(4);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => accepted(2)));
+  });
+
   it('are counted once and wholly while two processes report and everything changes', async () => {
     const customers = await Promise.all(Array.from({ length: 4 }, () => createCustomer(engine)));
     const name = 'busy';

@@ -11,7 +11,7 @@ import { Turns } from '../turns';
 import type { IncomingEvent } from './usage-store';
 import { type Patience, streamKey } from './usage-streams';
 
-/** How many streams are waited for at a time by single events; each wait takes a connection. */
+/** How many waits for streams there are at a time, of single events and of lists; each takes a connection. */
 const MOST_WAITS = 4;
 const MOST_LANES = 100;
 
@@ -33,6 +33,7 @@ export class GroupCommit {
   private readonly ofKnown: Lanes;
   private readonly patient = new Map<string, Lane>();
   private readonly waits = new Turns(MOST_WAITS);
+  private readonly listWaits = new Turns(MOST_WAITS);
 
   constructor(
     private readonly appending: AppendUsage,
@@ -48,7 +49,7 @@ export class GroupCommit {
       lists: new Lane(
         (group) => this.append(group, 'skip'),
         ({ events, settle, fail }) => {
-          this.appending.append(events).then(settle, fail);
+          this.listWaits.take(() => this.appending.append(events)).then(settle, fail);
         },
       ),
     };
