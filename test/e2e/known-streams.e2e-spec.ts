@@ -201,8 +201,8 @@ describe('events of a stream that the process knows', () => {
       engine.app.get(AppendKnown).append(requests);
     const stored = { accepted: 1, missed: [] };
     const [now, before] = [stream.version, `-${stream.version}1`];
-    expect(await append([request(now), request(before)])).toEqual([stored, null]);
-    expect(await append([request(before), request(now)])).toEqual([null, stored]);
+    expect(await append([request(now), request(before)])).toEqual([stored, 'changed']);
+    expect(await append([request(before), request(now)])).toEqual(['changed', stored]);
   });
 
   it('move what is told of their hours in the order of the hours', async () => {

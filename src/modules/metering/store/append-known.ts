@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import type { Appended } from './append-result';
+import type { Appended, NotTried } from './append-result';
 import { ON_PARAMETERS, RECORD_KNOWN } from './append-sql';
 import { type KnownRequest, KnownRequests } from './known-request';
 import { KnownStreams } from './known-streams';
@@ -23,8 +23,8 @@ export class AppendKnown {
     private readonly clock: Clock,
   ) {}
 
-  /** What became of each request; null: nothing, since somebody holds a stream of it or it is not as it was known. */
-  async append(requests: readonly KnownRequest[]): Promise<readonly (Appended | null)[]> {
+  /** What became of each request, or why it was not tried. */
+  async append(requests: readonly KnownRequest[]): Promise<readonly (Appended | NotTried)[]> {
     const together = new KnownRequests(requests);
     const now = this.clock.now();
     const [recorded] = await this.database.prepared<Recorded>(
@@ -47,13 +47,17 @@ export class AppendKnown {
   private async appendHeld(
     together: KnownRequests,
     { held, unchanged }: Recorded,
-  ): Promise<readonly (Appended | null)[]> {
-    for (const name of together.namesWithout(new Set(unchanged))) this.known.forget(name);
+  ): Promise<readonly (Appended | NotTried)[]> {
+    const asKnown = new Set(unchanged);
+    for (const name of together.namesWithout(asKnown)) this.known.forget(name);
     const places = new Set(held);
     const free = together.requests.filter((request) => together.isWithin(request, places));
     const appended = free.length === 0 ? [] : await this.append(free);
-    const resultOf = new Map(free.map((request, at) => [request, appended[at] ?? null]));
-    return together.requests.map((request) => resultOf.get(request) ?? null);
+    const resultOf = new Map(free.map((request, at) => [request, appended[at]]));
+    return together.requests.map(
+      (request) =>
+        resultOf.get(request) ?? (together.isWithin(request, asKnown) ? 'busy' : 'changed'),
+    );
   }
 
   private judge(

@@ -5,6 +5,9 @@ import type { AppendResult, Rejection } from './usage-store';
 /** What became of an event that was not stored; `busy`: it was not tried, because somebody holds its stream. */
 export type Verdict = Refusal | 'duplicate' | 'busy';
 
+/** Why a request was not tried: somebody holds a stream of it, or a stream is not as it was known. */
+export type NotTried = 'busy' | 'changed';
+
 export interface Appended {
   readonly accepted: number;
   /** Of the others, in order. */

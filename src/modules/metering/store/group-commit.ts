@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { AppendKnown } from './append-known';
-import type { Appended } from './append-result';
+import type { Appended, NotTried } from './append-result';
 import { AppendUsage, lastInstantAt } from './append-usage';
 import { KnownRequest } from './known-request';
 import { KnownStreams } from './known-streams';
@@ -14,6 +14,8 @@ import { type Patience, streamKey } from './usage-streams';
 /** How many waits for streams there are at a time, of single events and of lists; each takes a connection. */
 const MOST_WAITS = 4;
 const MOST_LANES = 100;
+/** How often a single event on a known stream that is busy is tried anew before it waits. */
+const MOST_TRIES = 2;
 
 /** A single event never waits for a list. */
 interface Lanes {
@@ -56,7 +58,7 @@ export class GroupCommit {
     this.ofKnown = {
       singles: new Lane(
         (group) => this.appendKnown(group),
-        (one) => this.ofAny.singles.add(one),
+        (one, why) => this.tryAgain(one, why),
       ),
       lists: new Lane(
         (group) => this.appendKnown(group),
@@ -71,7 +73,7 @@ export class GroupCommit {
     const known = this.knownRequest(events) ?? (await this.learnedRequest(events));
     const lanes = known === null ? this.ofAny : this.ofKnown;
     const lane = events.length > 1 ? lanes.lists : lanes.singles;
-    return new Promise((settle, fail) => lane.add({ events, known, settle, fail }));
+    return new Promise((settle, fail) => lane.add({ events, known, settle, fail, tries: 0 }));
   }
 
   private knownRequest(events: readonly IncomingEvent[]): KnownRequest | null {
@@ -84,6 +86,14 @@ export class GroupCommit {
     if (unknown.length === 0) return null;
     await this.knownStreams.learn(unknown);
     return this.knownRequest(events);
+  }
+
+  /** Another process holds a stream for as long as a commit takes: the next one will mostly find it free. */
+  private tryAgain(one: Waiting, why: NotTried): void {
+    one.tries += 1;
+    if (why === 'changed') this.ofAny.singles.add(one);
+    else if (one.tries <= MOST_TRIES) this.ofKnown.singles.add(one);
+    else this.patientLane(one).add(one);
   }
 
   /** Those who wait for one stream share its commits; who waits for another is not held up by them. */
@@ -106,7 +116,7 @@ export class GroupCommit {
   private async append(
     group: readonly Waiting[],
     patience: Patience,
-  ): Promise<readonly (Appended | null)[]> {
+  ): Promise<readonly (Appended | NotTried)[]> {
     const requestOf = group.flatMap(({ events }, place) => events.map(() => place));
     const events = group.flatMap((one) => one.events);
     const numbered = events.map((event, index) => ({ ...event, index }));
@@ -117,12 +127,12 @@ export class GroupCommit {
     }
     return group.map((one, place) => {
       const ofOne = missedOf[place] ?? [];
-      if (ofOne[0]?.verdict === 'busy') return null;
+      if (ofOne[0]?.verdict === 'busy') return 'busy';
       return { accepted: one.events.length - ofOne.length, missed: ofOne };
     });
   }
 
-  private appendKnown(group: readonly Waiting[]): Promise<readonly (Appended | null)[]> {
+  private appendKnown(group: readonly Waiting[]): Promise<readonly (Appended | NotTried)[]> {
     return this.appendingKnown.append(group.flatMap(({ known }) => known ?? []));
   }
 }

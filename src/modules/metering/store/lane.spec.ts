@@ -1,22 +1,16 @@
-import type { Appended } from './append-result';
+import type { Appended, NotTried } from './append-result';
 import { Lane } from './lane';
 
 const STORED: Appended = { accepted: 1, missed: [] };
 
 const write = (lane: Lane): Promise<Appended> =>
-  new Promise((settle, fail) => lane.add({ events: [], known: null, settle, fail }));
+  new Promise((settle, fail) => lane.add({ events: [], known: null, settle, fail, tries: 0 }));
 
 describe('a lane', () => {
   it('goes on after a request that nobody took', async () => {
-    const answers: (Appended | null)[] = [null, STORED];
+    const answers: (Appended | NotTried)[] = ['busy', STORED];
     const lane = new Lane(
-      (group) =>
-        Promise.resolve(
-          group.map(() => {
-            const answer = answers.shift();
-            return answer === undefined ? STORED : answer;
-          }),
-        ),
+      (group) => Promise.resolve(group.map(() => answers.shift() ?? STORED)),
       () => {
         throw new Error('nobody takes it');
       },
@@ -42,5 +36,20 @@ describe('a lane', () => {
       STORED,
       STORED,
     ]);
+  });
+
+  it('gives up those of a group that waits in vain after two that do so alone', async () => {
+    const timeout = Object.assign(new Error('lock timeout'), { code: '55P03' });
+    const groups: number[] = [];
+    const lane = new Lane(
+      (group) => {
+        groups.push(group.length);
+        return groups.length > 1 ? Promise.reject(timeout) : Promise.resolve([STORED]);
+      },
+      () => undefined,
+    );
+    const answered = await Promise.allSettled(Array.from({ length: 9 }, () => write(lane)));
+    expect(answered.filter(({ status }) => status === 'rejected')).toHaveLength(8);
+    expect(groups).toEqual([1, 8, 1, 1]);
   });
 });

@@ -1,13 +1,16 @@
 import { AsyncResource } from 'node:async_hooks';
 import { invariant } from '../../../core/invariant';
 import { isDatabaseUnavailable, isLockTimeout } from '../../../platform/database';
-import type { Appended } from './append-result';
+import type { Appended, NotTried } from './append-result';
 import type { KnownRequest } from './known-request';
 import { MOST_IN_MEMORY } from './staged-events';
 import type { IncomingEvent } from './usage-store';
 
 /** For how long a commit waits for those that were just answered and report again. */
 const LONGEST_WAIT_MS = 2;
+
+/** How many requests of a group may wait in vain, each for the whole time a lock is waited for. */
+const MOST_TIMEOUTS = 2;
 
 /** The events of one request. */
 export interface Waiting {
@@ -16,10 +19,12 @@ export interface Waiting {
   readonly known: KnownRequest | null;
   readonly settle: (appended: Appended) => void;
   readonly fail: (error: unknown) => void;
+  /** How often it had to step aside. */
+  tries: number;
 }
 
-/** What became of each request of a group; null: it has to step aside. */
-type WriteGroup = (group: readonly Waiting[]) => Promise<readonly (Appended | null)[]>;
+/** What became of each request of a group, or why it has to step aside. */
+type WriteGroup = (group: readonly Waiting[]) => Promise<readonly (Appended | NotTried)[]>;
 
 /** Requests on their way into the same commits. */
 export class Lane {
@@ -33,7 +38,7 @@ export class Lane {
   /** @param stepAside takes what was not tried because of a stream of it */
   constructor(
     private readonly writeGroup: WriteGroup,
-    private readonly stepAside: (one: Waiting) => void,
+    private readonly stepAside: (one: Waiting, why: NotTried) => void,
   ) {}
 
   get isIdle(): boolean {
@@ -85,36 +90,52 @@ export class Lane {
   }
 
   private async write(group: readonly Waiting[]): Promise<void> {
-    let appended: readonly (Appended | null)[];
+    const failure = await this.tryToWrite(group);
+    if (failure !== null) await this.writeApart(group, failure);
+  }
+
+  /** Why it failed; null if it did not. */
+  private async tryToWrite(
+    group: readonly Waiting[],
+  ): Promise<{ readonly reason: unknown } | null> {
     try {
-      appended = await this.writeGroup(group);
-    } catch (error) {
-      await this.writeApart(group, error);
-      return;
+      const appended = await this.writeGroup(group);
+      for (const [place, one] of group.entries()) this.answer(one, appended[place]);
+      return null;
+    } catch (reason) {
+      return { reason };
     }
-    for (const [place, one] of group.entries()) this.answer(one, appended[place]);
   }
 
   /** A defect fails the request that shows it: an error here would end the lane, and all who come would wait for ever. */
-  private answer(one: Waiting, appended: Appended | null | undefined): void {
+  private answer(one: Waiting, appended: Appended | NotTried | undefined): void {
     try {
       invariant(appended !== undefined, 'Each request is answered.');
-      if (appended === null) this.stepAside(one);
+      if (typeof appended === 'string') this.stepAside(one, appended);
       else one.settle(appended);
     } catch (error) {
       one.fail(error);
     }
   }
 
-  /** What one of them has broken is not to fail the others. */
-  private async writeApart(group: readonly Waiting[], error: unknown): Promise<void> {
-    const [first, ...others] = group;
-    const isHopeless = isDatabaseUnavailable(error) && !isLockTimeout(error);
-    if (others.length === 0 || isHopeless) {
-      for (const one of group) one.fail(error);
-      return;
+  /**
+   * What one of them has broken is not to fail the others; but where two wait in vain for what somebody holds, so would
+   * the rest, and others behind them.
+   */
+  private async writeApart(
+    group: readonly Waiting[],
+    { reason }: { readonly reason: unknown },
+  ): Promise<void> {
+    let timeouts = 0;
+    const isHopeless = isDatabaseUnavailable(reason) && !isLockTimeout(reason);
+    for (const one of group) {
+      const failure =
+        group.length === 1 || isHopeless || timeouts >= MOST_TIMEOUTS
+          ? { reason }
+          : await this.tryToWrite([one]);
+      if (failure === null) continue;
+      one.fail(failure.reason);
+      if (isLockTimeout(failure.reason)) timeouts += 1;
     }
-    if (first !== undefined) await this.write([first]);
-    for (const one of others) await this.write([one]);
   }
 }
