@@ -126,10 +126,10 @@ const recordSql = (incoming: string): string => `
 /**
  * The same for events of streams that are as they were known, in one statement that is a commit of its own. Holds the
  * streams that nobody holds; stores nothing unless that is all of them, and then tells the places of those that it held
- * and of those that are as they were known. A stream that changed after this statement's
- * snapshot was taken has another version by the time it is held. Parameters: $1 the time; the id ($2) and version ($3) of
- * each stream; of each event its stream as a place in $2, from 1 ($4), digest ($5), key ($6), instant ($7) and, as one
- * list, properties ($8). Event n takes the nth place after the last of its stream.
+ * and of those that are as they were known. A stream that changed after this statement's snapshot was taken has another
+ * version by the time it is held. Parameters: $1 the time; the id ($2) and version ($3) of each stream; of each event its
+ * stream as a place in $2, from 1 ($4), digest ($5), key ($6), instant ($7) and, as one list, properties ($8). Event n
+ * takes the nth place after the last of its stream.
  */
 export const RECORD_KNOWN = `
   WITH held AS MATERIALIZED (

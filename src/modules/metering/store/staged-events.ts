@@ -57,6 +57,7 @@ export class StagedEvents {
   private columns = noColumns();
   private text: string[] = [];
   private textLength = 0;
+  private copying: Promise<void> = Promise.resolve();
   private inTable = false;
   private count = 0;
   private earliestMs = Number.POSITIVE_INFINITY;
@@ -129,14 +130,22 @@ export class StagedEvents {
     await this.flush();
   }
 
-  /** Brings what was added to the table, once it is worth the way or nothing more comes. */
+  /**
+   * Brings what was added to the table, once it is worth the way or nothing more comes. Only the last time waits until it
+   * is there: more is read meanwhile.
+   */
   async flush(isLast = true): Promise<void> {
-    if (!this.inTable || this.text.length === 0) return;
-    if (!isLast && this.textLength < CHUNK_BYTES) return;
-    const rows = Buffer.from(this.text.join(''));
-    this.text = [];
-    this.textLength = 0;
-    await this.database.copy('usage_staged', rows);
+    if (!this.inTable) return;
+    if (this.text.length > 0 && (isLast || this.textLength >= CHUNK_BYTES)) {
+      const rows = Buffer.from(this.text.join(''));
+      this.text = [];
+      this.textLength = 0;
+      await this.copying;
+      this.copying = this.database.copy('usage_staged', rows);
+      // Whoever waits for it next is told; if nobody does, the transaction has failed already.
+      this.copying.catch(() => undefined);
+    }
+    if (isLast) await this.copying;
   }
 
   /** The statements that store these events. */
