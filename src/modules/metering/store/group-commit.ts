@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
+import { Turns } from '../turns';
 import { AppendKnown } from './append-known';
 import type { Appended, NotTried } from './append-result';
 import { AppendUsage, lastInstantAt } from './append-usage';
 import { KnownRequest } from './known-request';
 import { KnownStreams } from './known-streams';
 import { Lane, type Waiting } from './lane';
-import { Turns } from '../turns';
 import type { IncomingEvent } from './usage-store';
 import { type Patience, streamKey } from './usage-streams';
 
@@ -26,8 +26,8 @@ interface Lanes {
 /**
  * Writes requests together: whatever came while the last commit was under way goes into the next. A request that finds a
  * stream held steps aside as a whole, so that nobody waits for a stream that is not its own: single events into a lane of
- * that stream, lists each by itself. Requests on streams that are known go into lanes of
- * their own, and into the others if somebody holds a stream of theirs or it is not as it was known.
+ * that stream, lists each by itself. Requests on streams that are known go into lanes of their own, and into the others if
+ * somebody holds a stream of theirs or it is not as it was known.
  */
 @Injectable()
 export class GroupCommit {

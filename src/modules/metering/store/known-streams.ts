@@ -24,8 +24,8 @@ interface StreamRow extends StreamName {
 }
 
 /**
- * Nothing of a name while a meter of it is made: who makes it outdates the streams it sees, and one that was not committed by then would
- * be known here as if it had been.
+ * Nothing of a name while a meter of it is made: who makes it outdates the streams it sees, and one that was not committed
+ * by then would be known here as if it had been.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
