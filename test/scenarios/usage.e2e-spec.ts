@@ -83,6 +83,32 @@ describe('usage', () => {
     await story.verify();
   });
 
+  it('so far is shown as on the invoice where no decimal is exact', async () => {
+    const story = await Story.begin(engine, '2026-02-01T00:00:00.000Z');
+    const { id: meter_id, event } = await story.meter({ aggregation: 'weighted_sum' });
+    const { id } = await story.planOf([{ ...perUnit, meter_id }]);
+    await story.subscribe(id);
+    await story.use(event, '2026-02-02T00:00:00.000Z', { n: 100 });
+    expect(await story.usage()).toMatchObject([
+      { groups: [{ quantity: '96.428571428571', amount: 964 }] },
+    ]);
+    await story.advance('2026-03-01T00:00:00.000Z');
+    expect(await story.lines()).toEqual([[['usage', '96.428571428571', 964]]]);
+  });
+
+  it('so far says so where it would cost more than an amount can be, until it is taken back', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter();
+    const { id } = await story.planOf([{ ...perUnit, meter_id, maximum_amount: 5_000 }]);
+    await story.subscribe(id);
+    const idempotency_key = await story.use(event, START, { n: '9'.repeat(20) });
+    const answer = await engine.http.get(`/v1/customers/${story.customerId}/usage`);
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ code: 'invoice_too_large' });
+    await engine.http.post('/v1/usage-events/void').send({ idempotency_key }).expect(200);
+    expect(await story.usage()).toMatchObject([{ amount: 0 }]);
+  });
+
   it('that comes late is billed by its difference with the next invoice, once', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();

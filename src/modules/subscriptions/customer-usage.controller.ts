@@ -2,6 +2,7 @@ import { Controller, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../platform/http';
 import { customerNotFound } from '../customers';
+import { invoiceTooLarge } from '../invoicing';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import { CustomerUsageService } from './customer-usage.service';
 import { CustomerUsageDto, toCustomerUsageDto } from './dto/customer-usage.dto';
@@ -22,7 +23,7 @@ export class CustomerUsageController {
     status: 200,
     answer: CustomerUsageDto,
     reads: 'path',
-    problems: [customerNotFound, testClockAdvancing, testClockFailed],
+    problems: [customerNotFound, testClockAdvancing, testClockFailed, invoiceTooLarge],
   })
   async getCustomerUsage(@Param('id', customerId) id: string): Promise<CustomerUsageDto> {
     return toCustomerUsageDto(await this.usage.current(id));

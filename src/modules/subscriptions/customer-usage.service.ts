@@ -26,7 +26,8 @@ export class CustomerUsageService {
 
   /**
    * The usage of each metered price in the period that runs, and what it costs as if nothing more came.
-   * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`,
+   *   `invoice_too_large`
    */
   async current(customerId: string): Promise<readonly CustomerUsage[]> {
     const customer = await this.customers.get(customerId);

@@ -1,7 +1,7 @@
 import type { CountedUsage } from './decide-usage-lines';
 import type { Invoice } from './invoice';
 import type { UsageOrder } from './line-order';
-import { ratePart, type UsageGroup } from './usage';
+import { ratePart, shownQuantity, type UsageGroup } from './usage';
 
 /** What usage would be billed now: the same as an invoice of now would say, before discounts and tax. */
 export interface UsageQuote {
@@ -10,7 +10,7 @@ export interface UsageQuote {
   readonly isLate: boolean;
   readonly parts: readonly {
     readonly group: UsageGroup | null;
-    /** Exact text. */
+    /** As the line of an invoice would show it. */
     readonly quantity: string;
     readonly events: bigint;
     readonly amountMinor: bigint;
@@ -31,8 +31,9 @@ export function quoteOf({ order, reading, billed }: CountedUsage, invoice: Invoi
     order,
     isLate: billed !== null,
     parts: reading.parts.map((part) => {
-      const { amountMinor, traced } = ratePart(order.price.rating, part);
-      return { group: part.group, quantity: traced.quantity, events: part.events, amountMinor };
+      const { group, events } = part;
+      const { amountMinor } = ratePart(order.price.rating, part);
+      return { group, quantity: shownQuantity(part.quantity), events, amountMinor };
     }),
     amountMinor: lines.reduce((total, { amount }) => total + amount, 0n),
   };
