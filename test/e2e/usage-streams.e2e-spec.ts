@@ -83,6 +83,15 @@ describe('usage sent as NDJSON', () => {
     });
   });
 
+  it('reads past the mark with which some programs begin a file', async () => {
+    const mark = '\uFEFF';
+    expect((await send(`${mark}${linesOf(2)}`)).body).toMatchObject({ accepted: 2, rejected: [] });
+    const bad = Buffer.from(`${JSON.stringify(event())}\n"b\u00e4d"`, 'latin1');
+    const mixed = Buffer.concat([Buffer.from(mark), bad]);
+    expect((await send(mixed)).body).toMatchObject({ accepted: 1, rejected: [{ index: 1 }] });
+    expect((await send(mark)).body).toEqual({ accepted: 0, duplicates: 0, rejected: [] });
+  });
+
   it('takes lines of bytes that are no UTF-8 one by one', async () => {
     const bad = Buffer.from(JSON.stringify(event({ idempotency_key: 'b\u00e4d' })), 'latin1');
     const good = event({

@@ -6,6 +6,7 @@ import { malformedRequest, payloadTooLarge, unsupportedMediaType } from '../erro
 
 const LONGEST_LINE_BYTES = 1_048_576;
 const LINE_FEED = 0x0a;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** A line of a body, from 0; the text is null where it is not UTF-8. */
 export interface Line {
@@ -14,8 +15,9 @@ export interface Line {
 }
 
 /**
- * The lines of a body that are not blank, as many at a time as came together. The next are read once these are taken, so
- * that no more than a piece of the body and one unfinished line is in memory.
+ * The lines of a body that are not blank, as many at a time as came together, without the mark with which some programs
+ * begin a file. The next are read once these are taken, so that no more than a piece of the body and one unfinished line
+ * is in memory.
  * @throws {ProblemError} `payload_too_large` for more lines than given, or for a line of more than 1 MiB;
  * `malformed_request` when the body breaks off or cannot be unpacked; `unsupported_media_type` for an unknown encoding
  */
@@ -26,7 +28,7 @@ export async function* linesOf(
   let rest: Buffer = Buffer.alloc(0);
   let count = 0;
   const read = (whole: Buffer): readonly Line[] => {
-    const lines = splitLines(whole, count);
+    const lines = splitLines(count === 0 ? withoutMark(whole) : whole, count);
     count = lines.next;
     if (count > mostLines) throw payloadTooLarge(`The body holds more than ${mostLines} lines.`);
     return lines.filled;
@@ -43,6 +45,11 @@ export async function* linesOf(
     yield read(whole);
   }
   if (rest.length > 0) yield read(rest);
+}
+
+function withoutMark(start: Buffer): Buffer {
+  const { length } = BYTE_ORDER_MARK;
+  return start.subarray(0, length).equals(BYTE_ORDER_MARK) ? start.subarray(length) : start;
 }
 
 function lineTooLong(): Error {
