@@ -82,6 +82,7 @@ describe('the body of a request', () => {
     ],
     ['ASCII', Buffer.from('{"name":"Ada"}'), 'application/json; charset=us-ascii'],
     ['a byte order mark', Buffer.from('\uFEFF{"name":"Ada"}'), json],
+    ['a byte order mark alone', Buffer.from('\uFEFF'), json],
     ['letters of several bytes', Buffer.from('{"name":"Zo\u00eb \u{1F600}"}'), json],
     ['bytes that are no UTF-8', Buffer.from('{"name":"Zo\u00eb"}', 'latin1'), json],
     ['no JSON', Buffer.from('{"name":'), json],
@@ -98,6 +99,21 @@ describe('the body of a request', () => {
     const plain = shown(await withLength(body, type));
     expect(plain).toEqual(shown(await chunked(body, type)));
     expect(shown(await withLength(body, type, 3))).toEqual(plain);
+  });
+
+  it.each([
+    ['is not UTF-8', Buffer.from('{"name":"Zo\u00eb"}', 'latin1')],
+    ['is not valid JSON', Buffer.from('{"name":')],
+    ['is not valid JSON', Buffer.from(' ')],
+  ])('is refused with the reason that it %s', async (reason, body) => {
+    const refusal = { code: 'malformed_request', detail: `The body ${reason}.` };
+    expect(await withLength(body, json)).toMatchObject({ status: 400, body: refusal });
+    expect(await chunked(body, json)).toMatchObject({ status: 400, body: refusal });
+  });
+
+  it('of nothing but a byte order mark is as good as none', async () => {
+    const { status, body } = await withLength(Buffer.from('\uFEFF'), json);
+    expect([status, body['code']]).toEqual([400, 'validation_failed']);
   });
 
   it('is read whole however it comes', async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 
@@ -18,10 +19,21 @@ export function readAsciiAsUtf8(request: Request, _response: Response, next: Nex
 export function requireUtf8(
   _request: IncomingMessage,
   _response: unknown,
-  _body: Buffer,
+  body: Buffer,
   charset: string,
 ): void {
   if (charset.toLowerCase() !== 'utf-8') {
     throw Object.assign(new Error('The charset of the body is not read.'), { status: 415 });
+  }
+  assertUtf8(body);
+}
+
+/** What {@link assertUtf8} throws is told by. */
+export const NOT_UTF8 = 'entity.not.utf8';
+
+/** A decoder would put the same letter in the place of all that it cannot read, and make one key of two. */
+export function assertUtf8(body: Buffer): void {
+  if (!isUtf8(body)) {
+    throw Object.assign(new Error('The body is not UTF-8.'), { status: 400, type: NOT_UTF8 });
   }
 }

@@ -1,4 +1,5 @@
 import type { NextFunction, Request, RequestHandler } from 'express';
+import { assertUtf8 } from './charset';
 
 const PLAIN_JSON = /^application\/json(?: *; *charset="?utf-8"?)?$/i;
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -36,8 +37,7 @@ function read(request: Request, next: NextFunction): void {
     try {
       request.body = parse(chunks);
     } catch (error) {
-      // As the parser of Express says it.
-      next(Object.assign(error as Error, { status: 400, type: 'entity.parse.failed' }));
+      next(error);
       return;
     }
     next();
@@ -47,6 +47,15 @@ function read(request: Request, next: NextFunction): void {
 function parse(chunks: readonly Buffer[]): unknown {
   const [first] = chunks;
   const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  assertUtf8(bytes);
   const text = bytes.toString();
-  return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  // Nothing but the mark is an empty body.
+  if (json === '') return {};
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    // As the parser of Express says it.
+    throw Object.assign(error as Error, { status: 400, type: 'entity.parse.failed' });
+  }
 }

@@ -9,6 +9,7 @@ import {
   serviceUnavailable,
   unsupportedMediaType,
 } from '../errors';
+import { NOT_UTF8 } from './charset';
 
 /** The one place where a kind of failure becomes a status. */
 export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
@@ -90,10 +91,16 @@ function statusOf(error: unknown): number | null {
   return (error as StatusError).status ?? null;
 }
 
+/** Nest wraps what the parser of bodies and the router throw. */
 function reasonOf(error: unknown): string {
-  if (error instanceof URIError) return 'The path is not correctly percent-encoded.';
-  if (error instanceof Error && (error as StatusError).type === 'entity.parse.failed') {
-    return 'The body is not valid JSON.';
+  const cause = error instanceof HttpException ? error.cause : error;
+  if (cause instanceof URIError) return 'The path is not correctly percent-encoded.';
+  switch ((cause as StatusError | undefined)?.type) {
+    case 'entity.parse.failed':
+      return 'The body is not valid JSON.';
+    case NOT_UTF8:
+      return 'The body is not UTF-8.';
+    default:
+      return 'The request could not be read.';
   }
-  return 'The request could not be read.';
 }
