@@ -305,6 +305,22 @@ describe('reporting usage', () => {
     });
   });
 
+  it('names what it cannot take, one field or the whole', async () => {
+    const foreign = await send({ ...event(), 'user/id': 1 });
+    expect([foreign.status, foreign.body]).toMatchObject([
+      400,
+      {
+        detail: '/user~1id: is not a field of an event',
+        errors: [{ pointer: '/user~1id', code: 'unknown_field' }],
+      },
+    ]);
+    const inList = await send({ events: [{ ...event(), userId: 1 }] });
+    expect(inList.body).toMatchObject({
+      rejected: [{ index: 0, message: '/userId is not a field of an event' }],
+    });
+    expect((await send([event()])).body).toMatchObject({ detail: 'The body must be an object.' });
+  });
+
   it('refuses numbers that JSON can spell and nobody can keep', async () => {
     for (const number of ['1e309', '-0', '1e400', '-1e309']) {
       const body = JSON.stringify(event()).replace('"amount":2', `"amount":${number}`);

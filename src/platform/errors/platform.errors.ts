@@ -1,5 +1,10 @@
 import { defineProblem, type ProblemItem } from './problem';
 
+/** An empty pointer is the whole body. */
+function sentenceOf({ pointer, message }: ProblemItem): string {
+  return pointer === '' ? `The body ${message}.` : `${pointer}: ${message}`;
+}
+
 export const validationFailed = defineProblem(
   {
     code: 'validation_failed',
@@ -8,13 +13,16 @@ export const validationFailed = defineProblem(
     meaning:
       'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists the places, at most 100.',
   },
-  (errors: readonly ProblemItem[]) => ({
-    detail:
-      errors.length === 1
-        ? `${errors[0]?.pointer ?? ''}: ${errors[0]?.message ?? ''}`
-        : `${errors.length} places in the request are wrong; see errors.`,
-    errors,
-  }),
+  (errors: readonly ProblemItem[]) => {
+    const [first] = errors;
+    return {
+      detail:
+        errors.length === 1 && first !== undefined
+          ? sentenceOf(first)
+          : `${errors.length} places in the request are wrong; see errors.`,
+      errors,
+    };
+  },
 );
 
 export const malformedRequest = defineProblem(

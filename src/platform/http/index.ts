@@ -19,7 +19,7 @@ export {
   Nullable,
   Omittable,
 } from './fields';
-export { refusalOf } from './faults';
+export { pointerTo, refusalOf } from './faults';
 export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
 export { ListQueryDto, pageOf, toOpaquePageRequest, toPageDto, toPageRequest } from './list';

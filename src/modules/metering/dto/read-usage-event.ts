@@ -1,9 +1,11 @@
 import type { ProblemItem } from '../../../platform/errors';
-import { isInstant, isKeepable, isStorable, isText } from '../../../platform/http';
+import { isInstant, isKeepable, isStorable, isText, pointerTo } from '../../../platform/http';
 import { isId } from '../../../platform/ids';
 import type { Properties, UsageEvent } from '../domain/usage-event';
 
 const LARGEST_PROPERTIES_BYTES = 16_384;
+/** Of a field that nobody knows: a line of nonsense is not to be told at full length. */
+const LONGEST_SHOWN_NAME = 100;
 
 type Rule = readonly [
   field: string,
@@ -73,9 +75,9 @@ function faultsOf(sent: Readonly<Record<string, unknown>>): readonly ProblemItem
   for (const field in sent) {
     if (!FIELDS.has(field)) {
       faults.push({
-        pointer: '',
+        pointer: pointerTo(field.slice(0, LONGEST_SHOWN_NAME), ''),
         code: 'unknown_field',
-        message: 'holds a field that is not one of an event',
+        message: 'is not a field of an event',
       });
       break;
     }
