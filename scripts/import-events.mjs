@@ -2,7 +2,7 @@
  * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as
  * `POST /v1/usage-events` takes it; blank lines are skipped. Goes on where the last run of the same file stopped, and
  * may be run again at any time: an event that is stored already counts as a duplicate. What was refused stands in
- * FILE.rejected with the number of its line. Exit code 1 when something was refused or the service gave no answer.
+ * FILE.rejected with the number of its line. A file may grow between two runs. Exit code 1 when something was refused or the service gave no answer.
  */
 import { createHash } from 'node:crypto';
 import { appendFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -20,6 +20,7 @@ const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 const BAR_WIDTH = 30;
 /** What tells one file from another under the same name. */
 const HEAD_BYTES = 65_536;
+const LINE_FEED = 0x0a;
 
 /** The import cannot go on; the message is for the person at the terminal. */
 class ImportError extends Error {}
@@ -45,13 +46,25 @@ async function headOf(handle, size) {
   return createHash('sha256').update(head).digest('hex');
 }
 
-/** How far an earlier run of this file came; from the start if it is another file, or was. */
-async function readState(path, head, size) {
+/**
+ * How far an earlier run of this file came; from the start if it is another file, or was, or if the line that was the last
+ * has grown since: half of it was sent.
+ */
+async function readState(path, handle, size) {
+  const head = await headOf(handle, size);
   const fresh = { head, bytes: 0, lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text === null) return fresh;
   const state = JSON.parse(text);
-  return state.head === head && state.bytes <= size ? state : fresh;
+  const goesOn =
+    state.head === head && state.bytes <= size && (await isBetweenLines(handle, state.bytes, size));
+  return goesOn ? state : fresh;
+}
+
+async function isBetweenLines(handle, place, size) {
+  if (place === 0 || place === size) return true;
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, place - 1);
+  return buffer[0] === LINE_FEED;
 }
 
 /** In one step: a run that is killed leaves the state of before or the one of after. */
@@ -84,7 +97,7 @@ async function* portionsFrom(handle, start, mostLines) {
 function endOfPortion(held, mostLines) {
   let end = 0;
   for (let lines = 0; lines < mostLines; lines += 1) {
-    const feed = held.indexOf(0x0a, end);
+    const feed = held.indexOf(LINE_FEED, end);
     if (feed === -1) return held.length > LARGEST_PORTION_BYTES && end > 0 ? end : null;
     end = feed + 1;
     if (end > LARGEST_PORTION_BYTES) return end;
@@ -94,9 +107,13 @@ function endOfPortion(held, mostLines) {
 
 function countLines(portion) {
   let lines = 0;
-  for (let feed = portion.indexOf(0x0a); feed !== -1; feed = portion.indexOf(0x0a, feed + 1))
+  for (
+    let feed = portion.indexOf(LINE_FEED);
+    feed !== -1;
+    feed = portion.indexOf(LINE_FEED, feed + 1)
+  )
     lines += 1;
-  return portion.at(-1) === 0x0a ? lines : lines + 1;
+  return portion.at(-1) === LINE_FEED ? lines : lines + 1;
 }
 
 /** The answer to a portion; a service that is away or busy is asked again for a while. */
@@ -153,7 +170,7 @@ async function run() {
   const { size } = await stat(file);
   const [statePath, rejectedPath] = [`${file}.import`, `${file}.rejected`];
   if (anew) await rm(statePath, { force: true });
-  const state = await readState(statePath, await headOf(handle, size), size);
+  const state = await readState(statePath, handle, size);
   if (state.bytes === 0) await rm(rejectedPath, { force: true });
   else console.error(`Going on after ${inWords(state.lines)} lines; --anew starts from the first.`);
   const [startedAt, startBytes] = [performance.now(), state.bytes];

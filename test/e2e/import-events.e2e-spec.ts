@@ -31,15 +31,18 @@ describe('import-events', () => {
     });
   }
 
-  it('sends a file in portions, goes on where it stopped, and keeps what was refused', async () => {
-    const customer = await createCustomer(engine);
-    const line = (number: number): string =>
+  const lineOf =
+    (customer: string, prefix: string) =>
+    (number: number): string =>
       JSON.stringify({
-        idempotency_key: `import-${number}`,
+        idempotency_key: `${prefix}-${number}`,
         customer_id: customer,
         event_name: 'imported',
         timestamp: '2026-02-01T00:00:00Z',
       });
+
+  it('sends a file in portions, goes on where it stopped, and keeps what was refused', async () => {
+    const line = lineOf(await createCustomer(engine), 'import');
     const lines = Array.from({ length: 250 }, (_, number) => line(number));
     lines[120] = '';
     lines[199] = '{}';
@@ -57,6 +60,28 @@ describe('import-events', () => {
     expect(again.error).toContain('Going on after 250 lines');
     const anew = await importFile(file, '--anew');
     expect(anew.out).toContain('250 lines: 0 accepted, 248 duplicates, 1 rejected');
+  });
+
+  it('takes what a file has grown by, also where the last line was only half written', async () => {
+    const line = lineOf(await createCustomer(engine), 'grown');
+    const file = join(directory, 'grown.ndjson');
+    // Longer than what tells one file from another.
+    const lines = Array.from({ length: 600 }, (_, number) => `${line(number)}\n`);
+    const half = line(600).slice(0, 40);
+    await writeFile(file, [...lines, half]);
+    expect((await importFile(file)).out).toContain('601 lines: 600 accepted');
+
+    await writeFile(file, [...lines, `${line(600)}\n${line(601)}\n`]);
+    const grown = await importFile(file);
+    expect(grown).toMatchObject({
+      code: 0,
+      out: '602 lines: 2 accepted, 600 duplicates, 0 rejected',
+    });
+
+    await writeFile(file, [...lines, `${line(600)}\n${line(601)}\n${line(602)}`]);
+    const again = await importFile(file);
+    expect(again.error).toContain('Going on after 602 lines');
+    expect(again.out).toBe('603 lines: 3 accepted, 600 duplicates, 0 rejected');
   });
 
   it('says what it needs', async () => {
