@@ -97,6 +97,51 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
+  it('says with the usage that is not billed yet what it will bill, as long as it waits', async () => {
+    const story = await Story.begin(engine, START, { invoice_grace_hours: GRACE_HOURS });
+    const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
+    const plan = await story.planOf([base, { ...calls, meter_id, minimum_amount: 25 }]);
+    const { id: subscription_id } = await story.subscribe(plan.id);
+    await story.use(event, START);
+    await story.advance('2026-05-02T00:00:00.000Z');
+    await story.use(event, '2026-03-20T00:00:00.000Z');
+    const draft = await last(story);
+    const april = { period_start: BORDER, period_end: '2026-05-01T00:00:00.000Z' };
+    for (const day of ['04-05', '04-06', '04-30']) await story.use(event, `2026-${day}T00:00:00Z`);
+    const ofMay = { invoice_id: null, is_late: false, groups: [{ quantity: '0' }], amount: 25 };
+    // What came late to March goes to whichever invoice is finalised first, and is told once.
+    const ofMarch = { invoice_id: null, is_late: true, period_start: START, amount: 0 };
+    expect(await story.usage()).toMatchObject([
+      ofMay,
+      ofMarch,
+      {
+        subscription_id,
+        invoice_id: draft.id,
+        is_late: false,
+        ...april,
+        groups: [{ quantity: '3', events: 3, amount: 30 }],
+        amount: 30,
+      },
+    ]);
+    expect(draft).toMatchObject({ status: 'draft', total: 3_025 });
+    await story.tell(subscription_id, 'cancel', { when: 'now' });
+    expect(await story.usage()).toEqual([]);
+    await story.verify();
+  });
+
+  it('is told of after its subscription has ended', async () => {
+    const { story, id, event } = await subscriber();
+    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.advance(BORDER);
+    await story.use(event, '2026-03-31T00:00:00.000Z');
+    const { id: invoice_id } = await last(story);
+    expect(await story.usage()).toMatchObject([{ invoice_id, amount: 10 }]);
+    await story.advance(GRACE_OVER);
+    expect(await story.usage()).toEqual([]);
+    expect(await last(story)).toMatchObject({ id: invoice_id, status: 'open', total: 10 });
+    await story.verify();
+  });
+
   it('is finalised early by whoever asks for it, and then no more', async () => {
     const { story, event } = await subscriber();
     await story.use(event, START);

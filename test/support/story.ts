@@ -46,6 +46,7 @@ export interface Subscription {
 }
 
 export interface UsageSoFar {
+  readonly invoice_id: string | null;
   readonly price_id: string;
   readonly period_start: string;
   readonly period_end: string;

@@ -36,6 +36,9 @@ const OF_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND finalizes_at IS NOT NULL
   ORDER BY finalizes_at, id`;
 
+const OF_CUSTOMER = `
+  SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
+
 /** Finds the drafts that wait for their grace to end. */
 @Injectable()
 export class RenewalDraftsRepository {
@@ -71,6 +74,13 @@ export class RenewalDraftsRepository {
     const place = new Map(ids.map((id, index) => [id, index]));
     const placeOf = ({ id }: WaitingDraft): number => place.get(id) ?? 0;
     return found.filter(isWaiting).sort((one, other) => placeOf(one) - placeOf(other));
+  }
+
+  /** Those of a customer, oldest first. */
+  async ofCustomer(customerId: string): Promise<readonly WaitingDraft[]> {
+    const rows = await this.database.query<{ id: string }>(OF_CUSTOMER, [customerId]);
+    if (rows.length === 0) return [];
+    return (await this.invoices.findAll(rows.map(({ id }) => id))).filter(isWaiting);
   }
 
   /** Ids of those of a subscription, in due order. */

@@ -2,15 +2,27 @@ import { Injectable } from '@nestjs/common';
 import { isWireSafe } from '../../core/money';
 import { newId } from '../../platform/ids';
 import { decideInvoice } from './domain/decide-invoice';
+import type { WaitingDraft } from './domain/grace';
+import type { Invoice } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
+import { orderOf } from './domain/renewal-draft';
 import { quoteOf, type UsageQuote } from './domain/usage-quote';
 import { invoiceTooLarge } from './invoicing.errors';
+import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
+
+/** What the draft of a renewal would bill of usage. */
+interface DraftQuote extends UsageQuote {
+  readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
+}
 
 /** Says what usage costs so far, by the functions that bill it. */
 @Injectable()
 export class UsageQuotesService {
-  constructor(private readonly usage: UsageReadingsService) {}
+  constructor(
+    private readonly usage: UsageReadingsService,
+    private readonly drafts: RenewalDraftsRepository,
+  ) {}
 
   /**
    * What the usage of each order, and what came late since, would be billed now. Changes and locks nothing.
@@ -26,6 +38,25 @@ export class UsageQuotesService {
       return usage.map((one) => notTooLarge(quoteOf(one, invoice)));
     });
   }
+
+  /**
+   * What the drafts of a customer that wait for their grace to end would bill of usage now.
+   * @throws {ProblemError} `invoice_too_large`
+   */
+  async quoteDrafts(customerId: string, now: Date): Promise<readonly DraftQuote[]> {
+    const found: DraftQuote[] = [];
+    for (const draft of await this.drafts.ofCustomer(customerId)) {
+      const quotes = await this.quote([usageOf(draft)], now);
+      found.push(...quotes.map((quote) => ({ ...quote, draft })));
+    }
+    return found;
+  }
+}
+
+/** Of no subscription: what came late to periods that were billed waits for whichever invoice is finalised first. */
+function usageOf(draft: WaitingDraft): InvoiceOrder {
+  const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
+  return { ...orderOf(draft), subscriptionId: null, lines };
 }
 
 /** Parts may be too large where the maximum of their price is not. */

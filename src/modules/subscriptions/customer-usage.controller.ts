@@ -16,10 +16,11 @@ export class CustomerUsageController {
 
   @Get(':id/usage')
   @Operation({
-    summary: 'Read the usage of the current period',
+    summary: 'Read the usage that is not billed yet',
     description:
       'What each metered price of the running subscriptions counted so far, and what it costs: what the invoice would ' +
-      'say if nothing more came. Usage that came late to billed periods is shown with the difference it makes.',
+      'say if nothing more came. So is the usage of a period that is over, whose invoice waits as a draft for usage that ' +
+      'is late (`invoice_id`). Usage that came late to billed periods is shown with the difference it makes.',
     status: 200,
     answer: CustomerUsageDto,
     reads: 'path',

@@ -26,6 +26,15 @@ export class CustomerUsageItemDto {
   @IdProperty('sub_01h455vb4pex5vsknk084sn02q')
   readonly subscription_id!: string;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      'The draft that bills it when it is finalised, with all that comes until then; null: the invoice that is made next.',
+    example: null,
+  })
+  readonly invoice_id!: string | null;
+
   @ApiProperty({ description: 'The price.', example: 'price_01h455vb4pex5vsknk084sn02q' })
   readonly price_id!: string;
 
@@ -64,28 +73,34 @@ export class CustomerUsageItemDto {
 }
 
 export class CustomerUsageDto {
-  @ApiProperty({ type: [CustomerUsageItemDto], description: 'One for each metered price.' })
+  @ApiProperty({
+    type: [CustomerUsageItemDto],
+    description: 'One for each metered price and period.',
+  })
   readonly data!: readonly CustomerUsageItemDto[];
 }
 
 export function toCustomerUsageDto(usage: readonly CustomerUsage[]): CustomerUsageDto {
   return {
-    data: usage.map(({ subscriptionId, currency, order, isLate, parts, amountMinor }) => ({
-      subscription_id: subscriptionId,
-      price_id: order.price.priceId,
-      name: order.price.name,
-      meter_id: order.meterId,
-      period_start: toWireInstant(order.period.startAt),
-      period_end: toWireInstant(order.period.endAt),
-      is_late: isLate,
-      groups: parts.map(({ group, quantity, events, amountMinor: amount }) => ({
-        group,
-        quantity,
-        events: Number(events),
-        amount: toWireAmount(amount),
-      })),
-      amount: toWireAmount(amountMinor),
-      currency,
-    })),
+    data: usage.map(
+      ({ subscriptionId, invoiceId, currency, order, isLate, parts, amountMinor }) => ({
+        subscription_id: subscriptionId,
+        invoice_id: invoiceId,
+        price_id: order.price.priceId,
+        name: order.price.name,
+        meter_id: order.meterId,
+        period_start: toWireInstant(order.period.startAt),
+        period_end: toWireInstant(order.period.endAt),
+        is_late: isLate,
+        groups: parts.map(({ group, quantity, events, amountMinor: amount }) => ({
+          group,
+          quantity,
+          events: Number(events),
+          amount: toWireAmount(amount),
+        })),
+        amount: toWireAmount(amountMinor),
+        currency,
+      }),
+    ),
   };
 }
