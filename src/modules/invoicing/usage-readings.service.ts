@@ -165,7 +165,7 @@ export class UsageReadingsService {
 
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };
 
-/** A weighted sum is weighed over its full period, of which this is a part: the parts add up. */
+/** A weighted sum is weighed over its full period, of which this is a part: where the meter is recurring, the parts add up. */
 function shareOf(part: Period, full: Period): Rational {
   const lengthMs = ({ startAt, endAt }: Period) => BigInt(endAt.getTime() - startAt.getTime());
   return rational(lengthMs(part), lengthMs(full));

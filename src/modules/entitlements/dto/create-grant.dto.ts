@@ -53,7 +53,9 @@ export class CreateGrantDto {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'From when on it counts no more. Left out: never.',
+    description:
+      'From when on it counts no more. Left out: it does not expire. What is left of a metered one goes with the current ' +
+      'period before that, unless it has a `rollover`.',
     example: '2027-01-01T00:00:00.000Z',
   })
   readonly expires_at?: string | null;

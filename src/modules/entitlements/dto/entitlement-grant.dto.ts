@@ -63,7 +63,7 @@ export class EntitlementGrantDto {
   })
   readonly priority!: number;
 
-  @InstantProperty('From when on it counts no more; null: until it is used up.', { nullable: true })
+  @InstantProperty('From when on it counts no more; null: it does not expire.', { nullable: true })
   readonly expires_at!: string | null;
 
   @ApiProperty({

@@ -139,7 +139,8 @@ export class CreateMeterDto {
   @ApiPropertyOptional({
     default: false,
     description:
-      'Whether what a `weighted_sum` holds at the end of a period is carried into the next.',
+      'Whether what a `weighted_sum` holds at the end of a period is carried into the next, and over a change of the plan ' +
+      'or a pause, which part a period.',
   })
   readonly is_recurring?: boolean;
 
