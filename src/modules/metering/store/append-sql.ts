@@ -1,5 +1,5 @@
 import { MOVE_BUCKETS, MOVE_HOURS } from './bucket-sql';
-import { GROUP_KEY, hourOf, IS_COUNTED, METER_READS, msOf } from './counted-sql';
+import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from './counted-sql';
 
 /**
  * The statements of an append. Their parameters: $1 the time, $2 when the first of the events happened, then what
@@ -82,16 +82,10 @@ const FOLLOWED = `
     ${ADD_TO_TALLY}
   )`;
 
-const COUNTED = `
-  counted AS MATERIALIZED (
-    SELECT event.stream_id, meter.id AS meter_id, meter.aggregation, event.position, event.occurred_at,
-      read.value, read.text, ${GROUP_KEY} AS group_key
-    FROM fresh AS event
-    JOIN usage_stream AS stream ON stream.id = event.stream_id
-    JOIN meter ON meter.event_name = stream.event_name
-    ${METER_READS}
-    WHERE ${IS_COUNTED}
-  )`;
+const COUNTED = countedOf(`
+  fresh AS event
+  JOIN usage_stream AS stream ON stream.id = event.stream_id
+  JOIN meter ON meter.event_name = stream.event_name`);
 
 const LATE_USAGE = `
   SELECT stream_id::text AS "streamId", billed_id AS "billedId", meter_id AS "meterId", ${msOf('start_at')} AS "startMs",
@@ -117,7 +111,7 @@ const recordSql = (incoming: string): string => `
     ${UNLESS_THERE}
   ),
   ${FOLLOWED},
-  ${COUNTED},
+  counted AS MATERIALIZED (${COUNTED}),
   ${MOVE_BUCKETS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
@@ -152,7 +146,7 @@ export const RECORD_KNOWN = `
     ${UNLESS_THERE}
   ),
   ${FOLLOWED},
-  ${COUNTED},
+  counted AS NOT MATERIALIZED (${COUNTED}),
   ${MOVE_HOURS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,

@@ -32,32 +32,32 @@ const moveBuckets = (inWindows: string): string => `
     SELECT counted.*, hour.start_at, hour.start_at + interval '1 hour' AS end_at
     FROM counted CROSS JOIN LATERAL (SELECT ${hourOf('counted.occurred_at')} AS start_at) AS hour${inWindows}
   ),
+  change AS MATERIALIZED (
+    SELECT ${BUCKET}, value_digest, count(*) AS events,
+      sum(value) FILTER (WHERE aggregation IN ('sum', 'weighted_sum')) AS total,
+      max(value) FILTER (WHERE aggregation = 'max') AS greatest,
+      max(ARRAY[extract(epoch FROM occurred_at), position, value]) FILTER (WHERE aggregation = 'latest') AS last,
+      sum(value * extract(epoch FROM end_at - occurred_at) * 1000) FILTER (WHERE aggregation = 'weighted_sum') AS held_ms
+    FROM spanned CROSS JOIN LATERAL (SELECT ${digestOf('text')} AS value_digest) AS what
+    GROUP BY ${BUCKET}, value_digest
+  ),
   new_value AS (
     INSERT INTO usage_distinct_value (${BUCKET}, value_digest)
-    SELECT DISTINCT ${BUCKET}, ${digestOf('text')} FROM spanned WHERE text IS NOT NULL
+    SELECT ${BUCKET}, value_digest FROM change WHERE value_digest IS NOT NULL ORDER BY ${BUCKET}, value_digest
     ON CONFLICT DO NOTHING
     RETURNING ${BUCKET}
   ),
   moved AS (
     INSERT INTO usage_bucket AS bucket
       (${BUCKET}, events, total, greatest, latest, latest_at, latest_position, held_ms, distinct_values)
-    SELECT ${BUCKET}, events, total, greatest, last[3], to_timestamp(last[1]), last[2], held_ms, distinct_values
+    SELECT ${BUCKET}, sum(events), coalesce(sum(total), 0), max(greatest), (max(last))[3], to_timestamp((max(last))[1]),
+      (max(last))[2], coalesce(sum(held_ms), 0), sum(distinct_values)
     FROM (
-      SELECT ${BUCKET},
-        count(aggregation) AS events,
-        coalesce(sum(value) FILTER (WHERE aggregation IN ('sum', 'weighted_sum')), 0) AS total,
-        max(value) FILTER (WHERE aggregation = 'max') AS greatest,
-        max(ARRAY[extract(epoch FROM occurred_at), position, value]) FILTER (WHERE aggregation = 'latest') AS last,
-        coalesce(sum(value * extract(epoch FROM end_at - occurred_at) * 1000)
-          FILTER (WHERE aggregation = 'weighted_sum'), 0) AS held_ms,
-        count(*) - count(aggregation) AS distinct_values
-      FROM (
-        SELECT ${BUCKET}, aggregation, occurred_at, position, value FROM spanned
-        UNION ALL
-        SELECT ${BUCKET}, NULL, NULL, NULL, NULL FROM new_value
-      ) AS piece
-      GROUP BY ${BUCKET}
-    ) AS change
+      SELECT ${BUCKET}, events, total, greatest, last, held_ms, 0 AS distinct_values FROM change
+      UNION ALL
+      SELECT ${BUCKET}, 0, NULL, NULL, NULL, NULL, 1 FROM new_value
+    ) AS piece
+    GROUP BY ${BUCKET}
     ON CONFLICT (${BUCKET}) DO UPDATE SET
       events = bucket.events + excluded.events,
       total = bucket.total + excluded.total,

@@ -1,9 +1,10 @@
-/** The text of a JSON value, null where it is missing, a list or an object. */
-const textOf = (value: string): string =>
-  `CASE WHEN jsonb_typeof(${value}) IN ('string', 'number', 'boolean') THEN ${value} #>> '{}' END`;
-
 /** Text that is a number of the size that core/decimal reads; numbers of JSON are always numbers. */
 const DECIMAL = '^-?(0|[1-9][0-9]{0,19})([.][0-9]{1,18})?$';
+
+/** The text of a property, null where it is missing, a list or an object. */
+const textOf = (property: string): string => `
+  CASE WHEN jsonb_typeof(event.properties -> ${property}) IN ('string', 'number', 'boolean')
+    THEN event.properties ->> ${property} END`;
 
 /**
  * What a meter reads of an event, in SQL: the one place that says which events count, and as what. To be put behind a
@@ -11,25 +12,28 @@ const DECIMAL = '^-?(0|[1-9][0-9]{0,19})([.][0-9]{1,18})?$';
  * `latest` and `weighted_sum`, and `read.text`, what `unique` tells apart. Each is null where there is none.
  */
 export const METER_READS = `
-  CROSS JOIN LATERAL (SELECT event.properties -> meter.value_property AS found) AS property
   CROSS JOIN LATERAL (SELECT
-    CASE
-      WHEN meter.aggregation IN ('count', 'unique') THEN NULL
-      WHEN jsonb_typeof(property.found) = 'number' THEN property.found::numeric
-      WHEN jsonb_typeof(property.found) = 'string'
-        AND property.found #>> '{}' ~ '${DECIMAL}'
-      THEN (property.found #>> '{}')::numeric
+    CASE WHEN meter.aggregation NOT IN ('count', 'unique') THEN
+      CASE jsonb_typeof(event.properties -> meter.value_property)
+        WHEN 'number' THEN (event.properties -> meter.value_property)::numeric
+        WHEN 'string' THEN
+          CASE WHEN event.properties ->> meter.value_property ~ '${DECIMAL}'
+            THEN (event.properties ->> meter.value_property)::numeric END
+      END
     END AS value,
-    CASE WHEN meter.aggregation = 'unique' THEN ${textOf('property.found')} END AS text
+    CASE WHEN meter.aggregation = 'unique' THEN ${textOf('meter.value_property')} END AS text
   ) AS read`;
 
-/** Condition: the event fits the filters of the meter and has what its aggregation reads. */
-export const IS_COUNTED = `
-  (meter.aggregation = 'count' OR read.value IS NOT NULL OR read.text IS NOT NULL)
-  AND (meter.filters = '[]' OR NOT EXISTS (
+const HAS_WHAT_IS_READ = `(aggregation = 'count' OR value IS NOT NULL OR text IS NOT NULL)`;
+
+const FITS_FILTERS = `
+  (meter.filters = '[]' OR NOT EXISTS (
     SELECT FROM jsonb_array_elements(meter.filters) AS filter
-    WHERE NOT coalesce(filter -> 'in' ? (${textOf("(event.properties -> (filter ->> 'property'))")}), false)
+    WHERE NOT coalesce(filter -> 'in' ? (${textOf("(filter ->> 'property')")}), false)
   ))`;
+
+/** Condition: the event fits the filters of the meter and has what its aggregation reads. */
+export const IS_COUNTED = `${HAS_WHAT_IS_READ} AND ${FITS_FILTERS}`;
 
 /** A text in a group that takes more bytes than this as JSON is told by its SHA-256, so that each group has its key. */
 const LONGEST_GROUP_TEXT_BYTES = 190;
@@ -37,25 +41,51 @@ const LONGEST_GROUP_TEXT_BYTES = 190;
 /** As many properties as a meter may group by. */
 const MOST_GROUPED = 5;
 
-const jsonOf = (text: string): string => `
-  CASE
-    WHEN octet_length(to_json(${text})::text) <= ${LONGEST_GROUP_TEXT_BYTES} THEN to_json(${text})::text
-    ELSE '"sha256:' || encode(sha256(convert_to(${text}, 'UTF8')), 'hex') || '"'
-  END`;
+const unlessTooLong = (json: string, property: string): string => `
+  CASE WHEN octet_length(${json}) <= ${LONGEST_GROUP_TEXT_BYTES} THEN ${json}
+    ELSE '"sha256:' || encode(sha256(convert_to(event.properties ->> ${property}, 'UTF8')), 'hex') || '"' END`;
 
-const groupedText = (place: number): string => `
-  CASE WHEN jsonb_array_length(meter.group_by) > ${place} THEN
-    '${place === 0 ? '' : ','}' || coalesce(${jsonOf(textOf(`(event.properties -> (meter.group_by ->> ${place}))`))}, 'null')
-  END`;
+/** The text of a property as JSON: a number and a boolean are their texts too. */
+function groupedText(property: string): string {
+  const json = `(event.properties -> ${property})::text`;
+  const inQuotes = `'"' || ${json} || '"'`;
+  return `
+    CASE jsonb_typeof(event.properties -> ${property})
+      WHEN 'string' THEN ${unlessTooLong(json, property)}
+      WHEN 'number' THEN ${unlessTooLong(inQuotes, property)}
+      WHEN 'boolean' THEN ${inQuotes}
+      ELSE 'null'
+    END`;
+}
+
+const fromPlace = (place: number): string => {
+  if (place === MOST_GROUPED) return `']'`;
+  const property = `(meter.group_by ->> ${place})`;
+  return `CASE WHEN ${property} IS NULL THEN ']' ELSE ',' || ${groupedText(property)} || ${fromPlace(place + 1)} END`;
+};
 
 /**
  * The canonical JSON array of the texts of the properties in `meter.group_by`, null where the event lacks one. Spelled out
  * place by place: a subquery over the list would take as long as all the rest of counting.
  */
 export const GROUP_KEY = `
-  CASE WHEN meter.group_by = '[]' THEN '[]' ELSE
-    concat('[', ${Array.from({ length: MOST_GROUPED }, (_, place) => groupedText(place)).join(', ')}, ']')
-  END`;
+  CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'
+    ELSE '[' || ${groupedText('(meter.group_by ->> 0)')} || ${fromPlace(1)} END`;
+
+/**
+ * The events that count, as rows to be counted: stream_id, meter_id, aggregation, position, occurred_at, value, text and
+ * group_key. Without pull-up (OFFSET 0), since the planner would have each of them computed wherever it is mentioned.
+ * @param from what {@link METER_READS} is put behind
+ */
+export const countedOf = (from: string, condition = 'true'): string => `
+  SELECT * FROM (
+    SELECT event.stream_id, meter.id AS meter_id, meter.aggregation, event.position, event.occurred_at,
+      read.value, read.text, ${GROUP_KEY} AS group_key
+    FROM ${from} ${METER_READS}
+    WHERE ${condition} AND ${FITS_FILTERS}
+    OFFSET 0
+  ) AS read
+  WHERE ${HAS_WHAT_IS_READ}`;
 
 /** The start of the UTC hour that holds an instant. */
 export const hourOf = (instant: string): string =>

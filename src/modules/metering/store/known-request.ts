@@ -1,3 +1,4 @@
+import { ArrayElements, Instants, Integers, Texts, Uuids } from '../../../platform/database';
 import { keyDigest } from './key-digest';
 import type { KnownStream } from './known-streams';
 import type { StreamName } from './staged-events';
@@ -8,16 +9,9 @@ interface RequestStream extends KnownStream {
   readonly name: StreamName;
 }
 
-const QUOTED = /["\\]/g;
-
-/** An element of an array, in the text format of PostgreSQL. */
-function quoted(text: string): string {
-  return `"${text.replace(QUOTED, '\\$&')}"`;
-}
-
 /**
- * The events of a request whose streams are known, as a statement takes them: in the text formats of PostgreSQL, which
- * `pg` would make of values at several times the cost, and while the request waits for its turn.
+ * The events of a request whose streams are known, as a statement takes them: in the formats of PostgreSQL, made while the
+ * request waits for its turn.
  */
 export class KnownRequest {
   readonly streams: RequestStream[] = [];
@@ -25,10 +19,17 @@ export class KnownRequest {
   readonly indexes: number[] = [];
   /** Of each event its stream, as an index in `streams`. */
   readonly streamOf: number[] = [];
-  readonly digests: string[] = [];
-  readonly keys: string[] = [];
-  readonly instants: string[] = [];
+  readonly digests: Uuids;
+  readonly keys: Texts;
+  readonly instants: Instants;
+  /** As JSON. */
   readonly properties: string[] = [];
+
+  private constructor(events: number) {
+    this.digests = new Uuids(events);
+    this.keys = new Texts(events);
+    this.instants = new Instants(events);
+  }
 
   /**
    * @param knownOf what is known of a stream
@@ -39,7 +40,7 @@ export class KnownRequest {
     knownOf: (name: StreamName) => KnownStream | undefined,
     lastInstant: Date,
   ): KnownRequest | null {
-    const request = new KnownRequest();
+    const request = new KnownRequest(events.length);
     const places = new Map<string, number>();
     for (const event of events) {
       const key = streamKey(event);
@@ -67,9 +68,9 @@ export class KnownRequest {
     const { index, idempotencyKey, timestamp, properties } = event;
     this.indexes.push(index);
     this.streamOf.push(place);
-    this.digests.push(keyDigest(idempotencyKey));
-    this.keys.push(quoted(idempotencyKey));
-    this.instants.push(timestamp.toISOString());
+    this.digests.add(keyDigest(idempotencyKey));
+    this.keys.add(idempotencyKey);
+    this.instants.add(timestamp);
     this.properties.push(JSON.stringify(properties));
   }
 }
@@ -97,15 +98,16 @@ export class KnownRequests {
 
   /** Of `RECORD_KNOWN`. */
   recordParameters(now: Date): readonly unknown[] {
-    const places = this.eachEvent((stream) => this.placeIn(stream));
+    const places = new Integers(this.length);
+    this.eachEvent((stream) => places.add(this.placeIn(stream)));
     return [
       now,
       this.ids,
       this.versions,
-      arrayOf([places]),
-      arrayOf(this.requests.map(({ digests }) => digests)),
-      arrayOf(this.requests.map(({ keys }) => keys)),
-      arrayOf(this.requests.map(({ instants }) => instants)),
+      ArrayElements.join([places]),
+      this.digests,
+      this.keys,
+      this.instants,
       this.properties,
     ];
   }
@@ -115,19 +117,21 @@ export class KnownRequests {
    * @param positions of each stream the last one before these events
    */
   judgeParameters(now: Date, positions: readonly string[]): readonly unknown[] {
-    const ids = this.eachEvent(({ id }) => id);
-    const taken = this.eachEvent((stream, at) => {
-      return String(BigInt(positions[this.placeIn(stream) - 1] ?? 0) + BigInt(at + 1));
+    const ids: string[] = [];
+    const taken: bigint[] = [];
+    this.eachEvent((stream, at) => {
+      ids.push(stream.id);
+      taken.push(BigInt(positions[this.placeIn(stream) - 1] ?? 0) + BigInt(at + 1));
     });
     return [
       now,
       null,
-      arrayOf([ids]),
+      ids,
       ids.map((_, at) => at),
-      arrayOf(this.requests.map(({ digests }) => digests)),
-      arrayOf(this.requests.map(({ keys }) => keys)),
-      arrayOf([taken]),
-      arrayOf(this.requests.map(({ instants }) => instants)),
+      this.digests,
+      this.keys,
+      taken,
+      this.instants,
       ids.map(() => null),
       this.properties,
     ];
@@ -149,15 +153,27 @@ export class KnownRequests {
   }
 
   /** In the order of the requests and of their events. */
-  private eachEvent<Value>(valueOf: (stream: KnownStream, at: number) => Value): Value[] {
-    const values: Value[] = [];
+  private eachEvent(take: (stream: KnownStream, at: number) => void): void {
+    let at = 0;
     for (const { streams, streamOf } of this.requests) {
       for (const place of streamOf) {
         const stream = streams[place];
-        if (stream !== undefined) values.push(valueOf(stream, values.length));
+        if (stream !== undefined) take(stream, at);
+        at += 1;
       }
     }
-    return values;
+  }
+
+  private get digests(): Buffer {
+    return ArrayElements.join(this.requests.map(({ digests }) => digests));
+  }
+
+  private get keys(): Buffer {
+    return ArrayElements.join(this.requests.map(({ keys }) => keys));
+  }
+
+  private get instants(): Buffer {
+    return ArrayElements.join(this.requests.map(({ instants }) => instants));
   }
 
   private get properties(): string {
@@ -168,9 +184,4 @@ export class KnownRequests {
 /** Two requests may know different versions of a stream: what holds for the one says nothing about the other. */
 function versionKey({ id, version }: KnownStream): string {
   return `${id} ${version}`;
-}
-
-/** An array in the text format of PostgreSQL, of elements that are in it already. */
-function arrayOf(parts: readonly (readonly (string | number)[])[]): string {
-  return `{${parts.map((part) => part.join(',')).join(',')}}`;
 }

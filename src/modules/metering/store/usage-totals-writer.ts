@@ -4,7 +4,7 @@ import { Database } from '../../../platform/database';
 import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/hours';
 import type { Meter } from '../domain/meter';
 import { MOVE_BUCKETS } from './bucket-sql';
-import { GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
+import { countedOf } from './counted-sql';
 import { holdUsage } from './meters-lock';
 import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
@@ -12,12 +12,10 @@ import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 const ALLOW_LONG_STATEMENT = `SET LOCAL statement_timeout = '10min'`;
 
 const COUNT_ANEW = `
-  WITH counted AS NOT MATERIALIZED (
-    SELECT event.stream_id, meter.id AS meter_id, meter.aggregation, event.position, event.occurred_at,
-      read.value, read.text, ${GROUP_KEY} AS group_key
-    FROM meter JOIN usage_stream AS stream USING (event_name) JOIN usage_event AS event ON event.stream_id = stream.id
-    ${METER_READS}
-    WHERE meter.id = $1 AND event.voided_at IS NULL AND ${IS_COUNTED}
+  WITH counted AS NOT MATERIALIZED (${countedOf(
+    'meter JOIN usage_stream AS stream USING (event_name) JOIN usage_event AS event ON event.stream_id = stream.id',
+    'meter.id = $1 AND event.voided_at IS NULL',
+  )}
   ), ${MOVE_BUCKETS}
   SELECT FROM moved LIMIT 1`;
 
