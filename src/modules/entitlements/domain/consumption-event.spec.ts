@@ -2,6 +2,8 @@ import { parseDecimal } from '../../../core/decimal';
 import { eventPropertiesOf } from './consumption-event';
 
 describe('what is consumed, as an event of a meter', () => {
+  const twice = (...values: readonly (readonly string[])[]) =>
+    values.map((one) => ({ property: 'region', in: one }));
   const filters = [{ property: 'region', in: ['eu', 'us'] }];
 
   test.each([
@@ -14,6 +16,10 @@ describe('what is consumed, as an event of a meter', () => {
     ['latest', 'amount', [], '1', null],
     ['unique', 'amount', [], '1', null],
     ['weighted_sum', 'amount', [], '1', null],
+    ['sum', 'constructor', [], '3', { constructor: '3' }],
+    ['sum', 'amount', twice(['eu', 'us'], ['ap', 'us']), '1', { amount: '1', region: 'us' }],
+    ['sum', 'amount', twice(['eu'], ['us']), '1', null],
+    ['count', null, twice(['eu'], ['us']), '1', null],
   ])('for %s of %s with %j, %s: %j', (aggregation, valueProperty, by, quantity, expected) => {
     const meter = { aggregation, valueProperty, filters: by };
     expect(eventPropertiesOf(meter, parseDecimal(quantity))).toEqual(expected);
