@@ -93,7 +93,8 @@ export class CreateMeterDto {
     maxLength: LONGEST_PROPERTY,
     nullable: true,
     description:
-      'The property it reads; required but for `count`. An event without one does not count.',
+      'The property it reads; required but for `count`. An event without one does not count. Where a number is read, it is ' +
+      'one of JSON, or text such as "-12.5" of at most 20 digits before the point and 18 after it.',
     example: 'tokens',
   })
   readonly value_property?: string | null;
