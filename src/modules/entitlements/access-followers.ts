@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { CustomerDeletions, CustomersService } from '../customers';
-import { type SubscriptionChange, SubscriptionWatchers } from '../subscriptions';
+import { type Subscription, type SubscriptionChange, SubscriptionWatchers } from '../subscriptions';
 import type { Entitlement } from './domain/entitlement';
 import { EntitlementsRepository } from './entitlements.repository';
-import { HoldingsRepository, type Pair } from './holdings.repository';
+import { type AccessHolder, HoldingsRepository, type Pair } from './holdings.repository';
 import { SettleHoldingService } from './settle-holding.service';
 import { SourcesService } from './sources.service';
 
@@ -21,7 +21,10 @@ export class AccessFollowers implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.subscriptions.register((changes, now) => this.followSubscriptions(changes, now));
+    this.subscriptions.register({
+      lock: (subscriptions) => this.holdings.changeAccess([...holdersOf(subscriptions).values()]),
+      follow: (changes, now) => this.followSubscriptions(changes, now),
+    });
     this.deletions.register((customerId) => this.followDeletion(customerId));
   }
 
@@ -33,9 +36,7 @@ export class AccessFollowers implements OnModuleInit {
     changes: readonly SubscriptionChange[],
     now: Date,
   ): Promise<void> {
-    const holders = new Map(
-      changes.map(({ after: { customerId: id, testClockId } }) => [id, { id, testClockId }]),
-    );
+    const holders = holdersOf(changes.map(({ after }) => after));
     await this.holdings.changeAccess([...holders.values()]);
     await this.followPayment(changes, now);
     for (const { customerId, entitlement } of await this.keptAhead(changes)) {
@@ -100,4 +101,8 @@ export class AccessFollowers implements OnModuleInit {
     const { id, testClockId } = await this.customers.getForHistory(customerId);
     await this.holdings.changeAccess([{ id, testClockId }]);
   }
+}
+
+function holdersOf(subscriptions: readonly Subscription[]): ReadonlyMap<string, AccessHolder> {
+  return new Map(subscriptions.map(({ customerId: id, testClockId }) => [id, { id, testClockId }]));
 }

@@ -65,12 +65,12 @@ export class BillingFactsService {
     );
     const running = await this.redemptions.runningRedemptions(subscriptionIds, at);
     const rates = await this.customers.taxRatesOf(customers);
+    const usage = await this.usage.loadAll(orders, locks);
     const grants = groupBy(
       await this.grants.open(customerIds, locks),
       ({ customerId }) => customerId,
     );
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
-    const usage = await this.usage.loadAll(orders, locks);
     return (order) => {
       const { customerId, subscriptionId } = order;
       const customer = byId.get(customerId);

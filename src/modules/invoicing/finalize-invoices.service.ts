@@ -90,16 +90,20 @@ export class FinalizeInvoicesService {
   }
 
   /**
-   * Finalises what waits of a locked subscription and charges for a period that was not closed yet: before that is credited
-   * or cut short, it is billed.
+   * What waits of locked subscriptions and charges for a period that was not closed yet, locked: before that is credited or
+   * cut short, it is billed.
    */
-  async finalizeBeyond(subscriptionId: string, now: Date): Promise<void> {
-    const drafts = await this.waiting.lock(await this.waiting.ofSubscription(subscriptionId));
-    if (drafts.length === 0) return;
-    const earnedUntil = earnedUntilOf(await this.earned.of([subscriptionId]));
-    for (const draft of drafts) {
-      if (billsBeyond(draft, earnedUntil(draft))) await this.finalizeAll([draft], now);
-    }
+  async lockBeyond(subscriptionIds: readonly string[]): Promise<readonly WaitingDraft[]> {
+    if (subscriptionIds.length === 0) return [];
+    const drafts = await this.waiting.lock(await this.waiting.ofSubscriptions(subscriptionIds));
+    if (drafts.length === 0) return [];
+    const earnedUntil = earnedUntilOf(await this.earned.of(subscriptionIds));
+    return drafts.filter((draft) => billsBeyond(draft, earnedUntil(draft)));
+  }
+
+  /** Finalises locked drafts of renewals one after the other: each finds what the former left of coupons, credit and usage. */
+  async finalizeInTurn(drafts: readonly WaitingDraft[], now: Date): Promise<void> {
+    for (const draft of drafts) await this.finalizeAll([draft], now);
   }
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {

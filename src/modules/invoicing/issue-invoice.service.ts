@@ -58,6 +58,15 @@ export class IssueInvoiceService {
   }
 
   /**
+   * Holds the usage and the credit of customers until the caller's transaction ends. Whoever makes their invoices one after
+   * the other in one commit does this first: once it has a number, it waits for nobody who wants one.
+   */
+  async holdFor(customerIds: readonly string[]): Promise<void> {
+    await this.usage.holdAll(customerIds);
+    await this.grants.open(customerIds, true);
+  }
+
+  /**
    * Makes invoices and finalises them, in the caller's transaction, in the order of their orders; those that wait for their
    * grace stay drafts. Those of one customer share its credit: each finds what the former left. An order that says nothing,
    * no line, makes none.

@@ -32,8 +32,8 @@ const NEXT_ON_TEST_CLOCK = `
 const LOCK = `
   SELECT id FROM invoice WHERE id = ANY ($1) AND finalizes_at IS NOT NULL ORDER BY id FOR UPDATE`;
 
-const OF_SUBSCRIPTION = `
-  SELECT id FROM invoice WHERE subscription_id = $1 AND finalizes_at IS NOT NULL
+const OF_SUBSCRIPTIONS = `
+  SELECT id FROM invoice WHERE subscription_id = ANY ($1) AND finalizes_at IS NOT NULL
   ORDER BY finalizes_at, id`;
 
 const OF_CUSTOMER = `
@@ -83,9 +83,9 @@ export class RenewalDraftsRepository {
     return (await this.invoices.findAll(rows.map(({ id }) => id))).filter(isWaiting);
   }
 
-  /** Ids of those of a subscription, in due order. */
-  async ofSubscription(subscriptionId: string): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(OF_SUBSCRIPTION, [subscriptionId]);
+  /** Ids of those of subscriptions, in due order. */
+  async ofSubscriptions(subscriptionIds: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(OF_SUBSCRIPTIONS, [subscriptionIds]);
     return rows.map(({ id }) => id);
   }
 }

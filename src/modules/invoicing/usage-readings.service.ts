@@ -71,6 +71,11 @@ export class UsageReadingsService {
     return counted;
   }
 
+  /** Holds up all events of customers until the caller's transaction ends. */
+  async holdAll(customerIds: readonly string[]): Promise<void> {
+    await this.billing.holdAll(customerIds);
+  }
+
   /** Writes what was billed, in the transaction of the invoices: each order with the invoice it made, null for none. */
   async record(
     made: readonly {

@@ -52,6 +52,11 @@ export class UsageBillingService {
     await this.streams.hold([...names.values()], () => true, 'wait');
   }
 
+  /** Holds up all events of customers until the transaction ends, whatever of their usage it comes to bill. */
+  async holdAll(customerIds: readonly string[]): Promise<void> {
+    await this.streams.holdAll(customerIds);
+  }
+
   /** The periods of these subscriptions that were billed, and to which usage came since; oldest first. */
   late(subscriptionIds: readonly string[]): Promise<readonly LateUsage[]> {
     return this.billed.late(subscriptionIds);

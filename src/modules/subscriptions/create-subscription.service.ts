@@ -57,10 +57,13 @@ export class CreateSubscriptionService {
       const created = snapshot.subscription;
       await this.customers.fixCurrency(customer.id, created.currency);
       await this.subscriptions.insert(created, snapshot.items);
-      await this.watchers.tell([{ before: null, after: created }], now);
       await this.outbox.record(SUBSCRIPTION_EVENTS.created, { after: created, occurredAt: now });
       if (redemption !== null) await this.redemptions.redeem(redemption, now);
-      if (outcome.periodOpened === null) return created;
+      if (outcome.periodOpened === null) {
+        await this.watchers.tell([{ before: null, after: created }], now);
+        return created;
+      }
+      if (created.startAt < now) await this.outcomes.lockForTurns([created]);
       const begun = await this.outcomes.apply(created, outcome, now);
       return this.due.catchUp(begun, now);
     });

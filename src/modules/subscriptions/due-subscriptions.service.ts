@@ -67,6 +67,10 @@ export class DueSubscriptionsService {
   async catchUp(subscription: Subscription, now: Date): Promise<Subscription> {
     this.database.requireTransaction();
     let latest = subscription;
+    if (isDue(latest, now)) {
+      await this.subscriptions.lockAll([latest.id]);
+      await this.outcomes.lockForTurns([latest]);
+    }
     while (isDue(latest, now)) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;

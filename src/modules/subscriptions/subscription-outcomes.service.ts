@@ -66,18 +66,23 @@ export class SubscriptionOutcomesService {
     return after;
   }
 
-  /** The same for decisions about many subscriptions, one about each: they are invoiced in their order. */
+  /**
+   * The same for decisions about many subscriptions, one about each: they are invoiced in their order. All that others wait
+   * for is locked before the first invoice takes its number.
+   */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
     this.database.requireTransaction();
-    for (const { before, outcome } of decisions) {
-      if (takesBack(outcome)) await this.finalizing.finalizeBeyond(before.id, now);
-    }
+    await this.finalizeBeyond(decisions, now);
     const decided = decisions.map(({ before, outcome }) => {
       const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
       return { before, after, outcome: { ...outcome, subscription: after } };
     });
     const outcomes = decided.map(({ outcome }) => outcome);
     await this.subscriptions.applyAll(outcomes);
+    await this.watchers.tell(
+      decided.map(({ before, after }) => ({ before, after })),
+      now,
+    );
     const billed = outcomes.filter(({ billing }) => billing !== null);
     const invoices = await this.invoicing.issueAll(billed.map(orderOf), now);
     await this.withdrawing.withdrawAll(decided.flatMap(givenUpOf), now);
@@ -89,11 +94,7 @@ export class SubscriptionOutcomesService {
       ended.map(({ subscription }) => subscription.id),
       now,
     );
-    const applied = await this.activateUnowed(decided, invoices);
-    await this.watchers.tell(
-      applied.map(({ before, after }) => ({ before, after })),
-      now,
-    );
+    const applied = await this.activateUnowed(decided, invoices, now);
     await this.outbox.recordAll(
       applied.flatMap(({ before, after, outcome: { facts } }) =>
         facts.map((fact) => told(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now })),
@@ -102,10 +103,29 @@ export class SubscriptionOutcomesService {
     return applied.map(({ after }) => after);
   }
 
+  /**
+   * Locks what the invoices of locked subscriptions may need, for a transaction that makes them one after the other: none of
+   * them waits once the first has taken its number, which all others who make invoices wait for.
+   */
+  async lockForTurns(subscriptions: readonly Subscription[]): Promise<void> {
+    await this.watchers.lock(subscriptions);
+    await this.invoicing.holdFor(subscriptions.map(({ customerId }) => customerId));
+  }
+
+  /** Finalises drafts that charge for what the decisions take back. */
+  private async finalizeBeyond(decisions: readonly Decision[], now: Date): Promise<void> {
+    const taking = decisions.filter(({ outcome }) => takesBack(outcome));
+    const drafts = await this.finalizing.lockBeyond(taking.map(({ before }) => before.id));
+    if (drafts.length === 0) return;
+    await this.lockForTurns(decisions.map(({ before }) => before));
+    await this.finalizing.finalizeInTurn(drafts, now);
+  }
+
   /** What begins to wait for its first payment, and owes nothing after coupons and credit, is active at once. */
   private async activateUnowed(
     decided: readonly Applied[],
     invoices: readonly Invoice[],
+    now: Date,
   ): Promise<readonly Applied[]> {
     const owed = new Set(
       invoices
@@ -119,6 +139,10 @@ export class SubscriptionOutcomesService {
     if (unowed.length === 0) return decided;
     const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
     for (const after of begun.values()) await this.subscriptions.updateStanding(after);
+    await this.watchers.tell(
+      unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
+      now,
+    );
     return decided.map((one) => {
       const after = begun.get(one.after.id);
       if (after === undefined) return one;

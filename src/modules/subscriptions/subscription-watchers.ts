@@ -7,11 +7,13 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
-/** Called in the transaction that changes subscriptions, after their rows are written. */
-export type SubscriptionWatcher = (
-  changes: readonly SubscriptionChange[],
-  now: Date,
-) => Promise<void>;
+/** What of a module above follows from what becomes of subscriptions. */
+export interface SubscriptionWatcher {
+  /** Locks what it keeps of the customers of these subscriptions, which its transaction goes on to change. */
+  readonly lock: (subscriptions: readonly Subscription[]) => Promise<void>;
+  /** Called in the transaction that changes subscriptions, after their rows are written and before they are invoiced. */
+  readonly follow: (changes: readonly SubscriptionChange[], now: Date) => Promise<void>;
+}
 
 /**
  * Modules above that keep something in step with subscriptions register here while they start: what they write is in the
@@ -25,8 +27,12 @@ export class SubscriptionWatchers {
     this.watchers.push(watcher);
   }
 
+  async lock(subscriptions: readonly Subscription[]): Promise<void> {
+    for (const { lock } of this.watchers) await lock(subscriptions);
+  }
+
   async tell(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;
-    for (const watch of this.watchers) await watch(changes, now);
+    for (const { follow } of this.watchers) await follow(changes, now);
   }
 }

@@ -34,6 +34,8 @@ const HOLD = `
   ORDER BY id
   FOR UPDATE`;
 
+const HOLD_ALL = 'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
+
 const OUTDATE = `
   UPDATE usage_stream SET version = version + 1
   WHERE id IN (SELECT id FROM usage_stream WHERE customer_id = $1 ORDER BY id FOR UPDATE)`;
@@ -73,6 +75,12 @@ export class UsageStreams {
       const isBusy = patience === 'skip' && found.has(streamKey(name));
       return streams.get(streamKey(name)) ?? (isBusy ? 'busy' : null);
     });
+  }
+
+  /** Holds all streams of customers until the transaction ends. One that is made meanwhile comes after them in the order. */
+  async holdAll(customerIds: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(HOLD_ALL, [customerIds]);
   }
 
   /** Holds one stream until the transaction ends, and makes it if it is missing; its id. */
