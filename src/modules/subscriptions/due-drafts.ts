@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Jobs } from '../../platform/jobs';
+import { Jobs, together } from '../../platform/jobs';
 import { type DueDraft, FinalizeInvoicesService } from '../invoicing';
 import { TestClockWorks } from '../test-clocks';
 import { DueDraftsService } from './due-drafts.service';
@@ -58,32 +58,18 @@ export class DueDrafts implements OnModuleInit {
     }
   }
 
-  private async finalize(
+  private finalize(
     drafts: readonly DueDraft[],
     now: Date,
     onFailure: (error: unknown, draft: DueDraft) => void,
   ): Promise<void> {
-    if (await this.tryTogether(drafts, now)) return;
-    for (const draft of drafts) {
-      try {
-        await this.due.finalizeDue([draft], now);
-      } catch (error) {
-        onFailure(error, draft);
-      }
-    }
-  }
-
-  /** Whether it is all done; never for one alone, which has nothing to be done together with. */
-  private async tryTogether(drafts: readonly DueDraft[], now: Date): Promise<boolean> {
-    if (drafts.length < 2) return false;
-    try {
-      await this.due.finalizeDue(drafts, now);
-      return true;
-    } catch (error) {
-      const text = 'drafts could not be finalised together, and are one by one';
-      this.logger.warn({ err: error, drafts: drafts.length }, text);
-      return false;
-    }
+    return together(drafts, (some) => this.due.finalizeDue(some, now), {
+      together: (error) => {
+        const text = 'drafts could not be finalised together, and are one by one';
+        this.logger.warn({ err: error, drafts: drafts.length }, text);
+      },
+      alone: onFailure,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Jobs } from '../../platform/jobs';
+import { Jobs, together } from '../../platform/jobs';
 import { TestClockWorks } from '../test-clocks';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
@@ -41,34 +41,31 @@ export class DueSubscriptions implements OnModuleInit {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
     const ids = await this.repository.claimDue(now, leaseEndsAt, AT_ONCE);
-    if (await this.tryTogether(ids, now)) return true;
-    for (const id of ids) {
-      try {
-        await this.due.runNext([id], now);
-      } catch (error) {
-        this.logger.error({ err: error, subscription_id: id }, 'due work of a subscription failed');
-      }
-    }
+    await this.runNext(ids, now, (error, id) => {
+      this.logger.error({ err: error, subscription_id: id }, 'due work of a subscription failed');
+    });
     return ids.length > 0;
   }
 
   /** One piece for each subscription that is due; a failure halts the clock, so that it shows. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     const ids = await this.repository.dueOn(testClockId, now, AT_ONCE);
-    if (await this.tryTogether(ids, now)) return;
-    for (const id of ids) await this.due.runNext([id], now);
+    await this.runNext(ids, now, (error) => {
+      throw error;
+    });
   }
 
-  /** Whether it is all done; never for one alone, which has nothing to be done together with. */
-  private async tryTogether(ids: readonly string[], now: Date): Promise<boolean> {
-    if (ids.length < 2) return false;
-    try {
-      await this.due.runNext(ids, now);
-      return true;
-    } catch (error) {
-      const text = 'due work of subscriptions failed together, and is done one by one';
-      this.logger.warn({ err: error, subscriptions: ids.length }, text);
-      return false;
-    }
+  private runNext(
+    ids: readonly string[],
+    now: Date,
+    onFailure: (error: unknown, id: string) => void,
+  ): Promise<void> {
+    return together(ids, (some) => this.due.runNext(some, now), {
+      together: (error) => {
+        const text = 'due work of subscriptions failed together, and is done one by one';
+        this.logger.warn({ err: error, subscriptions: ids.length }, text);
+      },
+      alone: onFailure,
+    });
   }
 }
