@@ -124,7 +124,8 @@ export const invoicePartlyPaid = defineProblem(
     kind: 'conflict',
     title: 'A part of the invoice was paid',
     meaning:
-      'An invoice that money was paid for cannot be voided. Take the rest back with a credit note, or write it off.',
+      'An invoice that money was paid for cannot be voided. Take the rest back with a credit note, or write it off. Where its ' +
+      'subscription is `incomplete` and waits for it, cancel that: the invoice is void, and what was paid is credit.',
   },
   (id: string) => ({ detail: `A part of the invoice ${id} was paid.` }),
 );
