@@ -24,7 +24,7 @@ const seats = {
 };
 
 interface Step {
-  readonly type: 'customer' | 'progress' | 'totals';
+  readonly type: 'customer' | 'progress' | 'totals' | 'problem';
   readonly customer_id?: string;
   readonly old_amount?: number;
   readonly new_amount?: number;
@@ -153,6 +153,14 @@ describe('a simulation of prices', () => {
       { new_amount: amount },
     ]);
     expect(steps.at(-1)).toMatchObject({ winners: 2, losers: 0 });
+  });
+
+  it('says so where the amounts are more than an answer can hold', async () => {
+    const [first, ...others] = prices;
+    const dear = [{ ...first, amount: Number.MAX_SAFE_INTEGER }, ...others];
+    expect(await simulate({ prices: dear })).toMatchObject([
+      { type: 'problem', code: 'invoice_too_large' },
+    ]);
   });
 
   it('writes nothing', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
+import { isWireSafe } from '../../core/money';
 import { Database } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
 import { CatalogService, type Price, type PriceTerms, toPrice, toRatingPrice } from '../catalog';
@@ -9,7 +10,7 @@ import type { InvoiceLine } from './domain/invoice';
 import { matchPrices, type NamedPrice } from './domain/match-prices';
 import { simulateItem } from './domain/simulate';
 import { partOf, type UsagePart, type UsageTrace } from './domain/usage';
-import { simulatedPriceUnmatched } from './invoicing.errors';
+import { invoiceTooLarge, simulatedPriceUnmatched } from './invoicing.errors';
 import { type BilledLine, SimulationRepository } from './simulation.repository';
 
 const CUSTOMERS_AT_ONCE = 50;
@@ -64,7 +65,8 @@ export class SimulatePricesService {
   /**
    * Checks what is asked, and then gives step by step what was billed for the plan and what the new prices would have come
    * to, customer by customer, some at a time.
-   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`
+   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`; of the steps
+   *   `invoice_too_large`
    */
   async simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
     return this.steps(await this.setup(command));
@@ -111,6 +113,7 @@ export class SimulatePricesService {
         totals.newMinor += one.newMinor;
         if (one.newMinor < one.oldMinor) totals.winners += 1;
         if (one.newMinor > one.oldMinor) totals.losers += 1;
+        if (![one, totals].every(canBeTold)) throw invoiceTooLarge();
         yield { kind: 'customer', ...one };
       }
       yield { kind: 'progress', customers: read, of };
@@ -175,6 +178,10 @@ export class SimulatePricesService {
     }
     return parts;
   }
+}
+
+function canBeTold({ oldMinor, newMinor }: Amounts): boolean {
+  return [oldMinor, newMinor, newMinor - oldMinor].every(isWireSafe);
 }
 
 function namedOf(price: Price): NamedPrice {

@@ -1,11 +1,12 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { referenceNotFound } from '../../platform/errors';
+import { ProblemError, referenceNotFound } from '../../platform/errors';
 import { Operation, sendLines } from '../../platform/http';
 import { priceTermsContradict } from '../catalog';
 import {
   SimulatePricesDto,
+  toProblemLine,
   toSimulationCommand,
   toSimulationLine,
 } from './dto/simulate-prices.dto';
@@ -24,7 +25,8 @@ export class SimulationsController {
       'Rates what was billed for a plan anew, at other prices, and changes nothing. The answer is a line of JSON for each ' +
       'step: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
       '`progress` with the `customers` read so far `of` all; at the end `totals` with the number of `customers`, of ' +
-      '`winners`, who would have paid less, and of `losers`. An answer without `totals` was cut off.',
+      '`winners`, who would have paid less, and of `losers`. Amounts that no answer can hold end it with `problem`, its ' +
+      '`code` and `detail`. An answer with neither was cut off.',
     status: 200,
     file: 'application/x-ndjson',
     reads: 'body',
@@ -37,5 +39,10 @@ export class SimulationsController {
 }
 
 async function* toLines(steps: AsyncIterable<SimulationStep>): AsyncGenerator<object> {
-  for await (const step of steps) yield toSimulationLine(step);
+  try {
+    for await (const step of steps) yield toSimulationLine(step);
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    yield toProblemLine(error);
+  }
 }

@@ -8,6 +8,7 @@ import {
   IsObject,
   ValidateNested,
 } from 'class-validator';
+import type { ProblemError } from '../../../platform/errors';
 import { IsIdOf, IsInstant, Nullable, toWireAmount } from '../../../platform/http';
 import { PriceInputDto, toPriceTerms } from '../../catalog';
 import type { SimulationCommand, SimulationStep } from '../simulate-prices.service';
@@ -82,6 +83,11 @@ export function toSimulationCommand(dto: SimulatePricesDto): SimulationCommand {
     to: new Date(dto.to),
     customerIds: dto.customer_ids ?? null,
   };
+}
+
+/** The line that ends an answer whose status was sent before it failed. */
+export function toProblemLine({ definition, occurrence }: ProblemError): object {
+  return { type: 'problem', code: definition.code, detail: occurrence.detail };
 }
 
 /** A line of the answer. */
