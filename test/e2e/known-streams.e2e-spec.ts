@@ -193,8 +193,9 @@ describe('events of a stream that the process knows', () => {
         timestamp: new Date(HOUR),
         properties: {},
       };
-      const made = KnownRequest.of([incoming], () => ({ ...stream, version }), new Date(HOUR));
-      if (made === null) throw new Error('The event needs nothing but to be stored.');
+      const ofVersion = () => ({ ...stream, version });
+      const [made] = KnownRequest.partsOf([incoming], 1, ofVersion, new Date(HOUR)) ?? [];
+      if (made === undefined) throw new Error('The event needs nothing but to be stored.');
       return made;
     };
     const append = (requests: readonly KnownRequest[]) =>
@@ -203,6 +204,103 @@ describe('events of a stream that the process knows', () => {
     const [now, before] = [stream.version, `-${stream.version}1`];
     expect(await append([request(now), request(before)])).toEqual([stored, 'changed']);
     expect(await append([request(before), request(now)])).toEqual(['changed', stored]);
+  });
+
+  describe('in a list of many customers', () => {
+    let customers: string[];
+
+    /** Customers whose streams are of two shares, two of each. */
+    beforeEach(async () => {
+      const byShare: string[][] = [[], []];
+      while (byShare.some((share) => share.length < 2)) {
+        const one = await createCustomer(engine);
+        await send(event({ customer_id: one }));
+        await send(event({ customer_id: one }));
+        const stream = engine.app.get(KnownStreams).get({ customerId: one, eventName: NAME });
+        byShare[Number(stream?.id) % 2]?.push(one);
+      }
+      customers = byShare.flatMap((share) => share.slice(0, 2));
+    });
+
+    const listOf = (length: number): SentEvent[] =>
+      Array.from({ length }, (_, at) => event({ customer_id: customers[at % 4] ?? '' }));
+
+    const eventsOf = async (ofCustomer: string | undefined): Promise<number> => {
+      const [row] = await engine.database.query<{ events: number }>(
+        `SELECT count(*)::int AS events FROM usage_event JOIN usage_stream AS stream ON stream.id = stream_id
+         WHERE customer_id = $1`,
+        [ofCustomer],
+      );
+      return row?.events ?? 0;
+    };
+
+    it.each([8, 996])('are stored at once and answered as one: %d', async (length) => {
+      const events = listOf(length);
+      expect(await send({ events })).toEqual(accepted(length));
+      expect(await Promise.all(customers.map(eventsOf))).toEqual(
+        customers.map(() => 2 + length / 4),
+      );
+      const [first, second, third, fourth, ...others] = events;
+      const again = { timestamp: '2026-03-01T09:20:00.000Z' };
+      const changed = [
+        ...others,
+        { ...fourth, ...again },
+        { ...second, ...again },
+        event({ customer_id: customers[2] ?? '' }),
+        { ...third, ...again },
+        { ...first, ...again },
+      ];
+      expect(await send({ events: changed })).toMatchObject({
+        accepted: 1,
+        duplicates: length - 4,
+        rejected: [-4, -3, -1, 0].map((place) => ({
+          index: length + place,
+          code: 'idempotency_key_reused',
+        })),
+      });
+    });
+
+    it('are answered once somebody lets go of the stream of one of them', async () => {
+      const holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [
+        customers[3],
+      ]);
+      const sent = send({ events: listOf(1_000) });
+      await until('the others are stored', async () => (await eventsOf(customers[0])) === 252);
+      expect(await eventsOf(customers[1])).toBe(252);
+      expect(await eventsOf(customers[3])).toBe(2);
+      await holder.query('COMMIT');
+      await holder.end();
+      expect(await sent).toEqual(accepted(1_000));
+      expect(await Promise.all(customers.map(eventsOf))).toEqual([252, 252, 252, 252]);
+    });
+
+    it('are stored although a stream of one of them changed', async () => {
+      await other.database.query(
+        'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1',
+        [customers[2]],
+      );
+      expect(await send({ events: listOf(1_000) })).toEqual(accepted(1_000));
+      expect(await Promise.all(customers.map(eventsOf))).toEqual([252, 252, 252, 252]);
+    });
+
+    it('give a key to the first who has it', async () => {
+      for (const [one, two] of [
+        [0, 3],
+        [3, 0],
+      ] as const) {
+        const key = event().idempotency_key;
+        const events = listOf(600);
+        events[10] = event({ customer_id: customers[one] ?? '', idempotency_key: key });
+        events[20] = event({ customer_id: customers[two] ?? '', idempotency_key: key });
+        expect(await send({ events })).toMatchObject({
+          accepted: 599,
+          rejected: [{ index: 20, code: 'idempotency_key_reused' }],
+        });
+      }
+    });
   });
 
   it('move what is told of their hours in the order of the hours', async () => {
@@ -233,6 +331,57 @@ describe('events of a stream that the process knows', () => {
     await holder.query('COMMIT');
     await holder.end();
     expect(await sent).toEqual(accepted(24));
+  });
+
+  describe('in a deadlock', () => {
+    const FIRST = '2026-03-01T07:00:00.000Z';
+    const SECOND = '2026-03-01T08:00:00.000Z';
+    let holder: Client;
+
+    beforeEach(async () => {
+      holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      // Whoever waits longest finds out, and is the one who fails.
+      await holder.query("SET deadlock_timeout = '1min'");
+      await holder.query('BEGIN');
+    });
+
+    afterEach(() => holder.end());
+
+    const touch = (hour: string) =>
+      holder.query(
+        `UPDATE usage_tally SET duplicates = duplicates
+         WHERE hour = $2 AND stream_id = (SELECT id FROM usage_stream WHERE customer_id = $1)`,
+        [customer, hour],
+      );
+
+    const someoneWaits = () =>
+      until('someone waits', async () => {
+        const waits = await engine.database.query(
+          "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+        );
+        return waits.length > 0;
+      });
+
+    it('are stored once it is over', async () => {
+      await touch(HOUR);
+      const sent = send(event());
+      await someoneWaits();
+      await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
+      await holder.query('COMMIT');
+      expect(await sent).toEqual(accepted(1));
+    });
+
+    it('are judged once it is over', async () => {
+      const [first, second] = [event({ timestamp: FIRST }), event({ timestamp: SECOND })];
+      await send({ events: [first, second] });
+      await touch(SECOND);
+      const sent = send({ events: [first, event(), second] });
+      await someoneWaits();
+      await touch(FIRST);
+      await holder.query('COMMIT');
+      expect(await sent).toEqual({ accepted: 1, duplicates: 2, rejected: [] });
+    });
   });
 
   it('are refused once another process has deleted the customer', async () => {

@@ -49,6 +49,15 @@ export class Database {
   }
 
   /**
+   * Runs a statement that is a commit of its own, and again, at most three times in all, after a deadlock or serialization
+   * failure.
+   */
+  alone<Result>(statement: () => Promise<Result>): Promise<Result> {
+    this.refuseTransaction('A commit of its own');
+    return retrying(TRIES, statement);
+  }
+
+  /**
    * Runs a part of the open transaction that is rolled back and done again alone, at most three times in all, after a
    * deadlock or serialization failure. The locks it took are free again before it takes them anew.
    */

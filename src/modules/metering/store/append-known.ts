@@ -27,10 +27,9 @@ export class AppendKnown {
   async append(requests: readonly KnownRequest[]): Promise<readonly (Appended | NotTried)[]> {
     const together = new KnownRequests(requests);
     const now = this.clock.now();
-    const [recorded] = await this.database.prepared<Recorded>(
-      'usage-record-known',
-      RECORD_KNOWN,
-      together.recordParameters(now),
+    const parameters = together.recordParameters(now);
+    const [recorded] = await this.database.alone(() =>
+      this.database.prepared<Recorded>('usage-record-known', RECORD_KNOWN, parameters),
     );
     invariant(recorded !== undefined, 'A statement that stores usage tells what it stored.');
     const { accepted, positions } = recorded;
@@ -65,7 +64,8 @@ export class AppendKnown {
     now: Date,
     positions: readonly string[],
   ): Promise<Appended['missed'][number][]> {
-    return this.database.query(ON_PARAMETERS.judge, together.judgeParameters(now, positions));
+    const parameters = together.judgeParameters(now, positions);
+    return this.database.alone(() => this.database.query(ON_PARAMETERS.judge, parameters));
   }
 }
 
@@ -73,11 +73,11 @@ export class AppendKnown {
 function apart(requests: readonly KnownRequest[], missed: Appended['missed']): readonly Appended[] {
   let first = 0;
   let next = 0;
-  return requests.map(({ indexes, length }) => {
+  return requests.map(({ events, length }) => {
     const ofOne: Appended['missed'][number][] = [];
     for (; next < missed.length && (missed[next]?.index ?? 0) < first + length; next += 1) {
       const { index, verdict } = missed[next] ?? { index: 0, verdict: 'busy' };
-      ofOne.push({ index: indexes[index - first] ?? -1, verdict });
+      ofOne.push({ index: events[index - first]?.index ?? -1, verdict });
     }
     first += length;
     return { accepted: length - ofOne.length, missed: ofOne };

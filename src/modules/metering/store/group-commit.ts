@@ -23,11 +23,14 @@ interface Lanes {
   readonly lists: Lane;
 }
 
+/** Into how many shares the streams are divided, each of which is written by a connection of its own. */
+const SHARES = 2;
+
 /**
  * Writes requests together: whatever came while the last commit was under way goes into the next. A request that finds a
  * stream held steps aside as a whole, so that nobody waits for a stream that is not its own: single events into a lane of
- * that stream, lists each by itself. Requests on streams that are known go into lanes of their own, and into the others if
- * somebody holds a stream of theirs or it is not as it was known.
+ * that stream, lists each by itself. Requests on streams that are known go into lanes of their own, lists in two parts, and
+ * into the others if somebody holds a stream of theirs or it is not as it was known.
  */
 @Injectable()
 export class GroupCommit {
@@ -63,6 +66,7 @@ export class GroupCommit {
       lists: new Lane(
         (group) => this.appendKnown(group),
         (one) => this.ofAny.lists.add(one),
+        SHARES,
       ),
     };
   }
@@ -70,22 +74,26 @@ export class GroupCommit {
   /** What became of the events; known once that is committed. */
   async write(events: readonly IncomingEvent[]): Promise<Appended> {
     if (events.length === 0) return { accepted: 0, missed: [] };
-    const known = this.knownRequest(events) ?? (await this.learnedRequest(events));
-    const lanes = known === null ? this.ofAny : this.ofKnown;
+    const parts = this.knownParts(events) ?? (await this.learnedParts(events));
+    const lanes = parts === null ? this.ofAny : this.ofKnown;
     const lane = events.length > 1 ? lanes.lists : lanes.singles;
-    return new Promise((settle, fail) => lane.add({ events, known, settle, fail, tries: 0 }));
+    if (parts === null) return lane.put(events, null);
+    return together(await Promise.all(parts.map((part) => lane.put(part.events, part))));
   }
 
-  private knownRequest(events: readonly IncomingEvent[]): KnownRequest | null {
+  private knownParts(events: readonly IncomingEvent[]): readonly KnownRequest[] | null {
     const lastInstant = lastInstantAt(this.clock.now());
-    return KnownRequest.of(events, (name) => this.knownStreams.get(name), lastInstant);
+    const shares = events.length > 1 ? SHARES : 1;
+    return KnownRequest.partsOf(events, shares, (name) => this.knownStreams.get(name), lastInstant);
   }
 
-  private async learnedRequest(events: readonly IncomingEvent[]): Promise<KnownRequest | null> {
+  private async learnedParts(
+    events: readonly IncomingEvent[],
+  ): Promise<readonly KnownRequest[] | null> {
     const unknown = events.filter((event) => this.knownStreams.get(event) === undefined);
     if (unknown.length === 0) return null;
     await this.knownStreams.learn(unknown);
-    return this.knownRequest(events);
+    return this.knownParts(events);
   }
 
   /** Another process holds a stream for as long as a commit takes: the next one will mostly find it free. */
@@ -135,4 +143,14 @@ export class GroupCommit {
   private appendKnown(group: readonly Waiting[]): Promise<readonly (Appended | NotTried)[]> {
     return this.appendingKnown.append(group.flatMap(({ known }) => known ?? []));
   }
+}
+
+/** What became of the parts of a request. */
+function together(parts: readonly Appended[]): Appended {
+  const [only, ...others] = parts;
+  if (only !== undefined && others.length === 0) return only;
+  return {
+    accepted: parts.reduce((sum, { accepted }) => sum + accepted, 0),
+    missed: parts.flatMap(({ missed }) => missed).sort((a, b) => a.index - b.index),
+  };
 }

@@ -9,14 +9,19 @@ interface RequestStream extends KnownStream {
   readonly name: StreamName;
 }
 
+interface Place {
+  readonly request: KnownRequest;
+  readonly stream: number;
+}
+
 /**
- * The events of a request whose streams are known, as a statement takes them: in the formats of PostgreSQL, made while the
+ * Events of a request whose streams are known, as a statement takes them: in the formats of PostgreSQL, made while the
  * request waits for its turn.
  */
 export class KnownRequest {
+  /** In their order; the request may hold more than these. */
+  readonly events: IncomingEvent[] = [];
   readonly streams: RequestStream[] = [];
-  /** The place of each event in the request, which may hold more than events. */
-  readonly indexes: number[] = [];
   /** Of each event its stream, as an index in `streams`. */
   readonly streamOf: number[] = [];
   readonly digests: Uuids;
@@ -25,53 +30,69 @@ export class KnownRequest {
   /** As JSON. */
   readonly properties: string[] = [];
 
-  private constructor(events: number) {
-    this.digests = new Uuids(events);
-    this.keys = new Texts(events);
-    this.instants = new Instants(events);
+  private constructor(
+    readonly share: number,
+    expected: number,
+  ) {
+    this.digests = new Uuids(expected);
+    this.keys = new Texts(expected);
+    this.instants = new Instants(expected);
   }
 
   /**
+   * The request in parts that share no stream, and can be written at the same time.
+   * @param shares into how many shares all streams are divided; of each there is one part at the most
    * @param knownOf what is known of a stream
-   * @returns null where an event of the request needs more than to be stored and counted, or may be refused
+   * @returns null where an event of the request needs more than to be stored and counted, or may be refused; and where parts
+   * share a key, of which the first in the request is the one to be stored
    */
-  static of(
+  static partsOf(
     events: readonly IncomingEvent[],
+    shares: number,
     knownOf: (name: StreamName) => KnownStream | undefined,
     lastInstant: Date,
-  ): KnownRequest | null {
-    const request = new KnownRequest(events.length);
-    const places = new Map<string, number>();
+  ): readonly KnownRequest[] | null {
+    const parts = new Map<number, KnownRequest>();
+    const places = new Map<string, Place>();
+    const keys = new Set<string>();
     for (const event of events) {
       const key = streamKey(event);
       let place = places.get(key);
       if (place === undefined) {
         const known = knownOf(event);
         if (known === undefined) return null;
-        const { customerId, eventName } = event;
-        place = request.streams.push({ ...known, name: { customerId, eventName } }) - 1;
+        const share = Number(BigInt(known.id) % BigInt(shares));
+        const request =
+          parts.get(share) ?? new KnownRequest(share, Math.ceil(events.length / shares));
+        parts.set(share, request);
+        place = { request, stream: request.addStream(known, event) };
         places.set(key, place);
       }
-      const stream = request.streams[place];
-      const isPlain = stream !== undefined && event.timestamp.getTime() >= stream.plainFromMs;
-      if (!isPlain || event.timestamp > lastInstant) return null;
-      request.add(event, place);
+      const { request, stream } = place;
+      const plainFromMs = request.streams[stream]?.plainFromMs ?? Infinity;
+      if (event.timestamp.getTime() < plainFromMs || event.timestamp > lastInstant) return null;
+      request.add(event, stream);
+      if (shares > 1) keys.add(event.idempotencyKey);
     }
-    return request;
+    if (parts.size > 1 && keys.size < events.length) return null;
+    return [...parts.values()];
   }
 
   get length(): number {
-    return this.streamOf.length;
+    return this.events.length;
   }
 
-  private add(event: IncomingEvent, place: number): void {
-    const { index, idempotencyKey, timestamp, properties } = event;
-    this.indexes.push(index);
-    this.streamOf.push(place);
-    this.digests.add(keyDigest(idempotencyKey));
-    this.keys.add(idempotencyKey);
-    this.instants.add(timestamp);
-    this.properties.push(JSON.stringify(properties));
+  private addStream(known: KnownStream, { customerId, eventName }: StreamName): number {
+    return this.streams.push({ ...known, name: { customerId, eventName } }) - 1;
+  }
+
+  private add(event: IncomingEvent, stream: number): void {
+    this.events.push(event);
+    this.streamOf.push(stream);
+    this.digests.add(keyDigest(event.idempotencyKey));
+    this.keys.add(event.idempotencyKey);
+    this.instants.add(event.timestamp);
+    this.properties.push(JSON.stringify(event.properties));
   }
 }
 

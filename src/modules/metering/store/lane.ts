@@ -9,6 +9,9 @@ import type { IncomingEvent } from './usage-store';
 /** For how long a commit waits for those that were just answered and report again. */
 const LONGEST_WAIT_MS = 2;
 
+/** So many events take longer to be stored than a commit of their own takes. */
+const WORTH_A_COMMIT = 500;
+
 /** How many requests of a group may wait in vain, each for the whole time a lock is waited for. */
 const MOST_TIMEOUTS = 2;
 
@@ -26,12 +29,18 @@ export interface Waiting {
 /** What became of each request of a group, or why it has to step aside. */
 type WriteGroup = (group: readonly Waiting[]) => Promise<readonly (Appended | NotTried)[]>;
 
-/** Requests on their way into the same commits. */
+/** Those whose streams are of one share of all streams. */
+interface Share {
+  readonly waiting: Waiting[];
+  isWriting: boolean;
+}
+
+/** Requests on their way into the same commits. Of each share of the streams one commit is under way at a time. */
 export class Lane {
-  private readonly waiting: Waiting[] = [];
-  private isWriting = false;
-  /** Called once as many wait as the next commit is for. */
-  private awaited: { readonly count: number; readonly isThere: () => void } | null = null;
+  private readonly shares: readonly Share[];
+  private isStarting = false;
+  /** Who is to be told that one more is waiting. */
+  private readonly listening = new Set<() => void>();
   /** What is written is no part of the request that happened to come first. */
   private readonly outside = new AsyncResource('usage-lane');
 
@@ -39,54 +48,67 @@ export class Lane {
   constructor(
     private readonly writeGroup: WriteGroup,
     private readonly stepAside: (one: Waiting, why: NotTried) => void,
-  ) {}
+    shares = 1,
+  ) {
+    this.shares = Array.from({ length: shares }, () => ({ waiting: [], isWriting: false }));
+  }
 
   get isIdle(): boolean {
-    return !this.isWriting;
+    return !this.shares.some(({ isWriting }) => isWriting);
+  }
+
+  /** What became of the events, once they are written here or by who takes what had to step aside. */
+  put(events: readonly IncomingEvent[], known: KnownRequest | null): Promise<Appended> {
+    return new Promise((settle, fail) => this.add({ events, known, settle, fail, tries: 0 }));
   }
 
   add(one: Waiting): void {
-    this.waiting.push(one);
-    if (this.awaited !== null && this.waiting.length >= this.awaited.count) this.awaited.isThere();
-    if (this.isWriting) return;
-    this.isWriting = true;
-    this.outside.runInAsyncScope(() => void this.writeAll());
+    const share = this.shares[(one.known?.share ?? 0) % this.shares.length];
+    invariant(share !== undefined, 'A lane has a share.');
+    share.waiting.push(one);
+    for (const tell of this.listening) tell();
+    if (this.isStarting || share.isWriting) return;
+    this.isStarting = true;
+    // The parts of a request come one after the other.
+    this.outside.runInAsyncScope(() => queueMicrotask(() => this.start()));
+  }
+
+  /** Each share by itself, at the same time; what is little for that goes together, once nothing is under way. */
+  private start(): void {
+    this.isStarting = false;
+    const due = this.shares.filter(({ isWriting, waiting }) => !isWriting && waiting.length > 0);
+    const isLittle = lengthOf(due.flatMap(({ waiting }) => waiting)) < WORTH_A_COMMIT;
+    if (!isLittle) for (const share of due) void this.writeAll([share]);
+    else if (due.length > 0 && this.isIdle) void this.writeAll(due);
   }
 
   /**
    * Half of those who report at the same time write while the other half is read and answered: else one event that came
    * first is a commit of its own, and all others wait for it.
    */
-  private async writeAll(): Promise<void> {
-    while (this.waiting.length > 0) {
-      const group = this.take();
-      await this.write(group);
-      await this.until(Math.floor((group.length + this.waiting.length) / 2));
-    }
-    this.isWriting = false;
+  private async writeAll(shares: readonly Share[]): Promise<void> {
+    for (const share of shares) share.isWriting = true;
+    const group = take(shares);
+    await this.write(group);
+    await this.until(shares, Math.floor((group.length + countOf(shares)) / 2));
+    for (const share of shares) share.isWriting = false;
+    this.start();
   }
 
-  private until(count: number): Promise<void> | undefined {
-    if (this.waiting.length >= count) return undefined;
+  private until(shares: readonly Share[], count: number): Promise<void> | undefined {
+    if (countOf(shares) >= count) return undefined;
     return new Promise((resolve) => {
       const isThere = (): void => {
         clearTimeout(timer);
-        this.awaited = null;
+        this.listening.delete(listen);
         resolve();
       };
+      const listen = (): void => {
+        if (countOf(shares) >= count) isThere();
+      };
       const timer = setTimeout(isThere, LONGEST_WAIT_MS);
-      this.awaited = { count, isThere };
+      this.listening.add(listen);
     });
-  }
-
-  /** As many as fit into one statement, and at least one. */
-  private take(): readonly Waiting[] {
-    let events = 0;
-    const tooMany = this.waiting.findIndex((one, place) => {
-      events += one.events.length;
-      return place > 0 && events > MOST_IN_MEMORY;
-    });
-    return this.waiting.splice(0, tooMany === -1 ? this.waiting.length : tooMany);
   }
 
   private async write(group: readonly Waiting[]): Promise<void> {
@@ -138,4 +160,26 @@ export class Lane {
       if (isLockTimeout(failure.reason)) timeouts += 1;
     }
   }
+}
+
+/** How many requests wait. */
+function countOf(shares: readonly Share[]): number {
+  return shares.reduce((sum, { waiting }) => sum + waiting.length, 0);
+}
+
+/** How many events they have. */
+function lengthOf(requests: readonly Waiting[]): number {
+  return requests.reduce((sum, { events }) => sum + events.length, 0);
+}
+
+/** As many of each as fit into one statement, and at least one. */
+function take(shares: readonly Share[]): readonly Waiting[] {
+  return shares.flatMap(({ waiting }) => {
+    let events = 0;
+    const tooMany = waiting.findIndex((one, place) => {
+      events += one.events.length;
+      return place > 0 && events > MOST_IN_MEMORY;
+    });
+    return waiting.splice(0, tooMany === -1 ? waiting.length : tooMany);
+  });
 }
