@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import type { Reference } from '../model';
+import type { BillingCommand, EngineUnderTest } from './engine';
+
+const HOUR_S = 3_600;
+
+/** Moves the clock by seconds, or to what falls due next: a second short of it, onto it or past it. */
+class Advance implements BillingCommand {
+  constructor(
+    private readonly seconds: number,
+    private readonly aim: 'by' | 'due',
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return this.target(model) > model.now;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const to = this.target(model);
+    model.advance(to);
+    const path = `/v1/test-clocks/${engine.clockId}/advance`;
+    const answer = await engine.post(path, { to: new Date(to).toISOString() });
+    expect(answer).toMatchObject({ status: 200 });
+  }
+
+  private target(model: Readonly<Reference>): number {
+    const from = this.aim === 'by' ? model.now : (model.nextDue() ?? model.now);
+    return from + this.seconds * 1_000;
+  }
+
+  toString(): string {
+    return `advance(${this.aim === 'by' ? 'by' : 'to what is due and'} ${this.seconds} s)`;
+  }
+}
+
+const by = (most: number): fc.Arbitrary<BillingCommand> =>
+  fc.integer({ min: 1, max: most }).map((seconds) => new Advance(seconds, 'by'));
+
+export const advance = fc.oneof(
+  by(12 * HOUR_S),
+  by(40 * 24 * HOUR_S),
+  fc.integer({ min: -1, max: 1 }).map((seconds) => new Advance(seconds, 'due')),
+);

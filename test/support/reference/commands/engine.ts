@@ -1,0 +1,20 @@
+import type fc from 'fast-check';
+import type { Reference } from '../model';
+
+/** The engine, as a sequence of commands sees it: one customer on a test clock of its own. */
+export interface EngineUnderTest {
+  /** Of the subscriptions, in the order of the reference. */
+  readonly subscriptionIds: string[];
+  readonly customerId: string;
+  readonly clockId: string;
+  readonly meterId: string;
+  /** In the customer's currency. */
+  planId(plan: number): string;
+  addonId(addon: number): string;
+  couponCode(coupon: number): string;
+  post(path: string, body: object): Promise<{ readonly status: number; readonly body: object }>;
+  /** The id of an invoice, by its place among all, oldest first. */
+  invoiceId(place: number): Promise<string>;
+}
+
+export type BillingCommand = fc.AsyncCommand<Reference, EngineUnderTest>;

@@ -1,0 +1,19 @@
+import fc from 'fast-check';
+import { advance } from './advance';
+import type { BillingCommand } from './engine';
+import { onInvoice, pay, takeCard } from './invoices';
+import { cancel, change, plain, redeem, subscribe } from './subscriptions';
+import { report, voidUsage } from './usage';
+
+export type { EngineUnderTest } from './engine';
+
+/** What every sequence begins with, for without a subscription nothing happens. */
+export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
+
+export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
+  const changes = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
+  const usage = [report, report, report, voidUsage, voidUsage];
+  const any = [...changes, ...usage, onInvoice, onInvoice, takeCard, pay];
+  const moves = [advance, advance, advance, advance];
+  return fc.commands([...any, ...moves], { maxCommands: most, size: 'max' });
+}

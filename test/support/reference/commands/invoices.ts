@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import type { Card } from '../collection';
+import type { Reference } from '../model';
+import type { BillingCommand, EngineUnderTest } from './engine';
+
+/** Another default payment method. */
+class TakeCard implements BillingCommand {
+  constructor(private readonly card: Card) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    model.collection.take(this.card, model.now);
+    const path = `/v1/customers/${engine.customerId}/payment-methods`;
+    const method = { provider: 'sandbox', token: TOKENS[this.card], is_default: true };
+    expect(await engine.post(path, method)).toMatchObject({ status: 201 });
+  }
+
+  toString(): string {
+    return `a ${this.card} card`;
+  }
+}
+
+/** Pays an open invoice by hand, or tries to. */
+class Pay implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly card: Card,
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return this.place(model) !== null;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.place(model) ?? 0;
+    const id = await engine.invoiceId(place);
+    model.collection.pay(model.invoice(place), this.card, model.now);
+    const method = { payment_method_id: TOKENS[this.card] };
+    const answer = await engine.post(`/v1/invoices/${id}/pay`, method);
+    const status = this.card === 'good' ? 'succeeded' : 'failed';
+    expect(answer).toMatchObject({ status: 201, body: { invoice_id: id, status } });
+  }
+
+  private place({ invoices }: Readonly<Reference>): number | null {
+    const open = invoices.flatMap(({ status }, place) => (status === 'open' ? [place] : []));
+    return open[this.pick % Math.max(1, open.length)] ?? null;
+  }
+
+  toString(): string {
+    return `pay(${this.pick}, with a ${this.card} card)`;
+  }
+}
+
+const TOKENS = { good: 'pm_sandbox_ok', bad: 'pm_sandbox_declined' } as const;
+
+/** Voids an open invoice, or issues one anew that is void. */
+class OnInvoice implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly command: 'void' | 'reissue',
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return this.place(model) !== null;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.place(model) ?? 0;
+    const id = await engine.invoiceId(place);
+    const refusal = model[this.command](place);
+    const answer = await engine.post(`/v1/invoices/${id}/${this.command}`, {});
+    const made = this.command === 'void' ? { id, status: 'void' } : { reissue_of: id };
+    expect({ command: this.command, ...answer.body }).toMatchObject(
+      refusal === null ? made : { code: refusal },
+    );
+  }
+
+  private place({ invoices }: Readonly<Reference>): number | null {
+    const fits = invoices.flatMap(({ status, isReissued }, place) =>
+      status === (this.command === 'void' ? 'open' : 'void') && !isReissued ? [place] : [],
+    );
+    return fits[this.pick % Math.max(1, fits.length)] ?? null;
+  }
+
+  toString(): string {
+    return `${this.command}(${this.pick})`;
+  }
+}
+
+export const onInvoice = fc
+  .tuple(fc.nat({ max: 20 }), fc.constantFrom('void' as const, 'reissue' as const))
+  .map((terms) => new OnInvoice(...terms));
+
+const card = fc.constantFrom('good' as const, 'bad' as const, 'bad' as const);
+export const takeCard = card.map((one) => new TakeCard(one));
+export const pay = fc.tuple(fc.nat({ max: 20 }), card).map((terms) => new Pay(...terms));

@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { METER } from '../catalog';
+import type { Reference } from '../model';
+import type { BillingCommand, EngineUnderTest } from './engine';
+
+const HOUR_S = 3_600;
+
+interface Reported {
+  readonly tenths: number;
+  /** Ago, or to come where that is negative. */
+  readonly seconds: number;
+}
+
+/** Reports usage, a few events in one request. */
+class Report implements BillingCommand {
+  constructor(private readonly reported: readonly Reported[]) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const events = this.reported.map(({ tenths, seconds }) => {
+      const at = model.now - seconds * 1_000;
+      model.usage.report(at, BigInt(tenths));
+      return {
+        idempotency_key: usageKey(engine, model.usage.events.length - 1),
+        customer_id: engine.customerId,
+        event_name: METER.eventName,
+        timestamp: new Date(at).toISOString(),
+        properties: { [METER.valueProperty]: tenths / 10 },
+      };
+    });
+    const answer = await engine.post('/v1/usage-events', { events });
+    expect(answer.body).toEqual({ accepted: events.length, duplicates: 0, rejected: [] });
+  }
+
+  toString(): string {
+    const told = this.reported.map(({ tenths, seconds }) => `${tenths / 10}, ${seconds} s ago`);
+    return `report(${told.join('; ')})`;
+  }
+}
+
+class VoidUsage implements BillingCommand {
+  constructor(private readonly pick: number) {}
+
+  check({ usage }: Readonly<Reference>): boolean {
+    return usage.events.length > 0;
+  }
+
+  async run({ usage }: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.pick % usage.events.length;
+    const event = usage.events[place];
+    if (event !== undefined) usage.void(event);
+    const key = usageKey(engine, place);
+    const answer = await engine.post('/v1/usage-events/void', { idempotency_key: key });
+    expect(answer).toMatchObject({ status: 200, body: { idempotency_key: key } });
+  }
+
+  toString(): string {
+    return `void usage(${this.pick})`;
+  }
+}
+
+function usageKey({ customerId }: EngineUnderTest, place: number): string {
+  return `${customerId}-${place}`;
+}
+
+/** Of today, of the weeks before, and a little of what is to come. */
+const seconds = fc.oneof(
+  fc.integer({ min: 0, max: 24 * HOUR_S }),
+  fc.integer({ min: 0, max: 35 * 24 * HOUR_S }),
+  fc.integer({ min: -12 * HOUR_S, max: 0 }),
+);
+
+export const report = fc
+  .array(fc.record({ tenths: fc.integer({ min: 1, max: 400 }), seconds }), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((reported) => new Report(reported));
+
+export const voidUsage = fc.nat({ max: 20 }).map((place) => new VoidUsage(place));
