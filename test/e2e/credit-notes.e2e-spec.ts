@@ -155,6 +155,64 @@ describe('credit notes', () => {
     await story.verify();
   });
 
+  it('take nothing that a maximum took, whatever the coupons', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
+    const { id } = await story.planOf([{ ...price, maximum_amount: 600 }]);
+    await story.subscribe(id, { quantity: '10' });
+    const [bought] = await story.invoices();
+    if (bought === undefined) return;
+    expect(bought.lines.map(({ type, amount }) => [type, amount])).toEqual([
+      ['recurring', 1_000],
+      ['maximum', -400],
+    ]);
+    const tooMuch = await issue(bought, 601);
+    expect(tooMuch.body).toMatchObject({ code: 'credit_exceeds_line', creditable_amount: 600 });
+    expect((await issue(bought, 600)).body).toMatchObject({ applied_to_invoice: 600 });
+    expect(await read(bought)).toMatchObject({ status: 'paid', amount_remaining: 0 });
+    expect((await issue(bought, 1)).body).toMatchObject({ creditable_amount: 0 });
+    await story.verify();
+  });
+
+  it('take a minimum and its charge together only once, and neither once a change credited them', async () => {
+    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+    const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
+    const plan = await story.planOf([{ ...price, minimum_amount: 3_000 }]);
+    const { id } = await story.subscribe(plan.id);
+    await story.advance('2026-04-11T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    expect(await story.amounts()).toEqual([[100, 2_900], [-1_900]]);
+    const [bought] = await story.invoices();
+    if (bought === undefined) return;
+    const lines = [{ invoice_line_id: bought.lines[1]?.id, amount: 1 }];
+    expect((await issue(bought, 1, { lines })).body).toMatchObject({
+      code: 'credit_exceeds_line',
+      creditable_amount: 0,
+    });
+    await story.verify();
+  });
+
+  it('take nothing that was given back as late usage', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const meter = await story.meter();
+    const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
+    const { id } = await story.planOf([{ ...calls, meter_id: meter.id }]);
+    await story.subscribe(id);
+    await story.use(meter.event, '2026-03-01T06:00:00.000Z', { n: 6 });
+    const key = await story.use(meter.event, '2026-03-01T12:00:00.000Z', { n: 4 });
+    await story.advance('2026-04-01T00:00:00.000Z');
+    await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
+    await story.use(meter.event, '2026-04-01T12:00:00.000Z', { n: 9 });
+    await story.advance('2026-05-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[100], [90, -40]]);
+    const [march] = await story.invoices();
+    if (march === undefined) return;
+    const tooMuch = await issue(march, 61);
+    expect(tooMuch.body).toMatchObject({ code: 'credit_exceeds_line', creditable_amount: 60 });
+    await issue(march, 60).expect(201);
+    await story.verify();
+  });
+
   it('a draft, an unknown invoice and an unknown line take none', async () => {
     const { invoice } = await billed();
     const unknown = { invoice_id: 'inv_01h455vb4pex5vsknk084sn02q' };

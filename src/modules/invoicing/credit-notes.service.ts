@@ -6,8 +6,10 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
+import { BilledTogetherRepository } from './billed-together.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
+import { type BilledElsewhere, isBilledWith } from './domain/billed-together';
 import {
   amountOfCredit,
   creditableOf,
@@ -36,6 +38,7 @@ export class CreditNotesService {
     private readonly database: Database,
     private readonly notes: CreditNotesRepository,
     private readonly invoices: InvoicesRepository,
+    private readonly together: BilledTogetherRepository,
     private readonly grants: CreditGrantsRepository,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
@@ -67,16 +70,17 @@ export class CreditNotesService {
       if (invoice.status !== 'open' && invoice.status !== 'paid') {
         throw invoiceNotCreditable(invoice.id, invoice.status);
       }
-      return this.issueOf(invoice, assertCreditable(order, invoice), order, now);
+      const elsewhere = await this.together.elsewhere(invoice.id);
+      assertCreditable(order, invoice, elsewhere);
+      return this.issueOf(invoice, order.lines, order, now);
     });
   }
 
   /** Takes back all that is left of a locked open invoice, in the caller's transaction. */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<void> {
     this.database.requireTransaction();
-    const lines = invoice.lines
-      .map((line) => ({ lineId: line.id, netMinor: creditableOf(invoice, line) }))
-      .filter(({ netMinor }) => netMinor > 0n);
+    const elsewhere = await this.together.elsewhere(invoice.id);
+    const lines = allOf(invoice, elsewhere);
     await this.issueOf(invoice, lines, { reason, settle: 'credit' }, now);
   }
 
@@ -215,16 +219,43 @@ export class CreditNotesService {
   }
 }
 
-function assertCreditable(order: CreditNoteOrder, invoice: Invoice): CreditNoteOrder['lines'] {
+type Elsewhere = ReadonlyMap<string, BilledElsewhere>;
+type Parts = CreditNoteOrder['lines'];
+
+function assertCreditable(order: CreditNoteOrder, invoice: Invoice, elsewhere: Elsewhere): void {
   order.lines.forEach(({ lineId, netMinor }, index) => {
     const line = invoice.lines.find(({ id }) => id === lineId);
     const pointer = `/lines/${index}`;
     if (line === undefined) throw referenceNotFound(`${pointer}/invoice_line_id`, lineId);
-    const isTwice = order.lines.findIndex((one) => one.lineId === lineId) !== index;
-    const creditable = isTwice ? 0n : creditableOf(invoice, line);
+    const before = order.lines.slice(0, index);
+    const isTwice = before.some((one) => one.lineId === lineId);
+    const creditable = isTwice ? 0n : creditableBeside(before, line, invoice, elsewhere);
     if (netMinor > creditable) throw creditExceedsLine(`${pointer}/amount`, creditable);
   });
-  return order.lines;
+}
+
+/** All that credit notes may still take of an invoice. */
+function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
+  const parts: Parts[number][] = [];
+  for (const line of invoice.lines) {
+    const netMinor = creditableBeside(parts, line, invoice, elsewhere);
+    if (netMinor > 0n) parts.push({ lineId: line.id, netMinor });
+  }
+  return parts;
+}
+
+/** What may be taken of a line beside other parts. */
+function creditableBeside(
+  parts: Parts,
+  line: InvoiceLine,
+  invoice: Invoice,
+  elsewhere: Elsewhere,
+): bigint {
+  const together = invoice.lines.filter((one) => isBilledWith(one, line)).map(({ id }) => id);
+  const takenMinor = parts
+    .filter(({ lineId }) => together.includes(lineId))
+    .reduce((total, { netMinor }) => total + netMinor, 0n);
+  return creditableOf(invoice, line, elsewhere.get(line.id), takenMinor);
 }
 
 /** What of the parts is still deferred. */

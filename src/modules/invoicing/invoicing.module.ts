@@ -7,6 +7,7 @@ import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { MeteringModule } from '../metering';
 import { TestClocksModule } from '../test-clocks';
+import { BilledTogetherRepository } from './billed-together.repository';
 import { BillingFactsService } from './billing-facts.service';
 import { CreditGrantEntity } from './credit-grant.entity';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -72,6 +73,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
   providers: [
     InvoicingRemoval,
     InvoicesRepository,
+    BilledTogetherRepository,
     CreditGrantsRepository,
     CreditNotesRepository,
     LineUsageService,

@@ -1,5 +1,6 @@
 import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
 import type { Transitions } from '../../../core/states';
+import { type BilledElsewhere, isBilledWith } from './billed-together';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
@@ -63,15 +64,36 @@ export function amountOfCredit(
 }
 
 /**
- * How much of a line, without tax, a credit note may take. A line of which a later invoice credited the unused part is
- * closed to credit notes: its tax was given back there.
+ * How much of a line, without tax, a credit note may take: no more than is left of it, and no more than is left of all that
+ * was billed of its price for its period together, so that what a maximum or late usage gave back is not given again. A
+ * line of which a later invoice credited the unused part is closed to credit notes, with its true-ups: their tax was given
+ * back there.
+ *
+ * @param takenMinor what the same note takes of the other lines
  */
-export function creditableOf(invoice: Invoice, line: InvoiceLine): bigint {
+export function creditableOf(
+  invoice: Invoice,
+  line: InvoiceLine,
+  elsewhere: BilledElsewhere | undefined,
+  takenMinor = 0n,
+): bigint {
+  const together = invoice.lines.filter((one) => isBilledWith(one, line));
+  if (together.some((one) => isCreditedLater(invoice, one))) return 0n;
+  const leftMinor = together.reduce(
+    (total, { net, creditedNet }) => total + net - creditedNet,
+    (elsewhere?.netMinor ?? 0n) - takenMinor,
+  );
+  const ownMinor = creditableMinor(toCreditable(line));
+  const creditable = leftMinor < ownMinor ? leftMinor : ownMinor;
+  return creditable > 0n ? creditable : 0n;
+}
+
+function isCreditedLater(invoice: Invoice, line: InvoiceLine): boolean {
   const byNotes = amountOfCredit(invoice, {
     netMinor: line.creditedNet,
     taxShares: line.creditedTaxShares,
   });
-  return byNotes === line.credited ? creditableMinor(toCreditable(line)) : 0n;
+  return byNotes !== line.credited;
 }
 
 export function toCreditable(line: InvoiceLine): CreditableLine {

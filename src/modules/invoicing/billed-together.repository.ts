@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { BilledElsewhere } from './domain/billed-together';
+
+const BILLED_ELSEWHERE = `
+  SELECT line.id, sum(other.net - other.credited_net)::text AS net,
+    sum(other.amount - other.discount - other.credited)::text AS held
+  FROM invoice_line line
+    JOIN invoice_line other ON other.item_id = line.item_id
+      AND other.period_start_at = line.period_start_at AND other.period_end_at = line.period_end_at
+      AND other.invoice_id <> line.invoice_id AND other.kind <> 'credit'
+    JOIN invoice ON invoice.id = other.invoice_id AND invoice.status NOT IN ('draft', 'void')
+  WHERE line.invoice_id = $1 AND line.kind <> 'credit'
+  GROUP BY line.id`;
+
+/** Which lines bill the same price for the same period: late usage does so on later invoices. */
+@Injectable()
+export class BilledTogetherRepository {
+  constructor(private readonly database: Database) {}
+
+  /** What other invoices billed of the price and period of each line of an invoice, by line; nothing for most. */
+  async elsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
+    const rows = await this.database.query<{ id: string; net: string; held: string }>(
+      BILLED_ELSEWHERE,
+      [invoiceId],
+    );
+    return new Map(
+      rows.map(({ id, net, held }) => [id, { netMinor: BigInt(net), heldMinor: BigInt(held) }]),
+    );
+  }
+}

@@ -1,0 +1,22 @@
+import type { InvoiceLine } from './invoice';
+
+/** What other invoices, which are not void, billed of the price and period of a line: late usage, or what it corrects. */
+export interface BilledElsewhere {
+  /** Left without tax, after credit. */
+  readonly netMinor: bigint;
+  /** Left of the amounts after discounts and credit. */
+  readonly heldMinor: bigint;
+}
+
+/** Whether two lines of an invoice bill the same price for the same period. */
+export function isBilledWith(one: InvoiceLine, other: InvoiceLine): boolean {
+  if (one.id === other.id) return true;
+  return (
+    one.itemId !== null &&
+    one.itemId === other.itemId &&
+    one.kind !== 'credit' &&
+    other.kind !== 'credit' &&
+    one.period?.startAt.getTime() === other.period?.startAt.getTime() &&
+    one.period?.endAt.getTime() === other.period?.endAt.getTime()
+  );
+}
