@@ -1,4 +1,4 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-01-01T00:00:00.000Z';
 const graduated = {
@@ -134,6 +134,26 @@ describe('usage', () => {
       ['5', 25],
     ]);
     expect(january[1]?.description).toBe('Calls (late usage)');
+    await story.verify();
+  });
+
+  it('that a later invoice gave back stands: what billed it cannot be voided any more', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const meter = await story.meter();
+    const { id } = await story.planOf([base, { ...perUnit, meter_id: meter.id }]);
+    await story.subscribe(id);
+    await story.use(meter.event, '2026-03-01T06:00:00.000Z', { n: 6 });
+    const key = await story.use(meter.event, '2026-03-01T12:00:00.000Z', { n: 4 });
+    await story.advance('2026-04-01T00:00:00.000Z');
+    await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
+    await story.advance('2026-05-01T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[1_000], [100, 1_000], [1_000, -40]]);
+    const [, billed, gaveBack] = await story.invoices();
+    const voidIt = (invoice: Invoice | undefined) =>
+      engine.http.post(`/v1/invoices/${invoice?.id ?? ''}/void`).send({});
+    expect((await voidIt(billed)).body).toMatchObject({ status: 409, code: 'invoice_credited' });
+    await voidIt(gaveBack).expect(200);
+    await voidIt(billed).expect(200);
     await story.verify();
   });
 

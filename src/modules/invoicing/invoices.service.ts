@@ -4,6 +4,7 @@ import { invalidTransition } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { customerCurrencyMismatch, CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
+import { BilledTogetherRepository } from './billed-together.repository';
 import { explain, type Explanation } from './domain/explain';
 import { mayInvoiceBecome } from './domain/finalize';
 import { assertTotals, type Invoice, isCredited } from './domain/invoice';
@@ -28,6 +29,7 @@ export class InvoicesService {
   constructor(
     private readonly database: Database,
     private readonly invoices: InvoicesRepository,
+    private readonly together: BilledTogetherRepository,
     private readonly drafts: InvoiceDraftsService,
     private readonly voiding: VoidInvoiceService,
     private readonly followers: InvoiceFollowers,
@@ -72,7 +74,7 @@ export class InvoicesService {
    */
   void(id: string): Promise<Invoice> {
     return this.change(id, 'void', async (before, now) => {
-      if (isCredited(before)) throw invoiceCredited(id);
+      if (isCredited(before) || (await this.isGivenBack(id))) throw invoiceCredited(id);
       if (before.amountPaid > 0n) throw invoicePartlyPaid(id);
       return this.voiding.void(before, now);
     });
@@ -108,6 +110,12 @@ export class InvoicesService {
     const line = invoice.lines.find((one) => one.id === lineId);
     if (line === undefined) throw invoiceLineNotFound(lineId);
     return explain(invoice, line);
+  }
+
+  /** Whether late usage on other invoices gave back what this one billed, so that without it they would owe the customer. */
+  private async isGivenBack(id: string): Promise<boolean> {
+    const elsewhere = await this.together.elsewhere(id);
+    return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);
   }
 
   private change(
