@@ -141,6 +141,17 @@ describe('the amounts of invoices', () => {
     await story.verify();
   });
 
+  it('a maximum is credited by what a whole period costs under it, not by its rounded parts', async () => {
+    const story = await Story.begin(engine, '2026-05-05T00:00:00.000Z');
+    const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '210.5' };
+    const limited = await story.planOf([{ ...price, maximum_amount: 1_500 }]);
+    const { id } = await story.subscribe(limited.id, { quantity: '11' });
+    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    // 30 of 31 days of 1,500.
+    expect(await story.amounts()).toEqual([[2_316, -816], [-1_452]]);
+    await story.verify();
+  });
+
   it('graduated, volume and package prices rate the quantity of the subscription', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const tiers = [

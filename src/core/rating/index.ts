@@ -11,4 +11,4 @@ export type {
 } from './price';
 export { rate, roundAtLine, type Usage } from './rate';
 export { amountOfSteps, type RatedAmount, type TraceStep } from './trace';
-export { trueUp, type TrueUp } from './true-up';
+export { trueUp, type TrueUp, withinLimits } from './true-up';

@@ -1,6 +1,7 @@
+import { rational, type Rational } from '../decimal';
 import { InvariantError } from '../invariant';
 import type { Proration } from '../proration';
-import { trueUp } from './index';
+import { trueUp, withinLimits } from './index';
 
 const days = (numerator: bigint, denominator: bigint): Proration => ({
   numerator,
@@ -47,4 +48,13 @@ describe('a minimum lifts and a maximum lowers what a price billed in a period',
   ])('a minimum of %s with a maximum of %s is refused', (minimumMinor, maximumMinor) => {
     expect(() => trueUp(0n, { minimumMinor, maximumMinor }, null)).toThrow(InvariantError);
   });
+});
+
+test.each<[string, Rational, bigint | null, bigint | null, Rational]>([
+  ['below the minimum', rational(1n, 3n), 1n, null, rational(1n)],
+  ['within', rational(7n, 3n), 1n, 3n, rational(7n, 3n)],
+  ['above the maximum', rational(10n, 3n), 1n, 3n, rational(3n)],
+  ['without limits', rational(10n, 3n), null, null, rational(10n, 3n)],
+])('a full period costs, %s, exactly', (_, full, minimumMinor, maximumMinor, expected) => {
+  expect(withinLimits(full, { minimumMinor, maximumMinor })).toEqual(expected);
 });

@@ -1,3 +1,4 @@
+import { greaterOf, lesserOf, rational, type Rational } from '../decimal';
 import { invariant } from '../invariant';
 import { multiplyByRatio } from '../money';
 import type { Proration } from '../proration';
@@ -30,6 +31,18 @@ export function trueUp(
     return { kind: 'maximum', amountMinor: maximum - billedMinor };
   }
   return null;
+}
+
+/** What a full period costs within its limits: the exact amount, lifted to the minimum or lowered to the maximum. */
+export function withinLimits(
+  fullAmount: Rational,
+  {
+    minimumMinor,
+    maximumMinor,
+  }: { readonly minimumMinor: bigint | null; readonly maximumMinor: bigint | null },
+): Rational {
+  const lifted = minimumMinor === null ? fullAmount : greaterOf(fullAmount, rational(minimumMinor));
+  return maximumMinor === null ? lifted : lesserOf(lifted, rational(maximumMinor));
 }
 
 function prorated(limitMinor: bigint | null, proration: Proration | null): bigint | null {

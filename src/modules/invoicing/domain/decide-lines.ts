@@ -7,7 +7,7 @@ import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lin
 import type { InvoiceLine } from './invoice';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
 import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder, UsageOrder } from './line-order';
-import { fullAmountOf, sumOf, type LineTrace } from './trace';
+import { fullAmountOf, type LineTrace } from './trace';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
@@ -186,7 +186,8 @@ function creditLine(
   id: string,
 ): LineDraft {
   const parts = [line, ...trueUps];
-  const fullAmount = sumOf(parts.map(({ trace }) => fullAmountOf(trace)));
+  const limits = trueUps.map(({ trace }) => trace);
+  const fullAmount = fullAmountOf(line.trace, limits);
   const billedLine = {
     fullAmount,
     proration: line.proration,

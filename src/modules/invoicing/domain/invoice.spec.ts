@@ -57,7 +57,10 @@ describe('a trace', () => {
     expect(evaluate(trace)).toBe(amount);
   });
 
-  it('of a true-up for a part stands for twice as much in the whole', () => {
-    expect(fullAmountOf(trueUp)).toEqual(rational(400n));
+  it('of a charge for a part stands for the whole, exactly, within the limit it was held to', () => {
+    expect(fullAmountOf(rated, [])).toEqual(rational(99_999n, 100n));
+    expect(fullAmountOf(rated, [{ ...trueUp, minimumMinor: 1_201n }])).toEqual(rational(1_201n));
+    const capped = { ...trueUp, minimumMinor: null, maximumMinor: 900n };
+    expect(fullAmountOf(rated, [capped])).toEqual(rational(900n));
   });
 });

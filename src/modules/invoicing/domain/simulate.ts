@@ -1,9 +1,9 @@
-import { add, parseDecimal, rational, ZERO, type Rational } from '../../../core/decimal';
+import { parseDecimal, ZERO, type Rational } from '../../../core/decimal';
 import { groupBy } from '../../../core/grouping';
 import { invariant } from '../../../core/invariant';
 import { creditForUnused } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
-import { rate, roundAtLine, trueUp, type Price } from '../../../core/rating';
+import { rate, roundAtLine, trueUp, withinLimits, type Price } from '../../../core/rating';
 import type { InvoiceLine } from './invoice';
 import type { CreditTrace } from './trace';
 import { correctionOf, ratePart, type UsagePart, type UsageTrace } from './usage';
@@ -114,12 +114,10 @@ function creditAgain(
   const byNotesMinor = trace.creditedMinor - oldCreditsMinor;
   const amountMinor = credited.chargedMinor + credited.trueUpMinor;
   const creditedMinor = lesser(byNotesMinor - totalOf(earlier), amountMinor);
+  const whole = fullAmount(price.rating, charge.trace.quantity);
   return -creditForUnused(
     {
-      fullAmount: add(
-        fullAmount(price.rating, charge.trace.quantity),
-        unprorated(credited.trueUpMinor, charge.trace.proration),
-      ),
+      fullAmount: credited.trueUpMinor === 0n ? whole : withinLimits(whole, price),
       proration: charge.trace.proration,
       amountMinor,
       discountMinor: lesser(trace.discountMinor, amountMinor - creditedMinor),
@@ -178,11 +176,6 @@ function amountOfNothing(price: Price): bigint {
   return price.model === 'percentage'
     ? 0n
     : roundAtLine(rate(price, { kind: 'quantity', quantity: ZERO }).amount, null);
-}
-
-function unprorated(amountMinor: bigint, proration: Proration | null): Rational {
-  const { numerator, denominator } = proration ?? { numerator: 1n, denominator: 1n };
-  return numerator === 0n ? ZERO : rational(amountMinor * denominator, numerator);
 }
 
 function totalOf(bills: readonly Bill[]): bigint {

@@ -1,8 +1,15 @@
-import { add, parseExact, rational, ZERO, type Rational } from '../../../core/decimal';
+import { parseExact, ZERO, type Rational } from '../../../core/decimal';
 import { creditForUnused, type BilledLine } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { parseDecimal } from '../../../core/decimal';
-import { amountOfSteps, rate, roundAtLine, trueUp, type Price } from '../../../core/rating';
+import {
+  amountOfSteps,
+  rate,
+  roundAtLine,
+  trueUp,
+  withinLimits,
+  type Price,
+} from '../../../core/rating';
 import type { TraceStep } from '../../../core/rating';
 import { evaluateUsage, type UsageTrace } from './usage';
 
@@ -62,28 +69,16 @@ export function evaluate(trace: LineTrace): bigint {
   }
 }
 
-/** The exact amount of a line for its full period, of which an unused part is credited. */
-export function fullAmountOf(trace: LineTrace): Rational {
-  switch (trace.kind) {
-    case 'rated':
-      return amountOfSteps(trace.steps);
-    case 'true_up': {
-      // The amount that, prorated, is the true-up.
-      const { numerator, denominator } = trace.proration ?? { numerator: 1n, denominator: 1n };
-      return numerator === 0n ? ZERO : rational(evaluate(trace) * denominator, numerator);
-    }
-    case 'fixed':
-      return rational(trace.amountMinor);
-    // Neither is ever unused: usage is billed when it is over.
-    case 'usage':
-    case 'credit':
-      return ZERO;
-  }
-}
-
-/** The sum of exact amounts. */
-export function sumOf(amounts: readonly Rational[]): Rational {
-  return amounts.reduce(add, ZERO);
+/**
+ * The exact amount of a charge for its full period, of which an unused part is credited: within the limits of its price,
+ * where it was lifted or lowered to one.
+ */
+export function fullAmountOf(charge: LineTrace, trueUps: readonly LineTrace[]): Rational {
+  if (charge.kind !== 'rated') return ZERO;
+  return trueUps.reduce(
+    (amount, trace) => (trace.kind === 'true_up' ? withinLimits(amount, trace) : amount),
+    amountOfSteps(charge.steps),
+  );
 }
 
 function billedLineOf(trace: CreditTrace): BilledLine {
