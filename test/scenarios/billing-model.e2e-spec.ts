@@ -71,8 +71,9 @@ describe('the billing model', () => {
       TAX_RATES,
       async (rate) => (await create('/v1/tax-rates', { name: 'Tax', ...rate })).id,
     );
-    const { key, eventName: event_name, valueProperty: value_property } = METER;
-    const meter = { key, event_name, aggregation: 'sum', value_property };
+    const { key, eventName: event_name, valueProperty: value_property, groupBy } = METER;
+    const group_by = [groupBy];
+    const meter = { key, event_name, aggregation: 'sum', value_property, group_by };
     meterId = (await create('/v1/meters', meter)).id;
     const termsOf = (price: ModelPrice): object => priceTerms(price, meterId);
     for (const currency of CURRENCIES) {
@@ -137,6 +138,7 @@ describe('the billing model', () => {
     });
     return {
       subscriptionIds: [],
+      noteIds: [],
       customerId: customer.id,
       clockId: clock.id,
       meterId,
@@ -150,6 +152,7 @@ describe('the billing model', () => {
         );
         return row?.id ?? '';
       },
+      get: async (path) => (await engine.http.get(path)).body as object,
       post: async (path, body) => {
         const { status, body: answered } = await engine.http.post(path).send(body);
         return { status, body: answered as object };
@@ -172,7 +175,7 @@ describe('the billing model', () => {
           billingCommands(MOST_COMMANDS),
           async (facts, first, commands) => {
             const { now, zone, taxes, isExempt } = facts;
-            const model = new Reference(now, zone, { taxes, isExempt, balance: 0n });
+            const model = new Reference(now, zone, { taxes, isExempt, credits: [] });
             const begun = await begin(facts);
             const real = {
               ...begun,
@@ -184,7 +187,11 @@ describe('the billing model', () => {
             await first.run(model, real);
             await fc.asyncModelRun(() => ({ model, real }), commands);
             await assertAgreement(engine, real, model);
-            for (const { events } of [...model.subscriptions, ...model.invoices]) {
+            for (const { events } of [
+              ...model.subscriptions,
+              ...model.invoices,
+              ...model.creditNotes.all,
+            ]) {
               for (const event of events) told.set(event, (told.get(event) ?? 0) + 1);
             }
             for (const { lines, isReissued } of model.invoices) {
@@ -211,8 +218,17 @@ describe('the billing model', () => {
   );
 });
 
-function priceTerms({ amount, tiers, isMetered, ...price }: ModelPrice, meterId: string): object {
-  const shown = { ...price, ...(isMetered ? { meter_id: meterId } : {}) };
+function priceTerms(
+  { amount, tiers, isMetered, isByGroup, minimum, maximum, ...price }: ModelPrice,
+  meterId: string,
+): object {
+  const shown = {
+    ...price,
+    ...(isMetered ? { meter_id: meterId } : {}),
+    ...(isByGroup ? { by_group: true } : {}),
+    ...(minimum === undefined ? {} : { minimum_amount: Number(minimum) }),
+    ...(maximum === undefined ? {} : { maximum_amount: Number(maximum) }),
+  };
   switch (price.model) {
     case 'flat':
       return { ...shown, amount: Number(amount) };

@@ -1,8 +1,9 @@
 import { verifyLedger } from '../ledger';
 import type { Invoice } from '../story';
 import { eventsOf, type TestApp } from '../test-app';
-import type { EngineUnderTest } from './commands';
 import type { ReferenceInvoice } from './bill';
+import { assertBooks } from './books';
+import type { EngineUnderTest } from './commands';
 import type { BilledLine } from './line';
 import type { Reference } from './model';
 
@@ -21,7 +22,8 @@ export async function assertAgreement(
   await assertStandings(engine, real, model);
   await assertNumbers(engine);
   await assertProof(engine, real, model);
-  await assertEarned(engine, real, model);
+  await assertCreditNotes(engine, real, model);
+  await assertBooks(engine, real, model);
   expect(await verifyLedger(engine)).toMatchObject({ ok: true });
   await assertEvents(engine, real, model, invoices);
 }
@@ -29,6 +31,8 @@ export async function assertAgreement(
 interface BilledInvoice extends Invoice {
   readonly subscription_id: string;
   readonly attempt_count: number;
+  readonly amount_credited: number;
+  readonly amount_paid: number;
 }
 
 /** Oldest first. */
@@ -73,11 +77,13 @@ function shown(invoice: BilledInvoice, subscriptionIds: readonly string[]): obje
     creditApplied: invoice.credit_applied,
     creditedToBalance: invoice.credited_to_balance,
     due: invoice.amount_due,
+    credited: invoice.amount_credited,
+    paid: invoice.amount_paid,
     status: invoice.status,
     attempts: invoice.attempt_count,
     overdueAt: invoice.overdue_at,
-    lines: invoice.lines.map(({ type, amount, discount, period_start, period_end }) =>
-      [type, amount, `-${discount}`, period_start ?? '', period_end ?? ''].join(' '),
+    lines: invoice.lines.map(({ type, amount, discount, tax, period_start, period_end }) =>
+      [type, amount, `-${discount}`, `tax ${tax}`, period_start ?? '', period_end ?? ''].join(' '),
     ),
   };
 }
@@ -94,6 +100,8 @@ function expected(invoice: ReferenceInvoice): object {
     creditApplied: Number(invoice.creditApplied),
     creditedToBalance: Number(invoice.creditedToBalance),
     due: Number(invoice.due),
+    credited: Number(invoice.credited),
+    paid: Number(invoice.paid),
     status: invoice.status,
     attempts: invoice.attempts,
     overdueAt: invoice.overdueAt === null ? null : new Date(invoice.overdueAt).toISOString(),
@@ -101,9 +109,9 @@ function expected(invoice: ReferenceInvoice): object {
   };
 }
 
-function lineOf({ type, amount, discount, from, to }: BilledLine): string {
+function lineOf({ type, amount, discount, tax, from, to }: BilledLine): string {
   const [start, end] = [from, to].map((instant) => new Date(instant).toISOString());
-  return [type, amount, `-${discount}`, start, end].join(' ');
+  return [type, amount, `-${discount}`, `tax ${tax}`, start, end].join(' ');
 }
 
 async function assertPeriods(
@@ -176,22 +184,26 @@ async function assertProof(
   });
 }
 
-/** Where nothing is to come, nothing is still to be earned. */
-async function assertEarned(
+/** Oldest first. */
+async function assertCreditNotes(
   engine: TestApp,
-  { customerId }: EngineUnderTest,
-  { subscriptions }: Reference,
+  { noteIds }: EngineUnderTest,
+  { creditNotes }: Reference,
 ): Promise<void> {
-  if (subscriptions.some(({ status }) => status !== 'canceled')) return;
-  const { body } = await engine.http.get(`/v1/ledger/accounts?customer_id=${customerId}`);
-  const { data } = body as { data: readonly { account: string; balance: string }[] };
-  const deferred = data.filter(({ account }) => account === 'deferred_revenue');
-  expect(deferred.filter(({ balance }) => balance !== '0')).toEqual([]);
+  const shownNotes: object[] = [];
+  for (const id of noteIds) {
+    const { body } = await engine.http.get(`/v1/credit-notes/${id}`);
+    const { status, net, tax } = body as { status: string; net: number; tax: number };
+    shownNotes.push({ status, net, tax });
+  }
+  expect(shownNotes).toEqual(
+    creditNotes.all.map(({ status, net, tax }) => ({ status, net: Number(net), tax: Number(tax) })),
+  );
 }
 
 async function assertEvents(
   engine: TestApp,
-  { subscriptionIds }: EngineUnderTest,
+  { subscriptionIds, noteIds }: EngineUnderTest,
   model: Reference,
   invoices: readonly Invoice[],
 ): Promise<void> {
@@ -202,6 +214,10 @@ async function assertEvents(
     }),
     ...invoices.map(({ id }, place) => {
       const types = model.invoice(place).events.map((name) => `invoice.${name}`);
+      return [id, types] as const;
+    }),
+    ...noteIds.map((id, place) => {
+      const types = model.creditNotes.note(place).events.map((name) => `credit_note.${name}`);
       return [id, types] as const;
     }),
   ];

@@ -1,6 +1,7 @@
-import { COUPONS, type ModelCoupon, TAX_RATES } from './catalog';
+import { COUPONS, type ModelCoupon } from './catalog';
 import type { BilledLine } from './line';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
+import { taxLines } from './tax';
 
 /** What is taken off, taxed and paid from credit, as the rules say it; all in minor units. */
 
@@ -22,9 +23,13 @@ export interface ReferenceInvoice {
   readonly tax: bigint;
   readonly total: bigint;
   readonly creditApplied: bigint;
+  readonly creditsUsed: readonly { readonly credit: Credit; readonly amount: bigint }[];
   readonly creditedToBalance: bigint;
   readonly due: bigint;
   readonly madeAt: number;
+  /** What credit notes took off it, and what was paid for it. */
+  credited: bigint;
+  paid: bigint;
   status: 'open' | 'paid' | 'void';
   isReissued: boolean;
   /** Automatic ones. */
@@ -39,8 +44,13 @@ export interface Payer {
   /** Indexes of rates. */
   readonly taxes: readonly number[];
   readonly isExempt: boolean;
-  /** Credit balance. */
-  balance: bigint;
+  /** From negative invoices and credit notes, oldest first. */
+  readonly credits: Credit[];
+}
+
+/** What is left of something given to a customer. */
+export interface Credit {
+  left: bigint;
 }
 
 /** An invoice of these lines; it notes what it uses up of coupons and balance. */
@@ -55,11 +65,12 @@ export function bill(
   takeOff(lines, redemptions, now);
   const subtotal = sum(lines.map(({ amount }) => amount));
   const discount = sum(lines.map((line) => line.discount));
-  const tax = payer.isExempt ? 0n : taxOf(lines, payer.taxes);
+  const tax = payer.isExempt ? 0n : taxLines(lines, payer.taxes);
   const total = subtotal - discount + tax;
-  const creditApplied = total <= 0n ? 0n : payer.balance < total ? payer.balance : total;
+  const creditsUsed = total > 0n ? useUp(payer.credits, total) : [];
+  const creditApplied = sum(creditsUsed.map(({ amount }) => amount));
   const creditedToBalance = total < 0n ? -total : 0n;
-  payer.balance += creditedToBalance - creditApplied;
+  if (total < 0n) payer.credits.push({ left: -total });
   const due = total > 0n ? total - creditApplied : 0n;
   const amounts = { subtotal, discount, tax, total, creditApplied, creditedToBalance, due };
   const isPaid = due === 0n;
@@ -68,6 +79,9 @@ export function bill(
     reason,
     lines,
     ...amounts,
+    creditsUsed,
+    credited: 0n,
+    paid: 0n,
     madeAt: now,
     status: isPaid ? 'paid' : 'open',
     isReissued: false,
@@ -84,7 +98,9 @@ function takeOff(lines: readonly BilledLine[], given: readonly Redemption[], now
   const inOrder = [...running.filter(isPercent), ...running.filter((one) => !isPercent(one))];
   for (const redemption of inOrder) {
     const { percentOff, duration } = couponOf(redemption.coupon);
-    const bases = lines.map(({ amount, discount }) => (amount > 0n ? amount - discount : 0n));
+    const bases = lines.map(({ amount, capped, discount }) =>
+      amount > 0n ? amount - capped - discount : 0n,
+    );
     const base = sum(bases);
     const off =
       percentOff === undefined
@@ -106,13 +122,18 @@ export function couponOf(index: number): ModelCoupon {
   return coupon;
 }
 
-/** On top of the lines: one rounding for each rate over the whole invoice. */
-function taxOf(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
-  const rates = taxes.flatMap((index) => TAX_RATES[index] ?? []);
-  const base = sum(lines.map(({ amount, discount }) => amount - discount));
-  return sum(
-    rates
-      .filter(({ inclusive }) => !inclusive)
-      .map(({ percentage }) => rounded(times(fraction(base, 100n), fromDecimal(percentage)))),
-  );
+/** Takes what is owed from credit, oldest first. */
+function useUp(credits: readonly Credit[], owed: bigint): ReferenceInvoice['creditsUsed'] {
+  let rest = owed;
+  return credits.flatMap((credit) => {
+    const amount = least(credit.left, rest);
+    credit.left -= amount;
+    rest -= amount;
+    return amount === 0n ? [] : [{ credit, amount }];
+  });
+}
+
+/** What is neither paid nor credited. */
+export function owedOf({ status, due, credited, paid }: ReferenceInvoice): bigint {
+  return status === 'open' ? due - credited - paid : 0n;
 }

@@ -10,6 +10,11 @@ export interface ModelPrice {
   readonly tiers?: readonly ModelTier[];
   /** Whether the units are those of the one meter. */
   readonly isMetered?: boolean;
+  /** Whether the units of each region are priced by themselves. */
+  readonly isByGroup?: boolean;
+  /** Minor units that a whole period costs at the least, and at the most. */
+  readonly minimum?: bigint;
+  readonly maximum?: bigint;
 }
 
 /** The units above one bound, up to another. */
@@ -64,15 +69,20 @@ const seats = (amount: string, timing: ModelPrice['timing'] = 'in_advance'): Mod
   amount,
 });
 
-const calls = (terms: Pick<ModelPrice, 'model' | 'amount' | 'tiers'>): ModelPrice => ({
+const calls = (terms: Omit<ModelPrice, 'name' | 'timing'>): ModelPrice => ({
   name: 'Calls',
   timing: 'in_arrears',
   isMetered: true,
   ...terms,
 });
 
-/** It adds up a number of each event. */
-export const METER = { key: 'calls', eventName: 'call', valueProperty: 'calls' } as const;
+/** It adds up a number of each event, by where it happened. */
+export const METER = {
+  key: 'calls',
+  eventName: 'call',
+  valueProperty: 'calls',
+  groupBy: 'region',
+} as const;
 
 export const PLANS: readonly ModelPlan[] = [
   { name: 'flat', interval: 'month', proration: 'day', prices: [flat('3100')] },
@@ -126,13 +136,54 @@ export const PLANS: readonly ModelPlan[] = [
       }),
     ],
   },
+  {
+    name: 'limited',
+    interval: 'month',
+    proration: 'day',
+    prices: [
+      { ...seats('210.5'), minimum: 500n, maximum: 1_500n },
+      { ...seats('99', 'in_arrears'), minimum: 301n },
+    ],
+  },
+  {
+    name: 'committed',
+    interval: 'month',
+    proration: 'second',
+    prices: [
+      flat('450'),
+      calls({ model: 'per_unit', amount: '19.5', minimum: 701n, maximum: 1_203n }),
+    ],
+  },
+  {
+    name: 'regional',
+    interval: 'week',
+    proration: 'day',
+    prices: [
+      calls({
+        model: 'graduated',
+        amount: '',
+        isByGroup: true,
+        maximum: 640n,
+        tiers: [
+          { above: 0n, upTo: 15n, amount: '11.1', flat: 80n },
+          { above: 15n, upTo: null, amount: '4.25', flat: 0n },
+        ],
+      }),
+    ],
+  },
 ];
 
 export const ADDONS: readonly ModelAddon[] = [
   { name: 'storage', prices: [seats('45.5')] },
   { name: 'support', prices: [flat('1201'), seats('12.25', 'in_arrears')] },
   { name: 'calls', prices: [calls({ model: 'per_unit', amount: '0.75' })] },
+  {
+    name: 'regions',
+    prices: [calls({ model: 'per_unit', amount: '2.35', isByGroup: true, minimum: 100n })],
+  },
 ];
+
+export const REGIONS = ['eu', 'us', null] as const;
 
 export const COUPONS: readonly ModelCoupon[] = [
   { name: 'half-once', duration: 'once', percentOff: '50' },

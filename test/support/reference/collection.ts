@@ -1,4 +1,4 @@
-import type { ReferenceInvoice } from './bill';
+import { owedOf, type ReferenceInvoice } from './bill';
 import { FOREVER } from './items';
 import type { ReferenceSubscription } from './subscription';
 
@@ -98,7 +98,15 @@ export class Collection {
     subscription.status = isTried ? 'past_due' : 'unpaid';
   }
 
+  /** A credit note left nothing to pay: what that makes of the subscription is seen a moment later. */
+  credited(invoice: ReferenceInvoice, now: number): void {
+    invoice.status = 'paid';
+    invoice.chargeAt = now;
+    invoice.events.push('paid');
+  }
+
   private paid(invoice: ReferenceInvoice): void {
+    invoice.paid = owedOf(invoice);
     invoice.status = 'paid';
     invoice.chargeAt = null;
     invoice.events.push('paid');

@@ -1,6 +1,8 @@
 import { bill, couponOf, type Payer, type ReferenceInvoice } from './bill';
-import { afterDays, afterIntervals, datesBetween, secondsBetween } from './calendar';
+import { afterDays, afterIntervals } from './calendar';
+import { type Bills, chargeOf, Charges } from './charges';
 import { Collection } from './collection';
+import { CreditNotes } from './credit-notes';
 import {
   FOREVER,
   isInAdvance,
@@ -10,12 +12,12 @@ import {
   planOf,
   swap,
   type Terms,
-  unitOf,
 } from './items';
-import type { BilledLine } from './line';
-import { fraction, fromDecimal, least, rounded, times } from './money';
+import { type BilledLine, billedWith, heldBy, isTrueUp, UNTOUCHED } from './line';
+import { fraction, least, rounded, times } from './money';
 import type { ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
+import { isCredited, voidInvoice } from './voids';
 
 /**
  * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
@@ -23,20 +25,21 @@ import { Usage } from './usage';
  */
 const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
 
-/** What an invoice is about: for each price the lines it gives, which may be none. */
-type Bills = readonly (readonly BilledLine[])[];
-
 export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
   readonly usage = new Usage();
   readonly collection = new Collection(this);
+  readonly creditNotes = new CreditNotes(this);
+  private readonly charges: Charges;
 
   constructor(
     public now: number,
     readonly zone: string,
     readonly payer: Payer,
-  ) {}
+  ) {
+    this.charges = new Charges(zone, this.usage);
+  }
 
   subscription(index: number): ReferenceSubscription {
     const found = this.subscriptions[index];
@@ -112,8 +115,8 @@ export class Reference {
       swap(subscription, terms, now);
     } else if (!isSame) {
       const bills = [
-        ...this.arrears(subscription, now, false),
-        ...this.credits(this.held(subscription), true, false),
+        ...this.charges.arrears(subscription, now, false),
+        ...this.charges.credits(held(subscription, now), now, false),
       ];
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
@@ -125,10 +128,10 @@ export class Reference {
     } else if (prorates) {
       const { ended, added } = swap(subscription, terms, now);
       const charges = added.filter(isInAdvance).map((item) => {
-        const part = this.part(item, now, period.to, period, false);
+        const part = this.charges.part(item, now, period.to, period, false);
         return chargeOf(item, 'proration', now, period, part);
       });
-      this.bill(subscription, 'change', [...this.credits(ended, true, false), ...charges]);
+      this.bill(subscription, 'change', [...this.charges.credits(ended, now, false), ...charges]);
     } else {
       swap(subscription, terms, period.to);
     }
@@ -196,16 +199,8 @@ export class Reference {
 
   void(place: number): string | null {
     const invoice = this.invoice(place);
-    if (invoice.lines.some(({ credited }) => credited > 0n)) return 'invoice_credited';
-    invoice.status = 'void';
-    invoice.chargeAt = this.now;
-    invoice.events.push('voided');
-    this.payer.balance += invoice.creditApplied;
-    for (const line of invoice.lines) {
-      line.isVoid = true;
-      if (line.takesBack !== null) line.takesBack.credited += line.amount;
-      if (line.item !== null) line.item.billed = line.item.billed.filter((one) => one !== line);
-    }
+    if (isCredited(invoice)) return 'invoice_credited';
+    voidInvoice(invoice, this.now);
     return null;
   }
 
@@ -216,12 +211,18 @@ export class Reference {
     );
     const again = lines.flatMap((line) => {
       const from = line.takesBack;
-      if (from === null) return [{ ...line, discount: 0n, credited: 0n, isVoid: false }];
+      if (from === null) return [{ ...line, ...UNTOUCHED, capped: line.capped }];
       const isBilled = line.item?.billed.includes(from) ?? false;
-      const held = isBilled ? from.amount - from.discount - from.credited : 0n;
+      const held = isBilled ? heldBy(billedWith(from)) : 0n;
       const amount = least(rounded(times(line.full, line.part)), held);
-      return amount === 0n ? [] : [{ ...line, amount: -amount, isVoid: false }];
+      return amount === 0n ? [] : [{ ...line, ...UNTOUCHED, amount: -amount }];
     });
+    for (const line of again) {
+      const { together } = line;
+      if (together.includes(line)) continue;
+      const copies = again.filter((one) => one.together === together);
+      for (const copy of copies) copy.together = copies;
+    }
     if (isOvertaken || again.length === 0) return 'invoice_overtaken';
     for (const line of again) {
       if (line.takesBack !== null) line.takesBack.credited -= line.amount;
@@ -274,7 +275,7 @@ export class Reference {
       subscription.events.push('trial_ending');
       return;
     }
-    const bills = this.arrears(subscription, this.now, false);
+    const bills = this.charges.arrears(subscription, this.now, false);
     period.isOver = true;
     if (subscription.status === 'paused') {
       this.bill(subscription, 'renewal', bills);
@@ -316,7 +317,7 @@ export class Reference {
         const part =
           from === fullFrom || isWholeOnly(item)
             ? fraction(1n)
-            : this.part(item, from, period.to, period, false);
+            : this.charges.part(item, from, period.to, period, false);
         return chargeOf(item, 'recurring', from, period, part);
       });
     this.bill(subscription, reason, [...due, ...begun]);
@@ -328,9 +329,10 @@ export class Reference {
     const paidUntil = credits || period.isTrial ? this.now : Math.max(period.to, this.now);
     const bills: (readonly BilledLine[])[] = [];
     if (!period.isOver) {
-      bills.push(...this.arrears(subscription, this.now, isTermination));
+      bills.push(...this.charges.arrears(subscription, this.now, isTermination));
       const isCredited = credits && isTermination && !period.isTrial;
-      bills.push(...this.credits(this.held(subscription), isCredited, true));
+      if (isCredited)
+        bills.push(...this.charges.credits(held(subscription, this.now), this.now, true));
       cut(subscription, this.now);
     }
     subscription.status = 'canceled';
@@ -343,82 +345,11 @@ export class Reference {
     for (const redemption of subscription.redemptions) redemption.isOver = true;
   }
 
-  /** What a period bills when it is over, a line for each part. */
-  private arrears(
-    { index, items, period }: ReferenceSubscription,
-    at: number,
-    isTermination: boolean,
-  ): Bills {
-    if (period.isTrial || period.isOver) return [];
-    return items
-      .filter(({ price }) => price.timing === 'in_arrears')
-      .flatMap((item) => {
-        const from = Math.max(item.from, period.from);
-        const holdsOn = item.to > at;
-        const to = holdsOn ? at : item.to;
-        const isLastDay = isTermination && holdsOn;
-        if (from > to || (from === to && !isLastDay)) return [];
-        if (item.price.isMetered) {
-          return from === to ? [] : [this.usage.bill(index, item.price, from, to)];
-        }
-        const isToTheEnd = holdsOn || to === period.to;
-        const isWhole =
-          (from === period.fullFrom && to === period.to) || (isWholeOnly(item) && isToTheEnd);
-        const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
-        return [chargeOf(item, 'recurring', from, { ...period, to }, part, period.to)];
-      });
-  }
-
-  private held({ items }: ReferenceSubscription): readonly Item[] {
-    return items.filter(({ to }) => to > this.now);
-  }
-
-  private credits(items: readonly Item[], credits: boolean, isEnd: boolean): Bills {
-    if (!credits) return [];
-    return items.filter(isInAdvance).map((item) =>
-      item.billed
-        .filter(({ to }) => to > this.now)
-        .flatMap((line) => {
-          const from = Math.max(line.from, this.now);
-          // The day on which a subscription ends is billed, unless what was billed is yet to begin.
-          const dayOfEnd = isEnd && line.unit === 'day' && this.now >= line.from ? 1n : 0n;
-          const span = this.measure(line.unit, from, line.to) - dayOfEnd;
-          const unused = fraction(
-            span < 0n ? 0n : span,
-            this.measure(line.unit, line.fullFrom, line.fullTo),
-          );
-          const held = line.amount - line.discount - line.credited;
-          const amount = least(rounded(times(line.full, unused)), held);
-          if (amount === 0n) return [];
-          line.credited += amount;
-          const credit = { type: 'credit', from: this.now, amount: -amount, part: unused } as const;
-          return [{ ...line, ...credit, takesBack: line, discount: 0n, credited: 0n }];
-        }),
-    );
-  }
-
-  private part(
-    item: Item,
-    from: number,
-    to: number,
-    period: { readonly fullFrom: number; readonly to: number },
-    isTermination: boolean,
-  ) {
-    const unit = unitOf(item);
-    const all = this.measure(unit, period.fullFrom, period.to);
-    const dayOfEnd = isTermination && unit === 'day' ? 1n : 0n;
-    const most = this.measure(unit, from, period.to);
-    return fraction(least(this.measure(unit, from, to) + dayOfEnd, most), all);
-  }
-
-  private measure(unit: 'day' | 'second', from: number, to: number): bigint {
-    return unit === 'day' ? datesBetween(from, to, this.zone) : secondsBetween(from, to);
-  }
-
   private bill(subscription: ReferenceSubscription, reason: string, bills: Bills): void {
     if (bills.length === 0) return;
     const lines = [...bills.flat(), ...this.usage.late(subscription.index)];
-    if (lines.length > 0) this.issue(subscription, reason, lines);
+    const inOrder = [...lines.filter((one) => !isTrueUp(one)), ...lines.filter(isTrueUp)];
+    if (lines.length > 0) this.issue(subscription, reason, inOrder);
   }
 
   private issue(
@@ -444,36 +375,6 @@ function cut({ period }: ReferenceSubscription, at: number): void {
   period.isOver = true;
 }
 
-/** A line and, where it was paid in advance, its place with the item; nothing where no part is left. */
-function chargeOf(
-  item: Item,
-  type: 'recurring' | 'proration',
-  from: number,
-  period: { readonly to: number; readonly fullFrom: number },
-  part: { readonly over: bigint; readonly under: bigint },
-  fullTo = period.to,
-): readonly BilledLine[] {
-  if (part.over === 0n) return [];
-  const { price, quantity } = item;
-  const full = times(fromDecimal(price.amount), fraction(BigInt(quantity)));
-  const line = {
-    type,
-    full,
-    from,
-    to: period.to,
-    fullFrom: period.fullFrom,
-    fullTo,
-    unit: unitOf(item),
-    part,
-    amount: rounded(times(full, part)),
-    discount: 0n,
-    credited: 0n,
-    item: isInAdvance(item) ? item : null,
-    takesBack: null,
-    usage: null,
-    isLate: false,
-    isVoid: false,
-  };
-  if (isInAdvance(item)) item.billed.push(line);
-  return [line];
+function held({ items }: ReferenceSubscription, now: number): readonly Item[] {
+  return items.filter(({ to }) => to > now);
 }

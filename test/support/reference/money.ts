@@ -44,11 +44,24 @@ export function least(one: bigint, other: bigint): bigint {
 export function split(amount: bigint, weights: readonly bigint[]): readonly bigint[] {
   const all = sum(weights);
   if (all === 0n) return weights.map(() => 0n);
-  const parts = weights.map((weight) => (amount * weight) / all);
-  const losses = weights.map((weight, index) => ({ loss: (amount * weight) % all, index }));
+  return shares(
+    amount,
+    weights.map((weight) => fraction(amount * weight, all)),
+  );
+}
+
+/**
+ * A whole in the parts it was added up from: each cut towards zero, and what is left over as with {@link split}. Where
+ * charges and credits are mixed, it goes to those that lost what has its sign.
+ */
+export function shares(amount: bigint, exact: readonly Fraction[]): readonly bigint[] {
+  const parts = exact.map(({ over, under }) => over / under);
+  const left = amount - sum(parts);
+  const unit = left < 0n ? -1n : 1n;
+  const losses = exact.map(({ over, under }, index) => ({ loss: (over % under) * unit, index }));
   losses.sort((one, other) => Number(other.loss - one.loss) || one.index - other.index);
-  for (const { index } of losses.slice(0, Number(amount - sum(parts)))) {
-    parts[index] = (parts[index] ?? 0n) + 1n;
+  for (const { index } of losses.slice(0, Number(left * unit))) {
+    parts[index] = (parts[index] ?? 0n) + unit;
   }
   return parts;
 }

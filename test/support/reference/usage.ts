@@ -1,5 +1,6 @@
 import type { ModelPrice } from './catalog';
-import type { BilledLine, BilledUsage } from './line';
+import { trueUp, within } from './limits';
+import { type BilledLine, type BilledUsage, heldBy, UNTOUCHED } from './line';
 import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times } from './money';
 
 /** What the customer of the reference used, and what was billed for it. */
@@ -7,6 +8,7 @@ import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times 
 export interface UsageEvent {
   readonly at: number;
   readonly tenths: bigint;
+  readonly region: string | null;
   isVoid: boolean;
   /** Whether it was there when its period was last billed, at any price. */
   isBilled: boolean;
@@ -16,8 +18,8 @@ export class Usage {
   readonly events: UsageEvent[] = [];
   private readonly billed: BilledUsage[] = [];
 
-  report(at: number, tenths: bigint): void {
-    this.events.push({ at, tenths, isVoid: false, isBilled: false });
+  report(at: number, tenths: bigint, region: string | null): void {
+    this.events.push({ at, tenths, region, isVoid: false, isBilled: false });
     this.changed(at);
   }
 
@@ -28,11 +30,20 @@ export class Usage {
   }
 
   /** A period billed for the first time: no line where nothing was used and nothing is due for that. */
-  bill(subscription: number, price: ModelPrice, from: number, to: number): readonly BilledLine[] {
-    const usage = { subscription, price, from, to, lines: [], isLate: false };
+  bill(
+    subscription: number,
+    price: ModelPrice,
+    from: number,
+    to: number,
+    part: Fraction,
+  ): readonly BilledLine[] {
+    const usage: BilledUsage = { subscription, price, from, to, part, lines: [], isLate: false };
     this.billed.push(usage);
-    const { amount, used } = this.rate(usage);
-    return amount === 0n && used === 0n ? [] : [lineOf(usage, amount, false)];
+    for (const { amount, used } of this.rate(usage)) {
+      if (amount !== 0n || used !== 0n) addLine(usage, amount, false);
+    }
+    usage.lines.push(...trueUp(price, usage.lines, likeOf(usage, false)));
+    return [...usage.lines];
   }
 
   /** What changed since its period was billed: rated anew, less what was billed; what is given back is held by then. */
@@ -42,10 +53,12 @@ export class Usage {
       .sort((one, other) => one.from - other.from)
       .flatMap((usage) => {
         usage.isLate = false;
-        const difference = this.rate(usage).amount - sum(usage.lines.map(({ amount }) => amount));
-        const held = sum(usage.lines.map(heldOf));
+        const rated = sum(this.rate(usage).map(({ amount }) => amount));
+        const billed = sum(usage.lines.map(({ amount }) => amount));
+        const difference = within(rated, usage.price, usage.part) - billed;
+        const held = heldBy(usage.lines.filter(({ isVoid }) => !isVoid));
         const amount = difference < -held ? -held : difference;
-        return amount === 0n ? [] : [lineOf(usage, amount, true)];
+        return amount === 0n ? [] : [addLine(usage, amount, true)];
       });
   }
 
@@ -63,11 +76,18 @@ export class Usage {
     for (const usage of this.billed) if (usage.from <= at && at < usage.to) usage.isLate = true;
   }
 
-  private rate({ price, from, to }: BilledUsage): { amount: bigint; used: bigint } {
+  /** The usage of each group by itself, where the price says so; of all otherwise, also where there is none. */
+  private rate({ price, from, to }: BilledUsage): readonly { amount: bigint; used: bigint }[] {
     const counted = this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
     for (const event of counted) event.isBilled = true;
-    const used = sum(counted.map(({ tenths }) => tenths));
-    return { amount: rounded(costOf(price, used)), used };
+    const regions = [...new Set(counted.map(({ region }) => region))].sort(byName);
+    const groups = price.isByGroup
+      ? regions.map((region) => counted.filter((event) => event.region === region))
+      : [counted];
+    return groups.map((events) => {
+      const used = sum(events.map(({ tenths }) => tenths));
+      return { amount: rounded(costOf(price, used)), used };
+    });
   }
 }
 
@@ -83,30 +103,34 @@ function costOf({ amount, tiers }: ModelPrice, tenths: bigint): Fraction {
     .reduce(plus);
 }
 
-function heldOf({ isVoid, amount, discount, credited }: BilledLine): bigint {
-  return isVoid ? 0n : amount - discount - credited;
+/** Whatever has no region comes after all that have one. */
+const LAST = '\uffff';
+
+function byName(one: string | null, other: string | null): number {
+  return (one ?? LAST) < (other ?? LAST) ? -1 : 1;
 }
 
-function lineOf(usage: BilledUsage, amount: bigint, isLate: boolean): BilledLine {
-  const { from, to } = usage;
-  const line: BilledLine = {
-    type: 'usage',
-    full: fraction(amount),
+function addLine(usage: BilledUsage, amount: bigint, isLate: boolean): BilledLine {
+  const line: BilledLine = { ...likeOf(usage, isLate), type: 'usage', amount };
+  usage.lines.push(line);
+  return line;
+}
+
+function likeOf(usage: BilledUsage, isLate: boolean): Omit<BilledLine, 'type' | 'amount'> {
+  const { from, to, part } = usage;
+  return {
+    full: fraction(0n),
     from,
     to,
     fullFrom: from,
     fullTo: to,
     unit: 'second',
-    part: fraction(1n),
-    amount,
-    discount: 0n,
-    credited: 0n,
+    part,
+    ...UNTOUCHED,
     item: null,
+    together: [],
     takesBack: null,
     usage,
     isLate,
-    isVoid: false,
   };
-  usage.lines.push(line);
-  return line;
 }

@@ -5,6 +5,8 @@ import type { Reference } from '../model';
 export interface EngineUnderTest {
   /** Of the subscriptions, in the order of the reference. */
   readonly subscriptionIds: string[];
+  /** Of the credit notes, likewise. */
+  readonly noteIds: string[];
   readonly customerId: string;
   readonly clockId: string;
   readonly meterId: string;
@@ -13,6 +15,7 @@ export interface EngineUnderTest {
   addonId(addon: number): string;
   couponCode(coupon: number): string;
   post(path: string, body: object): Promise<{ readonly status: number; readonly body: object }>;
+  get(path: string): Promise<object>;
   /** The id of an invoice, by its place among all, oldest first. */
   invoiceId(place: number): Promise<string>;
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { METER } from '../catalog';
+import { METER, REGIONS } from '../catalog';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
@@ -9,6 +9,7 @@ interface Reported {
   readonly tenths: number;
   /** Ago, or to come where that is negative. */
   readonly seconds: number;
+  readonly region: string | null;
 }
 
 /** Reports usage, a few events in one request. */
@@ -20,15 +21,18 @@ class Report implements BillingCommand {
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const events = this.reported.map(({ tenths, seconds }) => {
+    const events = this.reported.map(({ tenths, seconds, region }) => {
       const at = model.now - seconds * 1_000;
-      model.usage.report(at, BigInt(tenths));
+      model.usage.report(at, BigInt(tenths), region);
       return {
         idempotency_key: usageKey(engine, model.usage.events.length - 1),
         customer_id: engine.customerId,
         event_name: METER.eventName,
         timestamp: new Date(at).toISOString(),
-        properties: { [METER.valueProperty]: tenths / 10 },
+        properties: {
+          [METER.valueProperty]: tenths / 10,
+          ...(region === null ? {} : { [METER.groupBy]: region }),
+        },
       };
     });
     const answer = await engine.post('/v1/usage-events', { events });
@@ -36,7 +40,9 @@ class Report implements BillingCommand {
   }
 
   toString(): string {
-    const told = this.reported.map(({ tenths, seconds }) => `${tenths / 10}, ${seconds} s ago`);
+    const told = this.reported.map(
+      ({ tenths, seconds, region }) => `${tenths / 10} in ${region ?? '?'}, ${seconds} s ago`,
+    );
     return `report(${told.join('; ')})`;
   }
 }
@@ -73,8 +79,10 @@ const seconds = fc.oneof(
   fc.integer({ min: -12 * HOUR_S, max: 0 }),
 );
 
+const region = fc.constantFrom(...REGIONS);
+
 export const report = fc
-  .array(fc.record({ tenths: fc.integer({ min: 1, max: 400 }), seconds }), {
+  .array(fc.record({ tenths: fc.integer({ min: 1, max: 400 }), seconds, region }), {
     minLength: 1,
     maxLength: 3,
   })

@@ -1,0 +1,60 @@
+import type { TestApp } from '../test-app';
+import { owedOf } from './bill';
+import type { EngineUnderTest } from './commands';
+import { type BilledLine, billedWith, netOf } from './line';
+import type { Reference } from './model';
+import { sum } from './money';
+
+/** What the books of the customer have to say, account by account. */
+export async function assertBooks(
+  engine: TestApp,
+  { customerId }: EngineUnderTest,
+  model: Reference,
+): Promise<void> {
+  const { body } = await engine.http.get(`/v1/ledger/accounts?customer_id=${customerId}`);
+  const { data } = body as { data: readonly { account: string; balance: string }[] };
+  const balances = new Map<string, bigint>();
+  for (const { account, balance } of data) {
+    const name = REVENUE.includes(account) ? 'earned' : account;
+    balances.set(name, (balances.get(name) ?? 0n) + BigInt(balance));
+  }
+  const names = [...new Set([...balances.keys(), ...Object.keys(balancesOf(model))])].sort();
+  const expected = new Map(Object.entries(balancesOf(model)));
+  expect(names.map((name) => `${name} ${balances.get(name) ?? 0n}`)).toEqual(
+    names.map((name) => `${name} ${expected.get(name) ?? 0n}`),
+  );
+}
+
+/** What was earned is revenue less discounts. */
+const REVENUE = ['revenue', 'discounts'];
+
+/** Debits less credits. */
+function balancesOf({ invoices, creditNotes, payer, subscriptions }: Reference) {
+  const billed = invoices.filter(({ status }) => status !== 'void');
+  const lines = billed.flatMap((invoice) => invoice.lines);
+  const issued = creditNotes.all.filter(({ status }) => status === 'issued');
+  const toRefund = issued.filter(({ settle }) => settle === 'refund');
+  const deferred = subscriptions.map(({ status, period, items }) => {
+    if (status === 'canceled' || period.isOver) return 0n;
+    const running = items.flatMap((item) =>
+      item.billed.filter(({ from, fullTo }) => from >= period.from && fullTo === period.to),
+    );
+    return sum(running.flatMap(billedWith).map((line) => stillHeld(line, lines)));
+  });
+  const net = sum(lines.map(netOf)) - sum(issued.map((note) => note.net));
+  return {
+    accounts_receivable: sum(invoices.map(owedOf)),
+    'cash_clearing:sandbox': sum(invoices.map(({ paid }) => paid)),
+    customer_credit: -sum(payer.credits.map(({ left }) => left)),
+    refunds: -sum(toRefund.map(({ given }) => given)),
+    tax_payable: sum(issued.map(({ tax }) => tax)) - sum(lines.map(({ tax }) => tax)),
+    deferred_revenue: -sum(deferred),
+    earned: sum(deferred) - net,
+  };
+}
+
+/** What of a line neither credit notes nor later invoices took back, without tax. */
+function stillHeld(line: BilledLine, lines: readonly BilledLine[]): bigint {
+  const credits = lines.filter(({ takesBack }) => takesBack === line);
+  return netOf(line) - line.noted.net + sum(credits.map(netOf));
+}

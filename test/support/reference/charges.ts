@@ -1,0 +1,119 @@
+import { datesBetween, secondsBetween } from './calendar';
+import { isInAdvance, isWholeOnly, type Item, unitOf } from './items';
+import { wholeWithin, trueUp } from './limits';
+import { type BilledLine, billedWith, heldBy, UNTOUCHED } from './line';
+import { type Fraction, fraction, fromDecimal, least, rounded, times } from './money';
+import type { ReferenceSubscription } from './subscription';
+import type { Usage } from './usage';
+
+/** What an invoice is about: for each price the lines it gives, which may be none. */
+export type Bills = readonly (readonly BilledLine[])[];
+
+/** What subscriptions are charged for and credited, line by line. */
+export class Charges {
+  constructor(
+    private readonly zone: string,
+    private readonly usage: Usage,
+  ) {}
+
+  /** What a period bills when it is over, a line for each part. */
+  arrears(
+    { index, items, period }: ReferenceSubscription,
+    at: number,
+    isTermination: boolean,
+  ): Bills {
+    if (period.isTrial || period.isOver) return [];
+    return items
+      .filter(({ price }) => price.timing === 'in_arrears')
+      .flatMap((item) => {
+        const from = Math.max(item.from, period.from);
+        const holdsOn = item.to > at;
+        const to = holdsOn ? at : item.to;
+        const isLastDay = isTermination && holdsOn;
+        if (from > to || (from === to && !isLastDay)) return [];
+        const isToTheEnd = holdsOn || to === period.to;
+        const isWhole =
+          (from === period.fullFrom && to === period.to) || (isWholeOnly(item) && isToTheEnd);
+        const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
+        if (item.price.isMetered) {
+          return from === to ? [] : [this.usage.bill(index, item.price, from, to, part)];
+        }
+        return [chargeOf(item, 'recurring', from, { ...period, to }, part, period.to)];
+      });
+  }
+
+  credits(items: readonly Item[], now: number, isEnd: boolean): Bills {
+    return items.filter(isInAdvance).map((item) =>
+      item.billed
+        .filter(({ to }) => to > now)
+        .flatMap((line) => {
+          const from = Math.max(line.from, now);
+          // The day on which a subscription ends is billed, unless what was billed is yet to begin.
+          const dayOfEnd = isEnd && line.unit === 'day' && now >= line.from ? 1n : 0n;
+          const span = this.measure(line.unit, from, line.to) - dayOfEnd;
+          const unused = fraction(
+            span < 0n ? 0n : span,
+            this.measure(line.unit, line.fullFrom, line.fullTo),
+          );
+          const amount = least(rounded(times(line.full, unused)), heldBy(billedWith(line)));
+          if (amount === 0n) return [];
+          line.credited += amount;
+          const credit = { type: 'credit', from: now, amount: -amount, part: unused } as const;
+          return [{ ...line, ...UNTOUCHED, ...credit, takesBack: line, together: [] }];
+        }),
+    );
+  }
+
+  part(
+    item: Item,
+    from: number,
+    to: number,
+    period: { readonly fullFrom: number; readonly to: number },
+    isTermination: boolean,
+  ): Fraction {
+    const unit = unitOf(item);
+    const all = this.measure(unit, period.fullFrom, period.to);
+    const dayOfEnd = isTermination && unit === 'day' ? 1n : 0n;
+    const most = this.measure(unit, from, period.to);
+    return fraction(least(this.measure(unit, from, to) + dayOfEnd, most), all);
+  }
+
+  private measure(unit: 'day' | 'second', from: number, to: number): bigint {
+    return unit === 'day' ? datesBetween(from, to, this.zone) : secondsBetween(from, to);
+  }
+}
+
+/** A line and, where it was paid in advance, its place with the item; nothing where no part is left. */
+export function chargeOf(
+  item: Item,
+  type: 'recurring' | 'proration',
+  from: number,
+  period: { readonly to: number; readonly fullFrom: number },
+  part: { readonly over: bigint; readonly under: bigint },
+  fullTo = period.to,
+): readonly BilledLine[] {
+  if (part.over === 0n) return [];
+  const { price, quantity } = item;
+  const whole = times(fromDecimal(price.amount), fraction(BigInt(quantity)));
+  const like = {
+    full: wholeWithin(whole, price),
+    from,
+    to: period.to,
+    fullFrom: period.fullFrom,
+    fullTo,
+    unit: unitOf(item),
+    part,
+    ...UNTOUCHED,
+    item: null,
+    together: [],
+    takesBack: null,
+    usage: null,
+    isLate: false,
+  };
+  const sold = isInAdvance(item) ? item : null;
+  const line: BilledLine = { ...like, type, amount: rounded(times(whole, part)), item: sold };
+  line.together = [line, ...trueUp(price, [line], like)];
+  for (const one of line.together) one.together = line.together;
+  if (isInAdvance(item)) item.billed.push(line);
+  return line.together;
+}

@@ -1,0 +1,141 @@
+import { type Credit, owedOf, type Payer, type ReferenceInvoice } from './bill';
+import type { Collection } from './collection';
+import { type BilledLine, billedWith, netOf } from './line';
+import { fraction, least, rounded, shares, sum } from './money';
+
+/** What is taken back of a line. */
+interface NotedLine {
+  readonly line: BilledLine;
+  readonly net: bigint;
+  readonly tax: bigint;
+}
+
+export interface ReferenceNote {
+  readonly invoice: ReferenceInvoice;
+  readonly settle: 'credit' | 'refund';
+  readonly lines: readonly NotedLine[];
+  readonly net: bigint;
+  readonly tax: bigint;
+  /** What it took off the invoice, and what it gave the customer of the rest. */
+  readonly applied: bigint;
+  readonly credit: Credit | null;
+  readonly given: bigint;
+  status: 'issued' | 'void';
+  readonly events: string[];
+}
+
+interface Noted {
+  readonly now: number;
+  readonly payer: Payer;
+  readonly collection: Collection;
+}
+
+/** The credit notes of the reference. */
+export class CreditNotes {
+  readonly all: ReferenceNote[] = [];
+
+  constructor(private readonly owner: Noted) {}
+
+  issue(
+    invoice: ReferenceInvoice,
+    parts: readonly { readonly line: BilledLine; readonly net: bigint }[],
+    settle: 'credit' | 'refund',
+  ): ReferenceNote | string {
+    if (invoice.status === 'void') return 'invoice_not_creditable';
+    const isTooMuch = parts.some(({ line, net }, index) => {
+      const before = parts.slice(0, index).filter((one) => isTogether(one.line, line));
+      return net > creditableOf(line, sum(before.map((one) => one.net)));
+    });
+    if (isTooMuch) return 'credit_exceeds_line';
+    const lines = withTax(parts);
+    const net = sum(lines.map((line) => line.net));
+    const tax = sum(lines.map((line) => line.tax));
+    const applied = least(net + tax, owedOf(invoice));
+    const given = net + tax - applied;
+    const credit = settle === 'credit' && given > 0n ? { left: given } : null;
+    if (credit !== null) this.owner.payer.credits.push(credit);
+    const events = ['issued'];
+    const amounts = { net, tax, applied, credit, given };
+    const note: ReferenceNote = { invoice, settle, lines, ...amounts, status: 'issued', events };
+    this.all.push(note);
+    takeBack(lines, 1n);
+    this.lower(invoice, applied);
+    return note;
+  }
+
+  /** What was used of its credit, or settled what it took off, stands. */
+  void(place: number): string | null {
+    const note = this.note(place);
+    if (note.status === 'void') return 'invalid_transition';
+    const { invoice, credit, given, applied, lines } = note;
+    if (applied > 0n && invoice.status !== 'open') return 'credit_note_settled';
+    if (credit !== null && credit.left < given) return 'credit_note_settled';
+    if (credit !== null) credit.left -= given;
+    note.status = 'void';
+    note.events.push('voided');
+    takeBack(lines, -1n);
+    invoice.credited -= applied;
+    return null;
+  }
+
+  note(place: number): ReferenceNote {
+    const found = this.all[place];
+    if (found === undefined) throw new Error(`There is no credit note ${place}.`);
+    return found;
+  }
+
+  private lower(invoice: ReferenceInvoice, applied: bigint): void {
+    const isOpen = invoice.status === 'open';
+    invoice.credited += applied;
+    if (isOpen && owedOf(invoice) === 0n) this.owner.collection.credited(invoice, this.owner.now);
+  }
+}
+
+/**
+ * How much of a line, without tax: no more than is left of it, and of all that bill the same price for the same period
+ * together; none once a later invoice took back a part of them.
+ */
+export function creditableOf(line: BilledLine, takenOfOthers = 0n): bigint {
+  const all = billedWith(line);
+  if (all.some(({ credited, noted }) => credited !== noted.amount)) return 0n;
+  const left = least(leftOf(line), sum(all.map(leftOf)) - takenOfOthers);
+  return left > 0n ? left : 0n;
+}
+
+function isTogether(one: BilledLine, other: BilledLine): boolean {
+  return billedWith(one).includes(other);
+}
+
+function leftOf(line: BilledLine): bigint {
+  return netOf(line) - line.noted.net;
+}
+
+/** The tax that belongs to each part, rounded once for all; the last part of a line takes all that is left of it. */
+function withTax(
+  parts: readonly { readonly line: BilledLine; readonly net: bigint }[],
+): readonly NotedLine[] {
+  const exact = parts.map(({ line, net }) => {
+    const left = line.tax - line.noted.tax;
+    const isLast = net === leftOf(line);
+    const isMore = line.tax * net > left * netOf(line);
+    return isLast || isMore ? fraction(left) : fraction(line.tax * net, netOf(line));
+  });
+  const under = exact.reduce((product, one) => product * one.under, 1n);
+  const common = exact.map((one) => fraction(one.over * (under / one.under), under));
+  const tax = rounded(fraction(sum(common.map(({ over }) => over)), under));
+  const taxes = shares(tax, common);
+  return parts.map(({ line, net }, index) => ({ line, net, tax: taxes[index] ?? 0n }));
+}
+
+/** Notes what is taken back of lines, or is not any more. */
+function takeBack(lines: readonly NotedLine[], sign: 1n | -1n): void {
+  for (const { line, net, tax } of lines) {
+    const amount = net + (line.taxWithin === 0n ? 0n : tax);
+    line.credited += sign * amount;
+    line.noted = {
+      net: line.noted.net + sign * net,
+      tax: line.noted.tax + sign * tax,
+      amount: line.noted.amount + sign * amount,
+    };
+  }
+}

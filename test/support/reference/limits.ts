@@ -1,0 +1,38 @@
+import type { ModelPrice } from './catalog';
+import { type BilledLine, UNTOUCHED } from './line';
+import { type Fraction, fraction, rounded, split, sum, times } from './money';
+
+/** What the limits of a price make of what a period costs; each is for a whole period, and rounded once for a part. */
+export function within(amount: bigint, { minimum, maximum }: ModelPrice, part: Fraction): bigint {
+  const [lowest, highest] = [minimum, maximum].map((limit) =>
+    limit === undefined ? undefined : rounded(times(fraction(limit), part)),
+  );
+  if (lowest !== undefined && amount < lowest) return lowest;
+  return highest !== undefined && amount > highest ? highest : amount;
+}
+
+/** What a whole period costs, exactly. */
+export function wholeWithin(full: Fraction, { minimum, maximum }: ModelPrice): Fraction {
+  if (minimum !== undefined && full.over < minimum * full.under) return fraction(minimum);
+  return maximum !== undefined && full.over > maximum * full.under ? fraction(maximum) : full;
+}
+
+/** The line that lifts or lowers the lines of a price to a limit; coupons take nothing of what a maximum took. */
+export function trueUp(
+  price: ModelPrice,
+  lines: readonly BilledLine[],
+  like: Omit<BilledLine, 'type' | 'amount'>,
+): readonly BilledLine[] {
+  const billed = sum(lines.map(({ amount }) => amount));
+  const off = within(billed, price, like.part) - billed;
+  if (off === 0n) return [];
+  if (off > 0n) return [{ ...like, ...UNTOUCHED, type: 'minimum', amount: off }];
+  const shares = split(
+    -off,
+    lines.map(({ amount }) => amount),
+  );
+  lines.forEach((line, index) => {
+    line.capped = shares[index] ?? 0n;
+  });
+  return [{ ...like, ...UNTOUCHED, type: 'maximum', amount: off }];
+}

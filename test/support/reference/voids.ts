@@ -1,0 +1,25 @@
+import type { ReferenceInvoice } from './bill';
+import { type BilledLine, billedWith, heldBy } from './line';
+
+/** Whether credit was given for lines of an invoice, by credit notes or later invoices. */
+export function isCredited({ lines }: ReferenceInvoice): boolean {
+  return lines.some((line) => line.credited > 0n || isGivenBack(line, lines));
+}
+
+/** Whether later invoices gave back more of the same usage than they billed. */
+function isGivenBack(line: BilledLine, lines: readonly BilledLine[]): boolean {
+  return heldBy(billedWith(line).filter((one) => !lines.includes(one))) < 0n;
+}
+
+/** Nothing is owed for it: the credit it used returns, and what it credited is billed again. */
+export function voidInvoice(invoice: ReferenceInvoice, now: number): void {
+  invoice.status = 'void';
+  invoice.chargeAt = now;
+  invoice.events.push('voided');
+  for (const { credit, amount } of invoice.creditsUsed) credit.left += amount;
+  for (const line of invoice.lines) {
+    line.isVoid = true;
+    if (line.takesBack !== null) line.takesBack.credited += line.amount;
+    if (line.item !== null) line.item.billed = line.item.billed.filter((one) => one !== line);
+  }
+}
