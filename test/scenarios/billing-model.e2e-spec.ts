@@ -121,6 +121,19 @@ describe('the billing model', () => {
 
   afterAll(() => engine.close());
 
+  /** By its place among those of the customer, oldest first; the reference has to know all of them. */
+  async function idOf(
+    table: 'invoice' | 'credit_note',
+    customerId: string,
+    place: number,
+  ): Promise<string> {
+    const [row] = await engine.database.query<{ id: string }>(
+      `SELECT id FROM ${table} WHERE customer_id = $1 ORDER BY id OFFSET $2 LIMIT 1`,
+      [customerId, place],
+    );
+    return row?.id ?? '';
+  }
+
   async function begin(
     facts: typeof customers extends fc.Arbitrary<infer Facts> ? Facts : never,
   ): Promise<EngineUnderTest> {
@@ -138,20 +151,15 @@ describe('the billing model', () => {
     });
     return {
       subscriptionIds: [],
-      noteIds: [],
+      underWay: [],
       customerId: customer.id,
       clockId: clock.id,
       meterId,
       planId: (plan) => planIds.get(currency)?.[plan] ?? '',
       addonId: (addon) => addonIds.get(currency)?.[addon] ?? '',
       couponCode: (coupon) => couponCodes.get(currency)?.[coupon] ?? '',
-      invoiceId: async (place) => {
-        const [row] = await engine.database.query<{ id: string }>(
-          'SELECT id FROM invoice WHERE customer_id = $1 ORDER BY id OFFSET $2 LIMIT 1',
-          [customer.id, place],
-        );
-        return row?.id ?? '';
-      },
+      invoiceId: (place) => idOf('invoice', customer.id, place),
+      noteId: (place) => idOf('credit_note', customer.id, place),
       get: async (path) => (await engine.http.get(path)).body as object,
       post: async (path, body) => {
         const { status, body: answered } = await engine.http.post(path).send(body);

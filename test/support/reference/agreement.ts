@@ -22,10 +22,11 @@ export async function assertAgreement(
   await assertStandings(engine, real, model);
   await assertNumbers(engine);
   await assertProof(engine, real, model);
-  await assertCreditNotes(engine, real, model);
+  const noteIds = await noteIdsOf(real, model.creditNotes.all);
+  await assertCreditNotes(engine, noteIds, model);
   await assertBooks(engine, real, model);
   expect(await verifyLedger(engine)).toMatchObject({ ok: true });
-  await assertEvents(engine, real, model, invoices);
+  await assertEvents(engine, real, model, invoices, noteIds);
 }
 
 interface BilledInvoice extends Invoice {
@@ -184,10 +185,20 @@ async function assertProof(
   });
 }
 
+/** By their places, one after the other. */
+async function noteIdsOf(
+  real: EngineUnderTest,
+  all: readonly unknown[],
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const place of all.keys()) ids.push(await real.noteId(place));
+  return ids;
+}
+
 /** Oldest first. */
 async function assertCreditNotes(
   engine: TestApp,
-  { noteIds }: EngineUnderTest,
+  noteIds: readonly string[],
   { creditNotes }: Reference,
 ): Promise<void> {
   const shownNotes: object[] = [];
@@ -203,9 +214,10 @@ async function assertCreditNotes(
 
 async function assertEvents(
   engine: TestApp,
-  { subscriptionIds, noteIds }: EngineUnderTest,
+  { subscriptionIds }: EngineUnderTest,
   model: Reference,
   invoices: readonly Invoice[],
+  noteIds: readonly string[],
 ): Promise<void> {
   const expectations = [
     ...subscriptionIds.map((id, index) => {

@@ -30,8 +30,12 @@ export interface ReferenceInvoice {
   /** What credit notes took off it, and what was paid for it. */
   credited: bigint;
   paid: bigint;
+  /** Of a payment under way. */
+  pending: bigint;
   status: 'open' | 'paid' | 'void';
   isReissued: boolean;
+  /** Whether its subscription never began. */
+  isWithdrawn: boolean;
   /** Automatic ones. */
   attempts: number;
   /** When it is charged next, or looked at once more; null: it waits. */
@@ -82,9 +86,11 @@ export function bill(
     creditsUsed,
     credited: 0n,
     paid: 0n,
+    pending: 0n,
     madeAt: now,
     status: isPaid ? 'paid' : 'open',
     isReissued: false,
+    isWithdrawn: false,
     attempts: 0,
     chargeAt: isPaid ? null : now,
     overdueAt: null,

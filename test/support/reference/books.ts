@@ -4,6 +4,7 @@ import type { EngineUnderTest } from './commands';
 import { type BilledLine, billedWith, netOf } from './line';
 import type { Reference } from './model';
 import { sum } from './money';
+import { isEnded } from './subscription';
 
 /** What the books of the customer have to say, account by account. */
 export async function assertBooks(
@@ -29,13 +30,13 @@ export async function assertBooks(
 const REVENUE = ['revenue', 'discounts'];
 
 /** Debits less credits. */
-function balancesOf({ invoices, creditNotes, payer, subscriptions }: Reference) {
+function balancesOf({ invoices, creditNotes, payer, subscriptions, collection }: Reference) {
   const billed = invoices.filter(({ status }) => status !== 'void');
   const lines = billed.flatMap((invoice) => invoice.lines);
   const issued = creditNotes.all.filter(({ status }) => status === 'issued');
   const toRefund = issued.filter(({ settle }) => settle === 'refund');
   const deferred = subscriptions.map(({ status, period, items }) => {
-    if (status === 'canceled' || period.isOver) return 0n;
+    if (isEnded({ status }) || period.isOver) return 0n;
     const running = items.flatMap((item) =>
       item.billed.filter(({ from, fullTo }) => from >= period.from && fullTo === period.to),
     );
@@ -44,8 +45,8 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions }: Reference) 
   const net = sum(lines.map(netOf)) - sum(issued.map((note) => note.net));
   return {
     accounts_receivable: sum(invoices.map(owedOf)),
-    'cash_clearing:sandbox': sum(invoices.map(({ paid }) => paid)),
-    customer_credit: -sum(payer.credits.map(({ left }) => left)),
+    'cash_clearing:sandbox': sum(invoices.map(({ paid }) => paid)) + collection.leftOver,
+    customer_credit: -sum(payer.credits.map(({ left }) => left)) - collection.leftOver,
     refunds: -sum(toRefund.map(({ given }) => given)),
     tax_payable: sum(issued.map(({ tax }) => tax)) - sum(lines.map(({ tax }) => tax)),
     deferred_revenue: -sum(deferred),

@@ -6,6 +6,9 @@ import type { ReferenceSubscription } from './subscription';
 
 export type Card = 'good' | 'bad';
 
+/** A provider takes its time over the last one: somebody tells later what became of it. */
+export type PayCard = Card | 'slow';
+
 const DAY_MS = 86_400_000;
 
 /** Days from each attempt that failed to the next one; after the last one nobody asks again. */
@@ -15,12 +18,22 @@ const PAUSES = [1, 3, 5, 7];
 const AT_ONCE = 20;
 
 interface Owed {
+  readonly now: number;
+  /** Who begins with a payment, or ends without it. */
+  readonly firstPayments: {
+    settled(invoice: ReferenceInvoice): void;
+    failed(invoice: ReferenceInvoice): void;
+  };
   readonly invoices: readonly ReferenceInvoice[];
   readonly subscriptions: readonly ReferenceSubscription[];
   subscription(index: number): ReferenceSubscription;
 }
 
 export class Collection {
+  /** Payments that nobody knows the outcome of yet. */
+  readonly underWay: { readonly invoice: ReferenceInvoice; readonly amount: bigint }[] = [];
+  /** Paid for what was not owed any more. */
+  leftOver = 0n;
   /** The default payment method. */
   private card: Card | null = null;
 
@@ -48,13 +61,36 @@ export class Collection {
   }
 
   /** Somebody pays an invoice by hand. What fails may have stood in the way of an attempt, which follows. */
-  pay(invoice: ReferenceInvoice, card: Card, now: number): void {
+  pay(invoice: ReferenceInvoice, card: PayCard, now: number): void {
     if (card === 'good') {
       this.paid(invoice);
       return;
     }
+    if (card === 'slow') {
+      invoice.pending = owedOf(invoice);
+      this.underWay.push({ invoice, amount: invoice.pending });
+      return;
+    }
     invoice.events.push('payment_failed');
     invoice.chargeAt ??= pauseAfter(invoice.attempts) === null ? null : now;
+  }
+
+  /** What becomes of a payment under way: what its invoice does not need any more is left to the customer. */
+  settle(place: number, isPaid: boolean): void {
+    const [payment] = this.underWay.splice(place, 1);
+    if (payment === undefined) return;
+    const { invoice, amount } = payment;
+    const owed = owedOf(invoice);
+    invoice.pending = 0n;
+    if (isPaid) {
+      this.leftOver += amount - owed;
+      if (owed > 0n) this.paid(invoice);
+    } else {
+      invoice.events.push('payment_failed');
+      if (isOpen(invoice))
+        invoice.chargeAt ??= pauseAfter(invoice.attempts) === null ? null : this.owed.now;
+      this.owed.firstPayments.failed(invoice);
+    }
   }
 
   tellOverdue(now: number): void {
@@ -72,10 +108,12 @@ export class Collection {
     const [due, closed] = [planned.filter(isOpen), planned.filter((one) => !isOpen(one))];
     for (const invoice of closed) {
       invoice.chargeAt = null;
-      this.settle(invoice);
+      this.settleStanding(invoice);
     }
-    const isCharged = ({ subscription }: ReferenceInvoice): boolean =>
-      this.card !== null && this.owed.subscription(subscription).status !== 'unpaid';
+    const isCharged = (invoice: ReferenceInvoice): boolean =>
+      this.card !== null &&
+      owedOf(invoice) > invoice.pending &&
+      this.owed.subscription(invoice.subscription).status !== 'unpaid';
     const charged = due.filter(isCharged).slice(0, AT_ONCE);
     for (const invoice of due.filter((one) => !isCharged(one))) invoice.chargeAt = null;
     for (const invoice of charged) {
@@ -103,6 +141,7 @@ export class Collection {
     invoice.status = 'paid';
     invoice.chargeAt = now;
     invoice.events.push('paid');
+    this.owed.firstPayments.settled(invoice);
   }
 
   private paid(invoice: ReferenceInvoice): void {
@@ -110,7 +149,8 @@ export class Collection {
     invoice.status = 'paid';
     invoice.chargeAt = null;
     invoice.events.push('paid');
-    this.settle(invoice);
+    this.owed.firstPayments.settled(invoice);
+    this.settleStanding(invoice);
   }
 
   private failed(invoice: ReferenceInvoice, now: number): void {
@@ -118,6 +158,8 @@ export class Collection {
     invoice.chargeAt = pause === null ? null : now + pause;
     invoice.events.push('payment_failed');
     const subscription = this.owed.subscription(invoice.subscription);
+    // Whoever waits for a first payment has no time for another attempt.
+    if (subscription.status === 'incomplete') invoice.chargeAt = null;
     const { status } = subscription;
     if (pause === null && (status === 'active' || status === 'past_due')) {
       subscription.status = 'unpaid';
@@ -129,7 +171,7 @@ export class Collection {
   }
 
   /** A subscription that owes nothing any more is active again. */
-  private settle({ subscription: index }: ReferenceInvoice): void {
+  private settleStanding({ subscription: index }: ReferenceInvoice): void {
     const subscription = this.owed.subscription(index);
     const isOwing = this.owed.invoices.some((one) => one.subscription === index && isOpen(one));
     if (isOwing || (subscription.status !== 'past_due' && subscription.status !== 'unpaid')) return;
@@ -144,8 +186,9 @@ function isOpen({ status }: ReferenceInvoice): boolean {
 
 /** Not before the first attempt had its chance. */
 function isOverdue(invoice: ReferenceInvoice): boolean {
-  const { overdueAt, chargeAt, attempts } = invoice;
-  return isOpen(invoice) && overdueAt === null && (chargeAt === null || attempts > 0);
+  const { overdueAt, chargeAt, attempts, pending } = invoice;
+  const isWaiting = overdueAt === null && pending === 0n;
+  return isOpen(invoice) && isWaiting && (chargeAt === null || attempts > 0);
 }
 
 function pauseAfter(attempts: number): number | null {

@@ -1,12 +1,14 @@
 import { type Credit, owedOf, type Payer, type ReferenceInvoice } from './bill';
-import type { Collection } from './collection';
 import { type BilledLine, billedWith, netOf } from './line';
 import { fraction, least, rounded, shares, sum } from './money';
 
-/** What is taken back of a line. */
-interface NotedLine {
+interface Part {
   readonly line: BilledLine;
   readonly net: bigint;
+}
+
+/** What is taken back of a line. */
+interface NotedLine extends Part {
   readonly tax: bigint;
 }
 
@@ -27,7 +29,7 @@ export interface ReferenceNote {
 interface Noted {
   readonly now: number;
   readonly payer: Payer;
-  readonly collection: Collection;
+  readonly collection: { credited(invoice: ReferenceInvoice, now: number): void };
 }
 
 /** The credit notes of the reference. */
@@ -38,14 +40,13 @@ export class CreditNotes {
 
   issue(
     invoice: ReferenceInvoice,
-    parts: readonly { readonly line: BilledLine; readonly net: bigint }[],
+    parts: readonly Part[],
     settle: 'credit' | 'refund',
   ): ReferenceNote | string {
     if (invoice.status === 'void') return 'invoice_not_creditable';
-    const isTooMuch = parts.some(({ line, net }, index) => {
-      const before = parts.slice(0, index).filter((one) => isTogether(one.line, line));
-      return net > creditableOf(line, sum(before.map((one) => one.net)));
-    });
+    const isTooMuch = parts.some(
+      ({ line, net }, index) => net > creditableOf(line, takenBeside(line, parts.slice(0, index))),
+    );
     if (isTooMuch) return 'credit_exceeds_line';
     const lines = withTax(parts);
     const net = sum(lines.map((line) => line.net));
@@ -61,6 +62,16 @@ export class CreditNotes {
     takeBack(lines, 1n);
     this.lower(invoice, applied);
     return note;
+  }
+
+  /** Takes back all that is left of an invoice. */
+  issueWholly(invoice: ReferenceInvoice): void {
+    const parts: Part[] = [];
+    for (const line of invoice.lines) {
+      const net = creditableOf(line, takenBeside(line, parts));
+      if (net > 0n) parts.push({ line, net });
+    }
+    this.issue(invoice, parts, 'credit');
   }
 
   /** What was used of its credit, or settled what it took off, stands. */
@@ -102,8 +113,10 @@ export function creditableOf(line: BilledLine, takenOfOthers = 0n): bigint {
   return left > 0n ? left : 0n;
 }
 
-function isTogether(one: BilledLine, other: BilledLine): boolean {
-  return billedWith(one).includes(other);
+/** What parts take of lines that are billed together with this one. */
+function takenBeside(line: BilledLine, parts: readonly Part[]): bigint {
+  const beside = parts.filter((one) => billedWith(line).includes(one.line));
+  return sum(beside.map(({ net }) => net));
 }
 
 function leftOf(line: BilledLine): bigint {
@@ -111,9 +124,7 @@ function leftOf(line: BilledLine): bigint {
 }
 
 /** The tax that belongs to each part, rounded once for all; the last part of a line takes all that is left of it. */
-function withTax(
-  parts: readonly { readonly line: BilledLine; readonly net: bigint }[],
-): readonly NotedLine[] {
+function withTax(parts: readonly Part[]): readonly NotedLine[] {
   const exact = parts.map(({ line, net }) => {
     const left = line.tax - line.noted.tax;
     const isLast = net === leftOf(line);

@@ -3,6 +3,7 @@ import { afterDays, afterIntervals } from './calendar';
 import { type Bills, chargeOf, Charges } from './charges';
 import { Collection } from './collection';
 import { CreditNotes } from './credit-notes';
+import { FirstPayments } from './first-payments';
 import {
   FOREVER,
   isInAdvance,
@@ -15,7 +16,7 @@ import {
 } from './items';
 import { type BilledLine, billedWith, heldBy, isTrueUp, UNTOUCHED } from './line';
 import { fraction, least, rounded, times } from './money';
-import type { ReferenceSubscription } from './subscription';
+import { isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
 import { isCredited, voidInvoice } from './voids';
 
@@ -29,8 +30,9 @@ export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
   readonly usage = new Usage();
-  readonly collection = new Collection(this);
-  readonly creditNotes = new CreditNotes(this);
+  readonly collection: Collection = new Collection(this);
+  readonly creditNotes: CreditNotes = new CreditNotes(this);
+  readonly firstPayments: FirstPayments = new FirstPayments(this);
   private readonly charges: Charges;
 
   constructor(
@@ -52,6 +54,7 @@ export class Reference {
     mode: ReferenceSubscription['mode'],
     trialDays: number,
     coupon: number | null,
+    waits: boolean,
   ): void {
     const { now, zone } = this;
     const isTrial = trialDays > 0;
@@ -74,17 +77,21 @@ export class Reference {
         tellsAt: isTrial && !isShort ? trialEnd - TRIAL_ENDING_MS : null,
       },
       pending: null,
+      firstPayment: null,
       redemptions: [],
       events: ['created', isTrial ? 'updated' : 'activated', ...(isShort ? ['trial_ending'] : [])],
       spans: [],
     };
     this.subscriptions.push(subscription);
     if (coupon !== null) this.redeem(subscription, coupon);
+    const before = this.invoices.length;
     if (!isTrial) this.open(subscription, true, 'subscription_start', []);
+    if (waits) this.firstPayments.begin(subscription, this.invoices[before] ?? null);
   }
 
-  redeem({ status, redemptions }: ReferenceSubscription, coupon: number): string | null {
-    if (status === 'canceled') return 'subscription_not_running';
+  redeem(subscription: ReferenceSubscription, coupon: number): string | null {
+    const { redemptions } = subscription;
+    if (isEnded(subscription)) return 'subscription_not_running';
     if (redemptions.some((one) => one.coupon === coupon)) return 'coupon_already_redeemed';
     const { months, amountOff } = couponOf(coupon);
     const endsAt =
@@ -144,7 +151,12 @@ export class Reference {
     credits: boolean,
   ): string | null {
     const { status, period, pending } = subscription;
-    if (status === 'canceled') return 'invalid_transition';
+    if (isEnded(subscription)) return 'invalid_transition';
+    if (status === 'incomplete') {
+      if (when !== 'now') return 'subscription_not_running';
+      this.firstPayments.cancel(subscription);
+      return null;
+    }
     if (when === 'now') {
       this.end(subscription, true, credits);
       return null;
@@ -201,11 +213,12 @@ export class Reference {
     const invoice = this.invoice(place);
     if (isCredited(invoice)) return 'invoice_credited';
     voidInvoice(invoice, this.now);
+    this.firstPayments.voided(invoice);
     return null;
   }
 
   reissue(place: number): string | null {
-    const { lines, subscription, reason } = this.invoice(place);
+    const { lines, subscription, reason, isWithdrawn } = this.invoice(place);
     const isOvertaken = lines.some(
       ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
     );
@@ -223,7 +236,7 @@ export class Reference {
       const copies = again.filter((one) => one.together === together);
       for (const copy of copies) copy.together = copies;
     }
-    if (isOvertaken || again.length === 0) return 'invoice_overtaken';
+    if (isWithdrawn || isOvertaken || again.length === 0) return 'invoice_overtaken';
     for (const line of again) {
       if (line.takesBack !== null) line.takesBack.credited -= line.amount;
       else line.item?.billed.push(line);
@@ -265,6 +278,10 @@ export class Reference {
 
   private fallDue(subscription: ReferenceSubscription): void {
     const { period, pending } = subscription;
+    if (subscription.status === 'incomplete') {
+      this.firstPayments.fallDue(subscription);
+      return;
+    }
     const isBorder = !period.isOver && period.to === this.now;
     if (pending?.kind === 'cancel' && pending.at <= this.now) {
       this.end(subscription, !isBorder, pending.credits);
@@ -361,8 +378,10 @@ export class Reference {
   }
 }
 
-function dueOf({ status, period, pending }: ReferenceSubscription): number {
-  if (status === 'canceled') return FOREVER;
+function dueOf(subscription: ReferenceSubscription): number {
+  const { status, period, pending, firstPayment } = subscription;
+  if (isEnded(subscription)) return FOREVER;
+  if (status === 'incomplete') return firstPayment?.tellsAt ?? FOREVER;
   return Math.min(
     period.isOver ? FOREVER : period.to,
     pending?.at ?? FOREVER,

@@ -1,4 +1,4 @@
-import type { Redemption } from './bill';
+import type { Redemption, ReferenceInvoice } from './bill';
 import type { Item, Terms } from './items';
 
 /** What the reference knows of a subscription. */
@@ -18,16 +18,39 @@ type Pending =
   | { readonly kind: 'cancel'; readonly at: number; readonly credits: boolean }
   | { readonly kind: 'change'; readonly at: number; readonly terms: Terms };
 
+interface FirstPayment {
+  readonly invoice: ReferenceInvoice;
+  readonly until: number;
+  /** When something happens if it is not paid: null once a payment under way decides. */
+  tellsAt: number | null;
+}
+
+type ReferenceStatus =
+  | 'incomplete'
+  | 'trialing'
+  | 'active'
+  | 'past_due'
+  | 'unpaid'
+  | 'paused'
+  | 'canceled'
+  | 'incomplete_expired';
+
 export interface ReferenceSubscription {
   readonly index: number;
-  status: 'trialing' | 'active' | 'past_due' | 'unpaid' | 'paused' | 'canceled';
+  status: ReferenceStatus;
   terms: Terms;
   readonly mode: 'anniversary' | 'calendar';
   anchor: number;
   items: Item[];
   period: RunningPeriod;
   pending: Pending | null;
+  /** The invoice that it begins with the payment of, and until when that is waited for. */
+  firstPayment: FirstPayment | null;
   readonly redemptions: Redemption[];
   readonly events: string[];
   readonly spans: { readonly from: number; to: number }[];
+}
+
+export function isEnded({ status }: Pick<ReferenceSubscription, 'status'>): boolean {
+  return status === 'canceled' || status === 'incomplete_expired';
 }

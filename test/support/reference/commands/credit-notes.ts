@@ -1,8 +1,14 @@
 import fc from 'fast-check';
+import type { ReferenceInvoice } from '../bill';
 import { creditableOf } from '../credit-notes';
 import type { BilledLine } from '../line';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
+
+/** Whether the period that an invoice began is not over: nothing has to be made up for. */
+export function isRunning(model: Readonly<Reference>, invoice: ReferenceInvoice): boolean {
+  return model.subscription(invoice.subscription).period.to > model.now;
+}
 
 /** How much of a line: a share in percent, or a minor unit more than there is. */
 type Much = number | 'too much';
@@ -14,8 +20,10 @@ class IssueNote implements BillingCommand {
     private readonly settle: 'credit' | 'refund',
   ) {}
 
-  check({ invoices }: Readonly<Reference>): boolean {
-    return invoices.length > 0;
+  check(model: Readonly<Reference>): boolean {
+    const { invoices } = model;
+    const invoice = invoices[this.pick % Math.max(1, invoices.length)];
+    return invoice !== undefined && (invoice.pending === 0n || isRunning(model, invoice));
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
@@ -46,7 +54,6 @@ class IssueNote implements BillingCommand {
       to_refund: settle === 'refund' ? Number(note.given) : 0,
       lines: note.lines.map(({ net, tax }) => ({ amount: Number(net), tax: Number(tax) })),
     });
-    engine.noteIds.push((answer.body as { id: string }).id);
   }
 
   /** Of lines that hold something, where there are any. */
@@ -77,13 +84,13 @@ function netOf(much: Much, creditable: bigint): bigint {
 class VoidNote implements BillingCommand {
   constructor(private readonly pick: number) {}
 
-  check({ creditNotes }: Readonly<Reference>): boolean {
-    return creditNotes.all.length > 0;
+  check({ creditNotes: { all } }: Readonly<Reference>): boolean {
+    return all.length > 0 && all[this.pick % all.length]?.invoice.pending === 0n;
   }
 
   async run({ creditNotes }: Reference, engine: EngineUnderTest): Promise<void> {
     const place = this.pick % creditNotes.all.length;
-    const id = engine.noteIds[place] ?? '';
+    const id = await engine.noteId(place);
     const refusal = creditNotes.void(place);
     const answer = await engine.post(`/v1/credit-notes/${id}/void`, {});
     expect(answer.body).toMatchObject(

@@ -5,8 +5,8 @@ import type { Reference } from '../model';
 export interface EngineUnderTest {
   /** Of the subscriptions, in the order of the reference. */
   readonly subscriptionIds: string[];
-  /** Of the credit notes, likewise. */
-  readonly noteIds: string[];
+  /** Of the payments whose outcome the provider has not told yet, likewise. */
+  readonly underWay: string[];
   readonly customerId: string;
   readonly clockId: string;
   readonly meterId: string;
@@ -18,6 +18,7 @@ export interface EngineUnderTest {
   get(path: string): Promise<object>;
   /** The id of an invoice, by its place among all, oldest first. */
   invoiceId(place: number): Promise<string>;
+  noteId(place: number): Promise<string>;
 }
 
 export type BillingCommand = fc.AsyncCommand<Reference, EngineUnderTest>;

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import type { Card } from '../collection';
+import type { ReferenceInvoice } from '../bill';
+import type { Card, PayCard } from '../collection';
 import type { Reference } from '../model';
+import { isRunning } from './credit-notes';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
 /** Another default payment method. */
@@ -23,11 +25,11 @@ class TakeCard implements BillingCommand {
   }
 }
 
-/** Pays an open invoice by hand, or tries to. */
+/** Pays an open invoice by hand, or tries to. What takes its time is paid for the first time alone. */
 class Pay implements BillingCommand {
   constructor(
     private readonly pick: number,
-    private readonly card: Card,
+    private readonly card: PayCard,
   ) {}
 
   check(model: Readonly<Reference>): boolean {
@@ -40,12 +42,17 @@ class Pay implements BillingCommand {
     model.collection.pay(model.invoice(place), this.card, model.now);
     const method = { payment_method_id: TOKENS[this.card] };
     const answer = await engine.post(`/v1/invoices/${id}/pay`, method);
-    const status = this.card === 'good' ? 'succeeded' : 'failed';
+    const status = OUTCOMES[this.card];
     expect(answer).toMatchObject({ status: 201, body: { invoice_id: id, status } });
+    if (this.card === 'slow') engine.underWay.push((answer.body as { id: string }).id);
   }
 
-  private place({ invoices }: Readonly<Reference>): number | null {
-    const open = invoices.flatMap(({ status }, place) => (status === 'open' ? [place] : []));
+  private place(model: Readonly<Reference>): number | null {
+    const fits = ({ status, pending, subscription }: ReferenceInvoice): boolean =>
+      status === 'open' &&
+      pending === 0n &&
+      (this.card !== 'slow' || model.subscription(subscription).status === 'incomplete');
+    const open = model.invoices.flatMap((invoice, place) => (fits(invoice) ? [place] : []));
     return open[this.pick % Math.max(1, open.length)] ?? null;
   }
 
@@ -54,7 +61,41 @@ class Pay implements BillingCommand {
   }
 }
 
-const TOKENS = { good: 'pm_sandbox_ok', bad: 'pm_sandbox_declined' } as const;
+const TOKENS = {
+  good: 'pm_sandbox_ok',
+  bad: 'pm_sandbox_declined',
+  slow: 'pm_sandbox_pending',
+} as const;
+
+const OUTCOMES = { good: 'succeeded', bad: 'failed', slow: 'processing' } as const;
+
+/** The provider tells what became of a payment; of one that comes after its period is over, only that it failed. */
+class Settle implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly isPaid: boolean,
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return model.collection.underWay.length > 0;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const { underWay } = model.collection;
+    const place = this.pick % underWay.length;
+    const invoice = underWay[place]?.invoice;
+    const isPaid = this.isPaid && invoice !== undefined && isRunning(model, invoice);
+    const [id = ''] = engine.underWay.splice(place, 1);
+    model.collection.settle(place, isPaid);
+    const outcome = isPaid ? 'succeeded' : 'failed';
+    const answer = await engine.post(`/v1/sandbox/payments/${id}/settle`, { outcome });
+    expect(answer).toMatchObject({ status: 200, body: { id, status: outcome } });
+  }
+
+  toString(): string {
+    return `settle(${this.pick}, ${this.isPaid ? 'paid' : 'failed'})`;
+  }
+}
 
 /** Voids an open invoice, or issues one anew that is void. */
 class OnInvoice implements BillingCommand {
@@ -96,4 +137,8 @@ export const onInvoice = fc
 
 const card = fc.constantFrom('good' as const, 'bad' as const, 'bad' as const);
 export const takeCard = card.map((one) => new TakeCard(one));
-export const pay = fc.tuple(fc.nat({ max: 20 }), card).map((terms) => new Pay(...terms));
+const payCard = fc.oneof(card, fc.constant('slow' as const));
+export const pay = fc.tuple(fc.nat({ max: 20 }), payCard).map((terms) => new Pay(...terms));
+export const settle = fc
+  .tuple(fc.nat({ max: 3 }), fc.boolean())
+  .map((terms) => new Settle(...terms));

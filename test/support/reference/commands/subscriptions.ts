@@ -69,6 +69,7 @@ class Subscribe implements BillingCommand {
     private readonly trialDays: number,
     private readonly coupon: number | null,
     private readonly mode: 'anniversary' | 'calendar',
+    private readonly waits: boolean,
   ) {}
 
   check({ subscriptions }: Readonly<Reference>): boolean {
@@ -76,8 +77,8 @@ class Subscribe implements BillingCommand {
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const { plan, quantity, addons, trialDays, coupon, mode } = this;
-    model.subscribe({ plan, quantity, addons }, mode, trialDays, coupon);
+    const { plan, quantity, addons, trialDays, coupon, mode, waits } = this;
+    model.subscribe({ plan, quantity, addons }, mode, trialDays, coupon, waits);
     const { status, body } = await engine.post('/v1/subscriptions', {
       customer_id: engine.customerId,
       plan_id: engine.planId(plan),
@@ -85,6 +86,7 @@ class Subscribe implements BillingCommand {
       addons: addonsFor(engine, addons),
       trial_days: trialDays,
       billing_anchor: mode,
+      payment_behavior: waits ? 'default_incomplete' : 'allow_active',
       ...(coupon === null ? {} : { coupon: engine.couponCode(coupon) }),
     });
     expect({ status, body }).toMatchObject({ status: 201 });
@@ -92,10 +94,10 @@ class Subscribe implements BillingCommand {
   }
 
   toString(): string {
-    const { plan, quantity, addons, trialDays, coupon, mode } = this;
+    const { plan, quantity, addons, trialDays, coupon, mode, waits } = this;
     const sold = `${PLANS[plan]?.name ?? ''} x ${quantity} ${nameOf(addons)}`;
     const redeemed = coupon === null ? '' : `, coupon ${COUPONS[coupon]?.name ?? ''}`;
-    return `subscribe(${sold}, trial ${trialDays}, ${mode}${redeemed})`;
+    return `subscribe(${sold}, trial ${trialDays}, ${mode}${redeemed}${waits ? ', waits' : ''})`;
   }
 }
 
@@ -247,8 +249,13 @@ export const subscribe = fc
     fc.constantFrom(0, 0, 0, 0, 2, 3, 7, 30),
     fc.option(coupon),
     fc.constantFrom('anniversary' as const, 'anniversary' as const, 'calendar' as const),
+    fc.nat({ max: 3 }).map((chance) => chance === 0),
   )
-  .map((terms) => new Subscribe(...terms));
+  .map(([plan, quantity, addons, trialDays, coupon, mode, waits]) => {
+    // A first calendar period may be shorter than the time for its payment.
+    const anchor = waits ? 'anniversary' : mode;
+    return new Subscribe(plan, quantity, addons, trialDays, coupon, anchor, waits);
+  });
 
 export const change = fc
   .tuple(

@@ -1,0 +1,91 @@
+import type { ReferenceInvoice } from './bill';
+import type { CreditNotes } from './credit-notes';
+import type { ReferenceSubscription } from './subscription';
+import { isCredited, voidInvoice } from './voids';
+
+const TIME_TO_PAY_MS = 23 * 3_600_000;
+
+interface Waiting {
+  readonly now: number;
+  readonly creditNotes: CreditNotes;
+  subscription(index: number): ReferenceSubscription;
+}
+
+/** Subscriptions of the reference that begin with their first payment, and end without it. */
+export class FirstPayments {
+  constructor(private readonly owner: Waiting) {}
+
+  /** With nothing to pay there is nothing to wait for. */
+  begin(subscription: ReferenceSubscription, invoice: ReferenceInvoice | null): void {
+    if (invoice?.status !== 'open') return;
+    subscription.status = 'incomplete';
+    subscription.events.splice(1, 1, 'updated');
+    const until = this.owner.now + TIME_TO_PAY_MS;
+    subscription.firstPayment = { invoice, until, tellsAt: until };
+  }
+
+  /** Its time is over: a payment under way decides. */
+  fallDue(subscription: ReferenceSubscription): void {
+    const first = subscription.firstPayment;
+    if (first !== null && first.invoice.pending > 0n) {
+      first.tellsAt = null;
+      subscription.events.push('updated');
+    } else this.expire(subscription);
+  }
+
+  /** Nothing is owed any more of an invoice that a subscription may wait for. */
+  settled(invoice: ReferenceInvoice): void {
+    const subscription = this.waitingFor(invoice);
+    if (subscription === null) return;
+    subscription.status = 'active';
+    subscription.events.push('activated');
+  }
+
+  /** A payment failed that a subscription may have waited for longer than it has time. */
+  failed(invoice: ReferenceInvoice): void {
+    const subscription = this.waitingFor(invoice);
+    if ((subscription?.firstPayment?.until ?? Infinity) > this.owner.now) return;
+    if (subscription !== null) this.expire(subscription);
+  }
+
+  /** Somebody declared an invoice void by hand. */
+  voided(invoice: ReferenceInvoice): void {
+    const subscription = this.waitingFor(invoice);
+    if (subscription !== null) this.expire(subscription);
+  }
+
+  cancel(subscription: ReferenceSubscription): void {
+    this.end(subscription, 'canceled');
+    subscription.events.push('canceled');
+  }
+
+  private expire(subscription: ReferenceSubscription): void {
+    this.end(subscription, 'incomplete_expired');
+    subscription.events.push('expired');
+  }
+
+  /** Ends what never began: nothing is owed for it. */
+  private end(
+    subscription: ReferenceSubscription,
+    status: 'incomplete_expired' | 'canceled',
+  ): void {
+    const { now, creditNotes } = this.owner;
+    subscription.status = status;
+    subscription.period.to = now;
+    subscription.period.isOver = true;
+    for (const item of subscription.items) item.to = Math.min(item.to, now);
+    for (const redemption of subscription.redemptions) redemption.isOver = true;
+    const invoice = subscription.firstPayment?.invoice;
+    if (invoice === undefined) return;
+    invoice.isWithdrawn = true;
+    if (invoice.status !== 'open') return;
+    if (isCredited(invoice)) creditNotes.issueWholly(invoice);
+    else voidInvoice(invoice, now);
+  }
+
+  private waitingFor(invoice: ReferenceInvoice): ReferenceSubscription | null {
+    const subscription = this.owner.subscription(invoice.subscription);
+    const isIt = subscription.firstPayment?.invoice === invoice;
+    return isIt && subscription.status === 'incomplete' ? subscription : null;
+  }
+}
