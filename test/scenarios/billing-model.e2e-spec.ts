@@ -40,6 +40,7 @@ const customers = fc.record({
   currency: fc.constantFrom(...CURRENCIES),
   taxes: fc.constantFrom(...TAXES),
   isExempt: fc.nat({ max: 9 }).map((chance) => chance === 0),
+  graceHours: fc.constantFrom(0, 0, 0, 1, 50, 400),
 });
 
 describe('the billing model', () => {
@@ -137,7 +138,7 @@ describe('the billing model', () => {
   async function begin(
     facts: typeof customers extends fc.Arbitrary<infer Facts> ? Facts : never,
   ): Promise<EngineUnderTest> {
-    const { now, zone, currency, taxes, isExempt } = facts;
+    const { now, zone, currency, taxes, isExempt, graceHours } = facts;
     const clock = await create('/v1/test-clocks', {
       name: 'A life',
       now: new Date(now).toISOString(),
@@ -148,6 +149,7 @@ describe('the billing model', () => {
       test_clock_id: clock.id,
       tax_rate_ids: taxes.map((index) => taxRateIds[index]),
       tax_exempt: isExempt ? 'exempt' : 'none',
+      invoice_grace_hours: graceHours,
     });
     return {
       subscriptionIds: [],
@@ -182,8 +184,9 @@ describe('the billing model', () => {
           firstCommand,
           billingCommands(MOST_COMMANDS),
           async (facts, first, commands) => {
-            const { now, zone, taxes, isExempt } = facts;
-            const model = new Reference(now, zone, { taxes, isExempt, credits: [] });
+            const { now, zone, taxes, isExempt, graceHours } = facts;
+            const payer = { taxes, isExempt, credits: [] };
+            const model = new Reference(now, zone, payer, graceHours);
             const begun = await begin(facts);
             const real = {
               ...begun,

@@ -68,6 +68,7 @@ function assertAddsUp({ lines, ...invoice }: Invoice): void {
 }
 
 function shown(invoice: BilledInvoice, subscriptionIds: readonly string[]): object {
+  if (invoice.status === 'draft') return { reason: invoice.reason, status: 'draft' };
   return {
     subscription: subscriptionIds.indexOf(invoice.subscription_id),
     reason: invoice.reason,
@@ -90,7 +91,9 @@ function shown(invoice: BilledInvoice, subscriptionIds: readonly string[]): obje
 }
 
 function expected(invoice: ReferenceInvoice): object {
-  const { subscription, reason, lines } = invoice;
+  const { subscription, reason, lines, status } = invoice;
+  // What a draft shows is what was known when it was made.
+  if (status === 'draft') return { reason, status };
   return {
     subscription,
     reason,
@@ -103,7 +106,7 @@ function expected(invoice: ReferenceInvoice): object {
     due: Number(invoice.due),
     credited: Number(invoice.credited),
     paid: Number(invoice.paid),
-    status: invoice.status,
+    status,
     attempts: invoice.attempts,
     overdueAt: invoice.overdueAt === null ? null : new Date(invoice.overdueAt).toISOString(),
     lines: lines.map(lineOf),
@@ -157,7 +160,7 @@ async function assertStandings(
 async function assertNumbers(engine: TestApp): Promise<void> {
   const [row] = await engine.database.query<{ invoices: number; numbers: number; last: string }>(
     `SELECT count(*)::int AS invoices, count(DISTINCT number)::int AS numbers,
-       coalesce(max(number), 'TEST-000000') AS last FROM invoice`,
+       coalesce(max(number), 'TEST-000000') AS last FROM invoice WHERE status <> 'draft'`,
   );
   const { invoices = 0, numbers = 0, last = '' } = row ?? {};
   expect({ numbers, last }).toEqual({

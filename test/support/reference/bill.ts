@@ -11,28 +11,30 @@ export interface Redemption {
   readonly endsAt: number;
   /** Of an amount that lasts once. */
   left: bigint;
+  /** Ended with its subscription. */
   isOver: boolean;
+  isUsedUp: boolean;
 }
 
 export interface ReferenceInvoice {
   readonly subscription: number;
   readonly reason: string;
-  readonly lines: readonly BilledLine[];
-  readonly subtotal: bigint;
-  readonly discount: bigint;
-  readonly tax: bigint;
-  readonly total: bigint;
-  readonly creditApplied: bigint;
-  readonly creditsUsed: readonly { readonly credit: Credit; readonly amount: bigint }[];
-  readonly creditedToBalance: bigint;
-  readonly due: bigint;
-  readonly madeAt: number;
+  lines: readonly BilledLine[];
+  subtotal: bigint;
+  discount: bigint;
+  tax: bigint;
+  total: bigint;
+  creditApplied: bigint;
+  creditsUsed: readonly { readonly credit: Credit; readonly amount: bigint }[];
+  creditedToBalance: bigint;
+  due: bigint;
+  madeAt: number;
   /** What credit notes took off it, and what was paid for it. */
   credited: bigint;
   paid: bigint;
   /** Of a payment under way. */
   pending: bigint;
-  status: 'open' | 'paid' | 'void';
+  status: 'draft' | 'open' | 'paid' | 'void';
   isReissued: boolean;
   /** Whether its subscription never began. */
   isWithdrawn: boolean;
@@ -57,16 +59,43 @@ export interface Credit {
   left: bigint;
 }
 
-/** An invoice of these lines; it notes what it uses up of coupons and balance. */
-export function bill(
-  subscription: number,
-  reason: string,
+/** An invoice that says nothing yet. */
+export function draft(subscription: number, reason: string, now: number): ReferenceInvoice {
+  return {
+    subscription,
+    reason,
+    lines: [],
+    subtotal: 0n,
+    discount: 0n,
+    tax: 0n,
+    total: 0n,
+    creditApplied: 0n,
+    creditsUsed: [],
+    creditedToBalance: 0n,
+    due: 0n,
+    credited: 0n,
+    paid: 0n,
+    pending: 0n,
+    madeAt: now,
+    status: 'draft',
+    isReissued: false,
+    isWithdrawn: false,
+    attempts: 0,
+    chargeAt: null,
+    overdueAt: null,
+    events: ['created'],
+  };
+}
+
+/** Makes a draft an invoice of these lines; it notes what it uses up of coupons and credit. */
+export function finalize(
+  invoice: ReferenceInvoice,
   lines: readonly BilledLine[],
   redemptions: readonly Redemption[],
   payer: Payer,
   now: number,
-): ReferenceInvoice {
-  takeOff(lines, redemptions, now);
+): void {
+  takeOff(lines, redemptions);
   const subtotal = sum(lines.map(({ amount }) => amount));
   const discount = sum(lines.map((line) => line.discount));
   const tax = payer.isExempt ? 0n : taxLines(lines, payer.taxes);
@@ -78,28 +107,22 @@ export function bill(
   const due = total > 0n ? total - creditApplied : 0n;
   const amounts = { subtotal, discount, tax, total, creditApplied, creditedToBalance, due };
   const isPaid = due === 0n;
-  return {
-    subscription,
-    reason,
-    lines,
-    ...amounts,
-    creditsUsed,
-    credited: 0n,
-    paid: 0n,
-    pending: 0n,
-    madeAt: now,
+  const state = {
     status: isPaid ? 'paid' : 'open',
-    isReissued: false,
-    isWithdrawn: false,
-    attempts: 0,
+    madeAt: now,
     chargeAt: isPaid ? null : now,
-    overdueAt: null,
-    events: ['created', 'finalized', ...(isPaid ? ['paid'] : [])],
-  };
+  } as const;
+  Object.assign(invoice, { lines, creditsUsed, ...amounts, ...state });
+  invoice.events.push('finalized', ...(isPaid ? ['paid'] : []));
 }
 
-function takeOff(lines: readonly BilledLine[], given: readonly Redemption[], now: number): void {
-  const running = given.filter(({ at, endsAt, isOver }) => !isOver && at <= now && now < endsAt);
+/** What there is to take off at an instant. */
+export function runningAt(given: readonly Redemption[], now: number): readonly Redemption[] {
+  return given.filter(({ at, endsAt, isOver }) => !isOver && at <= now && now < endsAt);
+}
+
+function takeOff(lines: readonly BilledLine[], given: readonly Redemption[]): void {
+  const running = given.filter(({ isUsedUp }) => !isUsedUp);
   const isPercent = ({ coupon }: Redemption): boolean => couponOf(coupon).percentOff !== undefined;
   const inOrder = [...running.filter(isPercent), ...running.filter((one) => !isPercent(one))];
   for (const redemption of inOrder) {
@@ -118,7 +141,7 @@ function takeOff(lines: readonly BilledLine[], given: readonly Redemption[], now
     });
     if (off === 0n || duration !== 'once') continue;
     redemption.left -= percentOff === undefined ? off : redemption.left;
-    redemption.isOver = redemption.left === 0n;
+    redemption.isUsedUp = redemption.left === 0n;
   }
 }
 

@@ -6,8 +6,17 @@ import { type Fraction, fraction, fromDecimal, least, rounded, times } from './m
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 
-/** What an invoice is about: for each price the lines it gives, which may be none. */
-export type Bills = readonly (readonly BilledLine[])[];
+/** What an invoice is about, of one price: the lines are made when the invoice is, and may be none. */
+export interface Bill {
+  readonly make: () => readonly BilledLine[];
+  /** Whether lines may come of it that there are none of now. */
+  readonly isUsage: boolean;
+  readonly isNothing: () => boolean;
+  /** Until when it pays in advance for an item. */
+  readonly advance: { readonly item: Item; readonly to: number } | null;
+}
+
+export type Bills = readonly Bill[];
 
 /** What subscriptions are charged for and credited, line by line. */
 export class Charges {
@@ -36,15 +45,15 @@ export class Charges {
           (from === period.fullFrom && to === period.to) || (isWholeOnly(item) && isToTheEnd);
         const part = isWhole ? fraction(1n) : this.part(item, from, to, period, isLastDay);
         if (item.price.isMetered) {
-          return from === to ? [] : [this.usage.bill(index, item.price, from, to, part)];
+          return from === to ? [] : [this.usageOf(index, item, from, to, part)];
         }
-        return [chargeOf(item, 'recurring', from, { ...period, to }, part, period.to)];
+        return [billOf(item, 'recurring', from, { ...period, to }, part, period.to)];
       });
   }
 
   credits(items: readonly Item[], now: number, isEnd: boolean): Bills {
-    return items.filter(isInAdvance).map((item) =>
-      item.billed
+    return items.filter(isInAdvance).map((item) => {
+      const lines = item.billed
         .filter(({ to }) => to > now)
         .flatMap((line) => {
           const from = Math.max(line.from, now);
@@ -60,8 +69,19 @@ export class Charges {
           line.credited += amount;
           const credit = { type: 'credit', from: now, amount: -amount, part: unused } as const;
           return [{ ...line, ...UNTOUCHED, ...credit, takesBack: line, together: [] }];
-        }),
-    );
+        });
+      const isNothing = (): boolean => lines.length === 0;
+      return { make: () => lines, isUsage: false, isNothing, advance: null };
+    });
+  }
+
+  private usageOf(index: number, { price }: Item, from: number, to: number, part: Fraction): Bill {
+    return {
+      make: () => this.usage.bill(index, price, from, to, part),
+      isUsage: true,
+      isNothing: () => this.usage.isNothing(index, price, from, to, part),
+      advance: null,
+    };
   }
 
   part(
@@ -83,8 +103,19 @@ export class Charges {
   }
 }
 
+/** The charge for a part of a period. */
+export function billOf(...charge: Parameters<typeof chargeOf>): Bill {
+  const [item, , , { to }, part] = charge;
+  return {
+    make: () => chargeOf(...charge),
+    isUsage: false,
+    isNothing: () => part.over === 0n,
+    advance: isInAdvance(item) ? { item, to } : null,
+  };
+}
+
 /** A line and, where it was paid in advance, its place with the item; nothing where no part is left. */
-export function chargeOf(
+function chargeOf(
   item: Item,
   type: 'recurring' | 'proration',
   from: number,

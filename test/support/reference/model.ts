@@ -1,8 +1,9 @@
-import { bill, couponOf, type Payer, type ReferenceInvoice } from './bill';
+import { couponOf, type Payer, type ReferenceInvoice, runningAt } from './bill';
 import { afterDays, afterIntervals } from './calendar';
-import { type Bills, chargeOf, Charges } from './charges';
+import { type Bill, billOf, type Bills, Charges } from './charges';
 import { Collection } from './collection';
 import { CreditNotes } from './credit-notes';
+import { Drafts } from './drafts';
 import { FirstPayments } from './first-payments';
 import {
   FOREVER,
@@ -14,7 +15,7 @@ import {
   swap,
   type Terms,
 } from './items';
-import { type BilledLine, billedWith, heldBy, isTrueUp, UNTOUCHED } from './line';
+import { billedWith, heldBy, UNTOUCHED } from './line';
 import { fraction, least, rounded, times } from './money';
 import { isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
@@ -24,6 +25,7 @@ import { isCredited, voidInvoice } from './voids';
  * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
  * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
  */
+const FRESH = { isOver: false, isUsedUp: false };
 const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
 
 export class Reference {
@@ -33,14 +35,17 @@ export class Reference {
   readonly collection: Collection = new Collection(this);
   readonly creditNotes: CreditNotes = new CreditNotes(this);
   readonly firstPayments: FirstPayments = new FirstPayments(this);
+  readonly drafts: Drafts;
   private readonly charges: Charges;
 
   constructor(
     public now: number,
     readonly zone: string,
     readonly payer: Payer,
+    graceHours: number,
   ) {
     this.charges = new Charges(zone, this.usage);
+    this.drafts = new Drafts(this, graceHours);
   }
 
   subscription(index: number): ReferenceSubscription {
@@ -96,7 +101,7 @@ export class Reference {
     const { months, amountOff } = couponOf(coupon);
     const endsAt =
       months === undefined ? FOREVER : afterIntervals(this.now, 'month', months, this.zone);
-    redemptions.push({ coupon, at: this.now, endsAt, left: amountOff ?? 0n, isOver: false });
+    redemptions.push({ coupon, at: this.now, endsAt, left: amountOff ?? 0n, ...FRESH });
     return null;
   }
 
@@ -121,6 +126,7 @@ export class Reference {
     if (period.isTrial) {
       swap(subscription, terms, now);
     } else if (!isSame) {
+      this.drafts.finalizeFor(subscription, held(subscription, now));
       const bills = [
         ...this.charges.arrears(subscription, now, false),
         ...this.charges.credits(held(subscription, now), now, false),
@@ -134,9 +140,10 @@ export class Reference {
       this.open(subscription, true, 'change', bills);
     } else if (prorates) {
       const { ended, added } = swap(subscription, terms, now);
+      this.drafts.finalizeFor(subscription, ended);
       const charges = added.filter(isInAdvance).map((item) => {
         const part = this.charges.part(item, now, period.to, period, false);
-        return chargeOf(item, 'proration', now, period, part);
+        return billOf(item, 'proration', now, period, part);
       });
       this.bill(subscription, 'change', [...this.charges.credits(ended, now, false), ...charges]);
     } else {
@@ -242,7 +249,9 @@ export class Reference {
       else line.item?.billed.push(line);
     }
     this.usage.billAgain(lines, again);
-    this.issue(this.subscription(subscription), reason, again);
+    const billed = this.subscription(subscription);
+    const redemptions = runningAt(billed.redemptions, this.now);
+    this.drafts.issueLines({ subscription: billed, reason, bills: [], redemptions }, again);
     this.invoice(place).isReissued = true;
     return null;
   }
@@ -255,22 +264,25 @@ export class Reference {
 
   /** When the next thing happens; null when nothing is planned. */
   nextDue(): number | null {
-    const dues = [...this.subscriptions.map(dueOf), ...this.collection.planned];
+    const { collection, drafts } = this;
+    const dues = [...this.subscriptions.map(dueOf), ...drafts.planned, ...collection.planned];
     const due = Math.min(FOREVER, ...dues.filter((at) => at > this.now));
     return due === FOREVER ? null : due;
   }
 
-  /** What falls due at the same instant, in this order: word of what is overdue, subscriptions, charges. */
+  /** What falls due at the same instant, in this order: word of what is overdue, subscriptions, drafts, charges. */
   advance(to: number): void {
     for (;;) {
       const overdueAt = this.collection.nextOverdueAt;
       const dueAt = Math.min(FOREVER, ...this.subscriptions.map(dueOf));
-      const next = Math.min(overdueAt, dueAt, ...this.collection.planned);
+      const draftAt = this.drafts.nextDueAt;
+      const next = Math.min(overdueAt, dueAt, draftAt, ...this.collection.planned);
       if (next > to) break;
       this.now = Math.max(this.now, next);
       const subscription = this.subscriptions.find((one) => dueOf(one) === next);
       if (overdueAt === next) this.collection.tellOverdue(this.now);
       else if (subscription !== undefined) this.fallDue(subscription);
+      else if (draftAt === next) this.drafts.finalizeDue();
       else this.collection.run(this.now);
     }
     this.now = to;
@@ -295,7 +307,7 @@ export class Reference {
     const bills = this.charges.arrears(subscription, this.now, false);
     period.isOver = true;
     if (subscription.status === 'paused') {
-      this.bill(subscription, 'renewal', bills);
+      this.bill(subscription, 'renewal', bills, true);
       return;
     }
     const { interval } = planOf(subscription.terms);
@@ -308,7 +320,7 @@ export class Reference {
     if (period.isTrial) subscription.status = 'active';
     subscription.events.push(period.isTrial ? 'activated' : 'renewed');
     if (pending?.kind === 'change') subscription.events.push('updated');
-    this.open(subscription, isAnew, 'renewal', bills);
+    this.open(subscription, isAnew, 'renewal', bills, true);
   }
 
   /** Begins a period, and bills what is paid in advance for it after what is due already. */
@@ -317,6 +329,7 @@ export class Reference {
     isAnew: boolean,
     reason: string,
     due: Bills,
+    isAtBorder = false,
   ): void {
     const { anchor, mode, terms } = subscription;
     const index = isAnew ? 0 : subscription.period.index + 1;
@@ -335,17 +348,18 @@ export class Reference {
           from === fullFrom || isWholeOnly(item)
             ? fraction(1n)
             : this.charges.part(item, from, period.to, period, false);
-        return chargeOf(item, 'recurring', from, period, part);
+        return billOf(item, 'recurring', from, period, part);
       });
-    this.bill(subscription, reason, [...due, ...begun]);
+    this.bill(subscription, reason, [...due, ...begun], isAtBorder);
   }
 
   private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
     const { period } = subscription;
     // What was paid in advance and is not credited stays billed to the end of its period.
     const paidUntil = credits || period.isTrial ? this.now : Math.max(period.to, this.now);
-    const bills: (readonly BilledLine[])[] = [];
+    const bills: Bill[] = [];
     if (!period.isOver) {
+      this.drafts.finalizeFor(subscription, held(subscription, this.now));
       bills.push(...this.charges.arrears(subscription, this.now, isTermination));
       const isCredited = credits && isTermination && !period.isTrial;
       if (isCredited)
@@ -355,26 +369,24 @@ export class Reference {
     subscription.status = 'canceled';
     subscription.pending = null;
     subscription.events.push('canceled');
-    this.bill(subscription, 'end', bills);
+    this.bill(subscription, 'end', bills, !isTermination);
     for (const item of subscription.items) {
       item.to = Math.min(item.to, isInAdvance(item) ? paidUntil : this.now);
     }
     for (const redemption of subscription.redemptions) redemption.isOver = true;
   }
 
-  private bill(subscription: ReferenceSubscription, reason: string, bills: Bills): void {
-    if (bills.length === 0) return;
-    const lines = [...bills.flat(), ...this.usage.late(subscription.index)];
-    const inOrder = [...lines.filter((one) => !isTrueUp(one)), ...lines.filter(isTrueUp)];
-    if (lines.length > 0) this.issue(subscription, reason, inOrder);
-  }
-
-  private issue(
-    { index, redemptions }: ReferenceSubscription,
+  private bill(
+    subscription: ReferenceSubscription,
     reason: string,
-    lines: readonly BilledLine[],
+    bills: Bills,
+    isAtBorder = false,
   ): void {
-    this.invoices.push(bill(index, reason, lines, redemptions, this.payer, this.now));
+    if (bills.length === 0) return;
+    const redemptions = runningAt(subscription.redemptions, this.now);
+    const order = { subscription, reason, bills, redemptions };
+    if (isAtBorder) this.drafts.issueLater(order);
+    else this.drafts.issue(order);
   }
 }
 

@@ -37,13 +37,33 @@ export class Usage {
     to: number,
     part: Fraction,
   ): readonly BilledLine[] {
-    const usage: BilledUsage = { subscription, price, from, to, part, lines: [], isLate: false };
+    const usage = billedOf(subscription, price, from, to, part);
     this.billed.push(usage);
+    return [...this.add(usage)];
+  }
+
+  /** Whether such a bill would say nothing. */
+  isNothing(...bill: Parameters<typeof billedOf>): boolean {
+    const [, price, , , part] = bill;
+    const rated = this.rate(billedOf(...bill));
+    const amount = sum(rated.map((one) => one.amount));
+    return rated.every((one) => one.used === 0n) && within(amount, price, part) === 0n;
+  }
+
+  private add(usage: BilledUsage): readonly BilledLine[] {
+    this.mark(usage);
     for (const { amount, used } of this.rate(usage)) {
       if (amount !== 0n || used !== 0n) addLine(usage, amount, false);
     }
-    usage.lines.push(...trueUp(price, usage.lines, likeOf(usage, false)));
-    return [...usage.lines];
+    usage.lines.push(...trueUp(usage.price, usage.lines, likeOf(usage, false)));
+    return usage.lines;
+  }
+
+  /** Whether something is to be corrected. */
+  isLate(subscription: number): boolean {
+    return this.billed.some(
+      (usage) => usage.subscription === subscription && usage.isLate && this.owed(usage) !== 0n,
+    );
   }
 
   /** What changed since its period was billed: rated anew, less what was billed; what is given back is held by then. */
@@ -53,13 +73,18 @@ export class Usage {
       .sort((one, other) => one.from - other.from)
       .flatMap((usage) => {
         usage.isLate = false;
-        const rated = sum(this.rate(usage).map(({ amount }) => amount));
-        const billed = sum(usage.lines.map(({ amount }) => amount));
-        const difference = within(rated, usage.price, usage.part) - billed;
-        const held = heldBy(usage.lines.filter(({ isVoid }) => !isVoid));
-        const amount = difference < -held ? -held : difference;
+        this.mark(usage);
+        const amount = this.owed(usage);
         return amount === 0n ? [] : [addLine(usage, amount, true)];
       });
+  }
+
+  private owed(usage: BilledUsage): bigint {
+    const rated = sum(this.rate(usage).map(({ amount }) => amount));
+    const billed = sum(usage.lines.map(({ amount }) => amount));
+    const difference = within(rated, usage.price, usage.part) - billed;
+    const held = heldBy(usage.lines.filter(({ isVoid }) => !isVoid));
+    return difference < -held ? -held : difference;
   }
 
   /** The lines of a void invoice are issued anew; what changed while they were void was not given back. */
@@ -76,10 +101,17 @@ export class Usage {
     for (const usage of this.billed) if (usage.from <= at && at < usage.to) usage.isLate = true;
   }
 
+  private counted({ from, to }: Pick<BilledUsage, 'from' | 'to'>): readonly UsageEvent[] {
+    return this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
+  }
+
+  private mark(usage: BilledUsage): void {
+    for (const event of this.counted(usage)) event.isBilled = true;
+  }
+
   /** The usage of each group by itself, where the price says so; of all otherwise, also where there is none. */
   private rate({ price, from, to }: BilledUsage): readonly { amount: bigint; used: bigint }[] {
-    const counted = this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
-    for (const event of counted) event.isBilled = true;
+    const counted = this.counted({ from, to });
     const regions = [...new Set(counted.map(({ region }) => region))].sort(byName);
     const groups = price.isByGroup
       ? regions.map((region) => counted.filter((event) => event.region === region))
@@ -101,6 +133,16 @@ function costOf({ amount, tiers }: ModelPrice, tenths: bigint): Fraction {
       return plus(fraction(tier.flat), times(fromDecimal(tier.amount), units));
     })
     .reduce(plus);
+}
+
+function billedOf(
+  subscription: number,
+  price: ModelPrice,
+  from: number,
+  to: number,
+  part: Fraction,
+): BilledUsage {
+  return { subscription, price, from, to, part, lines: [], isLate: false };
 }
 
 /** Whatever has no region comes after all that have one. */

@@ -23,7 +23,8 @@ class IssueNote implements BillingCommand {
   check(model: Readonly<Reference>): boolean {
     const { invoices } = model;
     const invoice = invoices[this.pick % Math.max(1, invoices.length)];
-    return invoice !== undefined && (invoice.pending === 0n || isRunning(model, invoice));
+    if (invoice === undefined || invoice.status === 'draft') return false;
+    return invoice.pending === 0n || isRunning(model, invoice);
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { advance } from './advance';
 import { issueNote, voidNote } from './credit-notes';
 import type { BillingCommand } from './engine';
-import { onInvoice, pay, settle, takeCard } from './invoices';
+import { finalize, onInvoice, pay, settle, takeCard } from './invoices';
 import { cancel, change, plain, redeem, subscribe } from './subscriptions';
 import { report, voidUsage } from './usage';
 
@@ -14,9 +14,10 @@ export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
 export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
   const changes = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
   const usage = [report, report, report, voidUsage, voidUsage];
-  const invoices = [onInvoice, onInvoice, issueNote, issueNote, voidNote, takeCard, pay, settle];
+  const invoices = [onInvoice, onInvoice, finalize, issueNote, issueNote, voidNote];
+  const money = [takeCard, pay, settle];
   const moves = [advance, advance, advance, advance];
-  return fc.commands([...changes, ...usage, ...invoices, ...moves], {
+  return fc.commands([...changes, ...usage, ...invoices, ...money, ...moves], {
     maxCommands: most,
     size: 'max',
   });

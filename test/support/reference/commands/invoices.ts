@@ -131,6 +131,31 @@ class OnInvoice implements BillingCommand {
   }
 }
 
+/** Asks for a draft before its grace has passed. */
+class Finalize implements BillingCommand {
+  constructor(private readonly pick: number) {}
+
+  check({ invoices }: Readonly<Reference>): boolean {
+    return invoices.some(({ status }) => status === 'draft');
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const drafts = model.invoices.filter(({ status }) => status === 'draft');
+    const invoice = drafts[this.pick % drafts.length];
+    if (invoice === undefined) return;
+    const id = await engine.invoiceId(model.invoices.indexOf(invoice));
+    const refusal = model.drafts.finalizeEarly(invoice);
+    const answer = await engine.post(`/v1/invoices/${id}/finalize`, {});
+    const made = { id, status: invoice.status };
+    expect(answer.body).toMatchObject(refusal === null ? made : { code: refusal });
+  }
+
+  toString(): string {
+    return `finalize(${this.pick})`;
+  }
+}
+
+export const finalize = fc.nat({ max: 3 }).map((place) => new Finalize(place));
 export const onInvoice = fc
   .tuple(fc.nat({ max: 20 }), fc.constantFrom('void' as const, 'reissue' as const))
   .map((terms) => new OnInvoice(...terms));
