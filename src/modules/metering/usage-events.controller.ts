@@ -1,6 +1,8 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
+import { Configuration } from '../../platform/config';
+import { requestTimeout } from '../../platform/errors';
 import { Operation } from '../../platform/http';
 import { AppendResultDto, toAppendResultDto } from './dto/append-result.dto';
 import { NDJSON, readUsageRequest, type UsageReport } from './dto/read-usage-request';
@@ -13,19 +15,24 @@ import { USAGE_EVENTS_PATH } from './usage-route';
 @ApiExtraModels(UsageEventReportDto, UsageBatchDto)
 @Controller(USAGE_EVENTS_PATH)
 export class UsageEventsController {
-  constructor(private readonly usage: UsageEventsService) {}
+  constructor(
+    private readonly usage: UsageEventsService,
+    private readonly configuration: Configuration,
+  ) {}
 
   @Post()
   @Operation({
     summary: 'Report usage',
     description:
       'One event, up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, which may be packed with gzip. ' +
-      'Stored and counted in one commit; a body that breaks off stores nothing. In a list, an event that cannot be taken ' +
-      'is in `rejected`, and the rest is stored. Every event has its own idempotency key, for ever, so ' +
-      'that a request can be sent again as it is: what was stored counts as `duplicates`. No `Idempotency-Key` is read.',
+      'Stored and counted in one commit; NDJSON that breaks off, or of which nothing comes for 30 s, stores nothing. In a ' +
+      'list, an event that cannot be taken is in `rejected`, and the rest is stored. Every event has its own idempotency ' +
+      'key, for ever, so that a request can be sent again as it is: what was stored counts as `duplicates`. No ' +
+      '`Idempotency-Key` is read.',
     status: 200,
     answer: AppendResultDto,
     reads: 'body',
+    problems: [requestTimeout],
   })
   @ApiConsumes('application/json', NDJSON)
   @ApiBody({
@@ -34,7 +41,8 @@ export class UsageEventsController {
     },
   })
   async reportUsage(@Req() request: Request): Promise<AppendResultDto> {
-    return toAppendResultDto(await this.store(readUsageRequest(request)));
+    const { ndjsonIdleTimeoutMs } = this.configuration;
+    return toAppendResultDto(await this.store(readUsageRequest(request, ndjsonIdleTimeoutMs)));
   }
 
   private store(report: UsageReport): Promise<AppendResult> {

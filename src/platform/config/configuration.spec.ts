@@ -49,6 +49,7 @@ describe('the configuration', () => {
     ['WEBHOOKS_ALLOWED_PORTS', '80-90'],
     ['LOG_LEVEL', 'verbose'],
     ['SHUTDOWN_TIMEOUT_MS', '1.5'],
+    ['NDJSON_IDLE_TIMEOUT_MS', '0'],
   ])('a wrong %s (%j) stops the start and is named', (variable, text) => {
     expect(() => new Configuration({ [variable]: text })).toThrow(ConfigurationError);
     expect(() => new Configuration({ [variable]: text })).toThrow(new RegExp(`^${variable} is `));

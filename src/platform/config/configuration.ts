@@ -63,6 +63,8 @@ export class Configuration {
   readonly paymentRetryDays: readonly number[];
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly shutdownTimeoutMs: number;
+  /** How long a client may send nothing of the NDJSON it has begun. */
+  readonly ndjsonIdleTimeoutMs: number;
   /** How long a subscription that is past due still gives access. */
   readonly pastDueGraceHours: number;
   /** How long the invoice of a renewal stays a draft, for customers without a time of their own. */
@@ -101,6 +103,11 @@ export class Configuration {
       environment,
       'SHUTDOWN_TIMEOUT_MS',
       SETTINGS.SHUTDOWN_TIMEOUT_MS,
+    );
+    this.ndjsonIdleTimeoutMs = readWithFallback(
+      environment,
+      'NDJSON_IDLE_TIMEOUT_MS',
+      SETTINGS.NDJSON_IDLE_TIMEOUT_MS,
     );
     this.webhooksAllowPrivateNetworks =
       read(

@@ -165,6 +165,12 @@ export const SETTINGS = {
     meaning: 'How long requests and jobs in flight may take to finish after SIGTERM or SIGINT.',
     parse: integerBetween(0, 600_000),
   }),
+  NDJSON_IDLE_TIMEOUT_MS: setting({
+    fallback: '30000',
+    accepts: '100 to 300000',
+    meaning: 'How long a client may send nothing of the NDJSON it has begun.',
+    parse: integerBetween(100, 300_000),
+  }),
   PAST_DUE_GRACE_HOURS: setting({
     fallback: '72',
     accepts: '0 to 8784',

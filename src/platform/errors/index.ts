@@ -19,6 +19,7 @@ export {
   payloadTooLarge,
   preconditionFailed,
   referenceNotFound,
+  requestTimeout,
   routeNotFound,
   serviceUnavailable,
   unsupportedMediaType,

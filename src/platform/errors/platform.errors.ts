@@ -128,6 +128,20 @@ export const payloadTooLarge = defineProblem(
   (detail: string) => ({ detail }),
 );
 
+export const requestTimeout = defineProblem(
+  {
+    code: 'request_timeout',
+    kind: 'timed_out',
+    title: 'The body stopped coming',
+    meaning:
+      'The client began to send NDJSON and then sent nothing for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set. Nothing was ' +
+      'stored, and the connection is closed. Send the request again.',
+  },
+  (longestPauseMs: number) => ({
+    detail: `No byte of the body came for ${longestPauseMs} ms. Nothing was stored.`,
+  }),
+);
+
 export const unsupportedMediaType = defineProblem(
   {
     code: 'unsupported_media_type',

@@ -8,6 +8,7 @@ export type ProblemKind =
   | 'method_not_allowed'
   | 'conflict'
   | 'precondition_failed'
+  | 'timed_out'
   | 'too_large'
   | 'unsupported_media_type'
   | 'rule_broken'

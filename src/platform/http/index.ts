@@ -26,6 +26,7 @@ export { ListQueryDto, pageOf, toOpaquePageRequest, toPageDto, toPageRequest } f
 export type { PageDto } from './list';
 export { answerJsonPlainly } from './json-answer';
 export { linesOf } from './ndjson';
+export type { LineLimits } from './ndjson';
 export { NoFields } from './no-fields.guard';
 export { inOneLayer } from './one-layer';
 export { Operation } from './operation';

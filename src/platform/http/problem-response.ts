@@ -18,6 +18,7 @@ export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   method_not_allowed: 405,
   conflict: 409,
   precondition_failed: 412,
+  timed_out: 408,
   too_large: 413,
   unsupported_media_type: 415,
   rule_broken: 422,
@@ -46,6 +47,8 @@ export function problemResponse(problem: ProblemError, requestId: string): Probl
   if (occurrence.retryAfterSeconds !== undefined) {
     headers['Retry-After'] = String(occurrence.retryAfterSeconds);
   }
+  // The rest of what was being sent could come at any time, or never.
+  if (definition.kind === 'timed_out') headers['Connection'] = 'close';
   if (occurrence.allow !== undefined) headers['Allow'] = occurrence.allow.join(', ');
   return {
     status,

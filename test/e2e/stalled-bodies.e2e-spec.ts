@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { Client } from 'pg';
+import { createCustomer } from '../support/metering';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+/** How many requests with NDJSON are read at a time. */
+const PLACES = 4;
+/** More than stay in memory before a transaction begins. */
+const MANY_LINES = 8_000;
+
+describe('a client that begins a body and does not end it', () => {
+  let engine: TestApp;
+  /** On the same database, with little patience and few connections. */
+  let strict: TestApp;
+  let watcher: Client;
+  let customer: string;
+  let serial = 0;
+  const sockets = new Set<Socket>();
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    strict = await startTestApp({
+      databaseUrl: engine.databaseUrl,
+      environment: { NDJSON_IDLE_TIMEOUT_MS: '300', DATABASE_POOL_SIZE: '5' },
+    });
+    watcher = new Client({ connectionString: engine.databaseUrl });
+    await watcher.connect();
+    customer = await createCustomer(engine);
+  });
+
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  });
+
+  afterAll(async () => {
+    await watcher.end();
+    await strict.close();
+    await engine.close();
+  });
+
+  const linesOf = (count: number): string =>
+    Array.from(
+      { length: count },
+      () =>
+        `${JSON.stringify({
+          idempotency_key: `stalled-${(serial += 1)}`,
+          customer_id: customer,
+          event_name: 'stalled',
+          timestamp: '2026-03-01T00:00:00Z',
+        })}\n`,
+    ).join('');
+
+  /** Sends the head of a request, and nothing of its body. */
+  async function open(to: TestApp, path: string, ...headers: string[]): Promise<Socket> {
+    const socket = connect({ port: Number(new URL(await to.app.getUrl()).port), noDelay: true });
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write([`POST ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n'));
+    return socket;
+  }
+
+  const openNdjson = (to: TestApp, ...headers: string[]): Promise<Socket> =>
+    open(
+      to,
+      '/v1/usage-events',
+      'Content-Type: application/x-ndjson',
+      'Transfer-Encoding: chunked',
+      ...headers,
+    );
+
+  const chunk = (piece: string | Buffer): Buffer =>
+    Buffer.concat([
+      Buffer.from(`${Buffer.byteLength(piece).toString(16)}\r\n`),
+      Buffer.from(piece),
+      Buffer.from('\r\n'),
+    ]);
+
+  const END = '0\r\n\r\n';
+
+  /** A request that keeps a place, in a transaction. */
+  async function hold(): Promise<Socket> {
+    const socket = await openNdjson(engine, 'Connection: close');
+    socket.write(chunk(linesOf(MANY_LINES)));
+    return socket;
+  }
+
+  async function inTransaction(): Promise<number> {
+    const { rows } = await watcher.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND state = 'idle in transaction'`,
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  async function stored(): Promise<number> {
+    const { rows } = await watcher.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM usage_event`,
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  const send = (to: TestApp, lines: string) =>
+    to.http
+      .post('/v1/usage-events')
+      .set('Content-Type', 'application/x-ndjson')
+      .serialize(String)
+      .send(lines);
+
+  it('is told, stores nothing, and makes place for others', async () => {
+    const before = await stored();
+    const stalled = await Promise.all([
+      openNdjson(strict),
+      openNdjson(strict),
+      openNdjson(strict),
+      openNdjson(strict, 'Content-Encoding: gzip'),
+    ]);
+    const [, oneLine, manyLines, packed] = stalled;
+    oneLine.write(chunk(linesOf(1)));
+    manyLines.write(chunk(linesOf(MANY_LINES)));
+    packed.write(chunk(gzipSync(linesOf(MANY_LINES)).subarray(0, -100)));
+    const answers = stalled.map((socket) => text(socket));
+    const other = await send(strict, linesOf(3));
+    expect([other.status, other.body]).toMatchObject([200, { accepted: 3 }]);
+    // Each connection is ended from the other side, or this would wait for ever.
+    for (const answer of await Promise.all(answers)) {
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 408 /);
+      expect(head).toMatch(/^connection: close$/im);
+      expect(body).toContain('"code":"request_timeout"');
+    }
+    await until('nothing is in a transaction', async () => (await inTransaction()) === 0);
+    expect(await stored()).toBe(before + 3);
+  });
+
+  it('waits for a place without a transaction, and leaves it to others when it gives up', async () => {
+    const before = await stored();
+    const holders = await Promise.all(Array.from({ length: PLACES }, hold));
+    await until('all places are taken', async () => (await inTransaction()) === PLACES);
+    const [gone, patient] = [await hold(), await hold()];
+    gone.destroy();
+    patient.write(END);
+    // Whoever reports a single event passes by.
+    const single = { ...JSON.parse(linesOf(1)) } as object;
+    expect((await engine.http.post('/v1/usage-events').send(single)).status).toBe(200);
+    expect(await inTransaction()).toBe(PLACES);
+
+    const answers = [...holders, patient].map((socket) => text(socket));
+    for (const holder of holders) holder.write(END);
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await stored()).toBe(before + 1 + (PLACES + 1) * MANY_LINES);
+
+    await Promise.all(Array.from({ length: PLACES }, hold));
+    await until('all places are there again', async () => (await inTransaction()) === PLACES);
+  }, 60_000);
+
+  it.each([['Content-Length: 100'], ['Transfer-Encoding: chunked']])(
+    'holds nothing but its connection with JSON (%s)',
+    async (length) => {
+      const start = '{"name":"A';
+      const stalled = await Promise.all(
+        ['/v1/customers', '/v1/usage-events'].flatMap((path) =>
+          Array.from({ length: 10 }, () =>
+            open(strict, path, 'Content-Type: application/json', length),
+          ),
+        ),
+      );
+      for (const socket of stalled) {
+        socket.write(length.endsWith('chunked') ? chunk(start) : start);
+      }
+      const answer = await strict.http.post('/v1/customers').send({ name: 'Ada' });
+      expect(answer.status).toBe(201);
+      expect((await send(strict, linesOf(MANY_LINES))).body).toMatchObject({
+        accepted: MANY_LINES,
+      });
+      expect(stalled.every(({ destroyed }) => !destroyed)).toBe(true);
+    },
+  );
+});
