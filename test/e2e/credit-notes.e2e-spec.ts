@@ -155,7 +155,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('take nothing that a maximum took, whatever the coupons', async () => {
+  it('take nothing that a maximum took', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
     const { id } = await story.planOf([{ ...price, maximum_amount: 600 }]);

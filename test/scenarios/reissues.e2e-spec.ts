@@ -97,6 +97,31 @@ describe('void invoices that are issued anew', () => {
     await story.verify();
   });
 
+  it('take nothing off with a coupon that a maximum took', async () => {
+    const story = await Story.begin(engine, START);
+    const code = `ALL-${story.clockId.slice(-8)}`;
+    const coupon = { code, type: 'percent', percent_off: '100', duration: 'forever' };
+    expect((await post('/v1/coupons', coupon)).status).toBe(201);
+    const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
+    const { id: planId } = await story.planOf([{ ...price, maximum_amount: 600 }]);
+    const { id } = await story.subscribe(planId, { quantity: '10' });
+    const first = await newest(story);
+    await voidIt(first.id);
+    await story.tell(id, 'coupons', { code });
+    // Not 1,000 off, which would leave the customer 4.00 of credit for nothing.
+    expect((await reissue(first.id)).body).toMatchObject({
+      subtotal: 600,
+      discount: 600,
+      total: 0,
+      credited_to_balance: 0,
+      lines: [
+        { type: 'recurring', amount: 1_000, discount: 600 },
+        { type: 'maximum', amount: -400, discount: 0 },
+      ],
+    });
+    await story.verify();
+  });
+
   it('credit again what a change credited', async () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.plan(3_100));

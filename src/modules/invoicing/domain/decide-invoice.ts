@@ -81,11 +81,13 @@ export function decideInvoice(
 /** A draft as it would be with other facts: taxes, coupons and credit may have changed since it was made. */
 export function decideAgain(draft: Invoice, facts: BillingFacts): Invoice {
   invariant(draft.status === 'draft', 'only a draft is decided again');
-  const { amounts, drafts } = priced(
-    draft.currency,
-    { lines: draft.lines, commitments: [] },
-    facts,
-  );
+  const { charges, commitments } = limitedOf(draft.lines);
+  const amounts = assembled(draft.currency, { lines: charges, commitments }, facts);
+  const drafts = amounts.lines.map(({ lineId }) => {
+    const line = draft.lines.find(({ id }) => id === lineId);
+    invariant(line !== undefined, 'what is decided again has the lines it had');
+    return line;
+  });
   return {
     ...draft,
     ...totalsOf(amounts, facts),
@@ -98,24 +100,7 @@ export function decideAgain(draft: Invoice, facts: BillingFacts): Invoice {
  * is stored, or something is wrong.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
-  const isTrueUp = (line: InvoiceLine): boolean => line.trace.kind === 'true_up';
-  const charges = invoice.lines.filter((line) => !isTrueUp(line));
-  const commitments = invoice.lines.filter(isTrueUp).map((line): Commitment => {
-    invariant(line.trace.kind === 'true_up', 'a true-up has the trace of one');
-    const counted = charges.filter(
-      ({ itemId, period }) =>
-        itemId === line.itemId && period?.startAt.getTime() === line.period?.startAt.getTime(),
-    );
-    return {
-      lineId: line.id,
-      countedLineIds: new Set(counted.map(({ id }) => id)),
-      alreadyBilledMinor: 0n,
-      minimumMinor: line.trace.minimumMinor,
-      maximumMinor: line.trace.maximumMinor,
-      proration: line.trace.proration,
-      taxRateIds: line.taxRateIds,
-    };
-  });
+  const { charges, commitments } = limitedOf(invoice.lines);
   return assembleInvoice({
     currency: invoice.currency,
     lines: charges.map((line) => ({
@@ -133,14 +118,69 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   });
 }
 
+/** The lines that are charged or credited, and the limits that the others lift or lower them to. */
+function limitedOf(lines: readonly InvoiceLine[]): {
+  readonly charges: readonly InvoiceLine[];
+  readonly commitments: readonly Commitment[];
+} {
+  const charges = lines.filter(({ trace }) => trace.kind !== 'true_up');
+  const commitments = lines.flatMap((line): Commitment[] => {
+    if (line.trace.kind !== 'true_up') return [];
+    const counted = charges.filter(
+      ({ kind, itemId, period }) =>
+        kind !== 'credit' &&
+        itemId === line.itemId &&
+        period?.startAt.getTime() === line.period?.startAt.getTime(),
+    );
+    return [
+      {
+        lineId: line.id,
+        countedLineIds: new Set(counted.map(({ id }) => id)),
+        alreadyBilledMinor: 0n,
+        minimumMinor: line.trace.minimumMinor,
+        maximumMinor: line.trace.maximumMinor,
+        proration: line.trace.proration,
+        taxRateIds: line.taxRateIds,
+      },
+    ];
+  });
+  return { charges, commitments };
+}
+
 /** The assembled amounts, and the drafts of their lines in the same order. */
 function priced(
   currency: string,
   { lines, commitments }: DecidedLines,
   facts: BillingFacts,
 ): { readonly amounts: AssembledInvoice; readonly drafts: readonly LineDraft[] } {
+  const amounts = assembled(currency, { lines, commitments }, facts);
+  const drafts = amounts.lines.map(({ lineId, kind, amountMinor }) => {
+    const draft = lines.find(({ id }) => id === lineId);
+    if (draft !== undefined) return draft;
+    const commitment = commitments.find((one) => one.lineId === lineId);
+    invariant(commitment !== undefined, 'a line is ordered or trues up one that is');
+    const billedMinor = lines
+      .filter(({ id }) => commitment.countedLineIds.has(id))
+      .reduce((total, { amount }) => total + amount, 0n);
+    return trueUpLine(commitment, kind, amountMinor, billedMinor);
+  });
+  return { amounts, drafts };
+}
+
+/** What the facts make of lines and the limits of their prices. */
+function assembled(
+  currency: string,
+  {
+    lines,
+    commitments,
+  }: {
+    readonly lines: readonly LineDraft[];
+    readonly commitments: readonly Omit<Commitment, 'taxRateIds'>[];
+  },
+  facts: BillingFacts,
+): AssembledInvoice {
   const taxRateIds = facts.taxRates.map(({ taxRateId }) => taxRateId);
-  const amounts = assembleInvoice({
+  return assembleInvoice({
     currency,
     lines: lines.map(({ id: lineId, kind, amount: amountMinor }) => ({
       lineId,
@@ -155,17 +195,6 @@ function priced(
     taxTreatment: facts.taxTreatment,
     creditGrants: facts.creditGrants,
   });
-  const drafts = amounts.lines.map(({ lineId, kind, amountMinor }) => {
-    const draft = lines.find(({ id }) => id === lineId);
-    if (draft !== undefined) return draft;
-    const commitment = commitments.find((one) => one.lineId === lineId);
-    invariant(commitment !== undefined, 'a line is ordered or trues up one that is');
-    const billedMinor = lines
-      .filter(({ id }) => commitment.countedLineIds.has(id))
-      .reduce((total, { amount }) => total + amount, 0n);
-    return trueUpLine(commitment, kind, amountMinor, billedMinor);
-  });
-  return { amounts, drafts };
 }
 
 function totalsOf(amounts: AssembledInvoice, facts: BillingFacts) {
