@@ -97,6 +97,7 @@ describe('meters', () => {
     ['a filter on a number', { filters: [{ property: 'a', in: [1] }] }, '/filters/0/in'],
     ['six properties to group by', { group_by: [...'abcdef'] }, '/group_by'],
     ['the same property twice', { group_by: ['a', 'a'] }, '/group_by'],
+    ['a property with a comma to group by', { group_by: ['a', 'b,c'] }, '/group_by'],
     ['a property that is no text', { group_by: [1] }, '/group_by'],
     ['another policy for late events', { late_events: 'drop' }, '/late_events'],
     ['an unknown field', { unit: 'calls' }, '/unit'],

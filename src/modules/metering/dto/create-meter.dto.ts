@@ -117,10 +117,12 @@ export class CreateMeterDto {
   @ArrayMaxSize(MOST_GROUP_PROPERTIES)
   @HasNoRepeats()
   @IsText(1, LONGEST_PROPERTY, { each: true })
+  @Matches(/^[^,]*$/, { each: true, message: 'must not hold a comma' })
   @ApiPropertyOptional({
     type: [String],
     maxItems: MOST_GROUP_PROPERTIES,
-    description: 'Properties by which usage is told apart.',
+    description:
+      'Properties by which usage is told apart. None may hold a comma, which parts them where usage is read.',
     example: ['model'],
   })
   readonly group_by?: readonly string[];
