@@ -2,7 +2,8 @@
  * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as
  * `POST /v1/usage-events` takes it; blank lines are skipped. Goes on where the last run of the same file stopped, and
  * may be run again at any time: an event that is stored already counts as a duplicate. What was refused stands in
- * FILE.rejected with the number of its line. A file may grow between two runs. Exit code 1 when something was refused or the service gave no answer.
+ * FILE.rejected with the number of its line; so does a line longer than 1 MiB, which is not sent. A file may grow between
+ * two runs. Exit code 1 when something was refused or the service gave no answer.
  */
 import { createHash } from 'node:crypto';
 import { appendFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -14,6 +15,8 @@ const USAGE =
 
 const MOST_LINES = 100_000;
 const LARGEST_PORTION_BYTES = 32 * 1_048_576;
+/** As the service has it. */
+const LONGEST_LINE_BYTES = 1_048_576;
 const READ_BYTES = 1_048_576;
 const LONGEST_ANSWER_MS = 15 * 60_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
@@ -21,6 +24,8 @@ const BAR_WIDTH = 30;
 /** What tells one file from another under the same name. */
 const HEAD_BYTES = 65_536;
 const LINE_FEED = 0x0a;
+const FEED = Buffer.from([LINE_FEED]);
+const NOTHING = Buffer.alloc(0);
 
 /** The import cannot go on; the message is for the person at the terminal. */
 class ImportError extends Error {}
@@ -73,47 +78,55 @@ async function writeState(path, state) {
   await rename(`${path}.new`, path);
 }
 
-/** Portions of whole lines from a place in the file on, of no more lines and bytes than a request may have. */
+/**
+ * Portions of whole lines from a place in the file on, of no more lines and bytes than a request may have. A line that is
+ * too long is not kept in memory: it goes as a blank one, so that the others keep their places.
+ */
 async function* portionsFrom(handle, start, mostLines) {
-  let held = Buffer.alloc(0);
-  let isEnd = false;
-  for (let place = start; !isEnd || held.length > 0;) {
-    const end = endOfPortion(held, mostLines);
-    if (end === null && !isEnd) {
-      const piece = Buffer.alloc(READ_BYTES);
-      const { bytesRead } = await handle.read(piece, 0, READ_BYTES, place);
-      place += bytesRead;
-      isEnd = bytesRead === 0;
-      held = Buffer.concat([held, piece.subarray(0, bytesRead)]);
-      continue;
+  let portion = newPortion();
+  let line = newLine();
+  for await (const piece of piecesFrom(handle, start)) {
+    let from = 0;
+    for (let feed = piece.indexOf(LINE_FEED); feed !== -1; feed = piece.indexOf(LINE_FEED, from)) {
+      addPart(line, piece.subarray(from, feed));
+      addLine(portion, line, FEED);
+      line = newLine();
+      from = feed + 1;
+      if (portion.lines === mostLines || portion.bytes > LARGEST_PORTION_BYTES) {
+        yield portion;
+        portion = newPortion();
+      }
     }
-    const portion = held.subarray(0, end ?? held.length);
-    held = held.subarray(portion.length);
-    yield portion;
+    addPart(line, piece.subarray(from));
+  }
+  if (line.bytes > 0) addLine(portion, line, NOTHING);
+  if (portion.lines > 0) yield portion;
+}
+
+async function* piecesFrom(handle, start) {
+  for (let place = start; ;) {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, place);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    place += bytesRead;
   }
 }
 
-/** Where a full portion ends, or null while it is not full. */
-function endOfPortion(held, mostLines) {
-  let end = 0;
-  for (let lines = 0; lines < mostLines; lines += 1) {
-    const feed = held.indexOf(LINE_FEED, end);
-    if (feed === -1) return held.length > LARGEST_PORTION_BYTES && end > 0 ? end : null;
-    end = feed + 1;
-    if (end > LARGEST_PORTION_BYTES) return end;
-  }
-  return end;
+/** `bytes` is how many of the file it stands for; `tooLong` are places of lines. */
+const newPortion = () => ({ parts: [], bytes: 0, lines: 0, tooLong: [] });
+const newLine = () => ({ parts: [], bytes: 0 });
+
+function addPart(line, part) {
+  line.bytes += part.length;
+  if (line.bytes > LONGEST_LINE_BYTES) line.parts = [];
+  else line.parts.push(part);
 }
 
-function countLines(portion) {
-  let lines = 0;
-  for (
-    let feed = portion.indexOf(LINE_FEED);
-    feed !== -1;
-    feed = portion.indexOf(LINE_FEED, feed + 1)
-  )
-    lines += 1;
-  return portion.at(-1) === LINE_FEED ? lines : lines + 1;
+function addLine(portion, line, end) {
+  if (line.bytes > LONGEST_LINE_BYTES) portion.tooLong.push(portion.lines);
+  portion.parts.push(...line.parts, end);
+  portion.bytes += line.bytes + end.length;
+  portion.lines += 1;
 }
 
 /** The answer to a portion; a service that is away or busy is asked again for a while. */
@@ -141,13 +154,21 @@ async function sendOnce(url, portion) {
     });
     const text = await response.text();
     if (response.ok) return { answer: JSON.parse(text) };
-    if (response.status >= 500) return { reason: `status ${response.status}` };
+    // 408: what was sent got stuck on the way.
+    if (response.status >= 500 || response.status === 408)
+      return { reason: `status ${response.status}` };
     throw new ImportError(`The service answered ${response.status}: ${text}`);
   } catch (error) {
     if (error instanceof ImportError) throw error;
     return { reason: error.cause?.code ?? error.message };
   }
 }
+
+const tooLong = (index) => ({
+  index,
+  code: 'payload_too_large',
+  message: 'is longer than 1 MiB',
+});
 
 const inWords = (number) => number.toLocaleString('en-US');
 
@@ -175,17 +196,19 @@ async function run() {
   else console.error(`Going on after ${inWords(state.lines)} lines; --anew starts from the first.`);
   const [startedAt, startBytes] = [performance.now(), state.bytes];
   for await (const portion of portionsFrom(handle, state.bytes, lines)) {
-    const answer = await send(url, portion);
-    const refused = answer.rejected.map(
-      ({ index, code, message }) =>
-        `${JSON.stringify({ line: state.lines + index + 1, code, message })}\n`,
-    );
+    const answer = await send(url, Buffer.concat(portion.parts));
+    const refused = [...answer.rejected, ...portion.tooLong.map(tooLong)]
+      .sort((a, b) => a.index - b.index)
+      .map(
+        ({ index, code, message }) =>
+          `${JSON.stringify({ line: state.lines + index + 1, code, message })}\n`,
+      );
     if (refused.length > 0) await appendFile(rejectedPath, refused.join(''));
-    state.bytes += portion.length;
-    state.lines += countLines(portion);
+    state.bytes += portion.bytes;
+    state.lines += portion.lines;
     state.accepted += answer.accepted;
     state.duplicates += answer.duplicates;
-    state.rejected += answer.rejected.length;
+    state.rejected += refused.length;
     await writeState(statePath, state);
     showProgress(state, size, startedAt, startBytes);
   }

@@ -84,6 +84,35 @@ describe('import-events', () => {
     expect(again.out).toBe('603 lines: 3 accepted, 600 duplicates, 0 rejected');
   });
 
+  it('tells of lines that are too long by their numbers, and sends the others', async () => {
+    const line = lineOf(await createCustomer(engine), 'long');
+    const file = join(directory, 'long.ndjson');
+    const mostBytes = 1_048_576;
+    const ofBytes = (bytes: number): string => line(bytes).padEnd(bytes);
+    const lines = [
+      ...Array.from({ length: 150 }, (_, number) => line(number)),
+      ofBytes(mostBytes),
+      ofBytes(mostBytes + 1),
+      '{}',
+      'x'.repeat(5 * mostBytes),
+      line(150),
+      // Without the end of its line.
+      ofBytes(2 * mostBytes),
+    ];
+    await writeFile(file, lines.join('\n'));
+
+    const told = `156 lines: 152 accepted, 0 duplicates, 4 rejected (${file}.rejected)`;
+    expect(await importFile(file)).toEqual({ code: 1, error: '', out: told });
+    const refused = (await readFile(`${file}.rejected`, 'utf8')).trim().split('\n');
+    expect(refused.map((text) => JSON.parse(text) as object)).toMatchObject([
+      { line: 152, code: 'payload_too_large' },
+      { line: 153, code: 'validation_failed' },
+      { line: 154, code: 'payload_too_large' },
+      { line: 156, code: 'payload_too_large' },
+    ]);
+    expect((await importFile(file)).error).toContain('Going on after 156 lines');
+  });
+
   it('says what it needs', async () => {
     expect(await importFile(join(directory, 'nothing'))).toMatchObject({
       code: 1,
