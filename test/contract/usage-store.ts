@@ -135,6 +135,46 @@ export const USAGE_STORE_RULES: Readonly<
     expect(values).toEqual([['1'], ['6'], ['7']]);
   },
 
+  'holds a weighted sum from part to part since it is told, and says from when on events count':
+    async (world) => {
+      const customer = await world.makeCustomer();
+      const terms = { ...SUM, aggregation: 'weighted_sum', groupBy: ['model'] } as const;
+      const [meter, recurring] = [
+        await world.makeMeter(terms),
+        await world.makeMeter({ ...terms, isRecurring: true }),
+      ];
+      for (const one of [meter, recurring]) {
+        await world.store.append(
+          eventsOf(customer, one, [
+            { at: '2026-02-28T23:59:59.999Z', value: 1, model: 'a' },
+            { at: '2026-03-01T00:00:00.000Z', value: 2, model: 'a' },
+            { at: '2026-03-09T12:30:00.001Z', value: 4, model: 'b' },
+          ]),
+        );
+      }
+      const period = { ...MARCH, startAt: new Date('2026-03-10T12:30:00.000Z') };
+      const since = async (one: Meter, heldSince?: Date) => {
+        const query = { customerId: customer, meter: one, period, heldSince, upToPosition: null };
+        const { groups, countedFrom } = await world.store.aggregate(query);
+        const shown = groups.map(({ group, value, events }) => [
+          ...group,
+          formatExact(value),
+          events,
+        ]);
+        return [countedFrom, ...shown];
+      };
+      const [a, b] = [
+        ['a', '2', 0n],
+        ['b', '4', 0n],
+      ];
+      expect(await since(meter, MARCH.startAt)).toEqual([MARCH.startAt, a, b]);
+      expect(await since(meter)).toEqual([period.startAt]);
+      const beginning = new Date('0001-01-01T00:00:00.000Z');
+      expect(await since(recurring, MARCH.startAt)).toEqual([beginning, ['a', '3', 0n], b]);
+      const summed = await world.makeMeter({ ...SUM, eventName: meter.eventName });
+      expect(await since(summed, MARCH.startAt)).toEqual([period.startAt, ['0', 0n]]);
+    },
+
   'reads again what it once read, and lists its events': async (world) => {
     const [customer, meter] = [await world.makeCustomer(), await world.makeMeter(SUM)];
     const events = eventsOf(customer, meter, [

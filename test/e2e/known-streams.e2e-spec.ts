@@ -60,9 +60,9 @@ describe('events of a stream that the process knows', () => {
 
   const insertBill = (meter: string) =>
     other.database.query(
-      `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, group_key, quantity,
-         events, up_to_position, terms, is_late, created_at)
-       SELECT 'ub_' || $2, id, $1, 'si_x', $3, $4, '[]', 1, 1, last_position, '{}', false, now()
+      `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, counted_from_at, group_key,
+         quantity, events, up_to_position, terms, is_late, created_at)
+       SELECT 'ub_' || $2, id, $1, 'si_x', $3, $4, $3, '[]', 1, 1, last_position, '{}', false, now()
        FROM usage_stream WHERE customer_id = $2`,
       [meter, customer, HOUR, NEXT_HOUR],
     );

@@ -72,9 +72,9 @@ describe('stored usage', () => {
     );
     count += 1;
     await engine.database.query(
-      `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, group_key, quantity,
-         events, up_to_position, terms, is_late, created_at)
-       VALUES ($1, $2, $3, 'si_1', $4, $5, '[]', 1, 1, $6, '{}', false, now())`,
+      `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, counted_from_at, group_key,
+         quantity, events, up_to_position, terms, is_late, created_at)
+       VALUES ($1, $2, $3, 'si_1', $4, $5, $4, '[]', 1, 1, $6, '{}', false, now())`,
       [`ub_${count}`, stream?.id, meter, start, end, stream?.position],
     );
     return `ub_${count}`;

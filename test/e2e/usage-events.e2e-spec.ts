@@ -177,9 +177,9 @@ describe('reporting usage', () => {
     async function bill(meter: string): Promise<string> {
       const id = newId('ub');
       await engine.database.query(
-        `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, group_key, quantity,
-           events, up_to_position, terms, is_late, created_at)
-         SELECT $1, usage_stream.id, $2, 'si_x', '2026-02-01', '2026-03-01', '[]', 1, 1, last_position, '{}', false, now()
+        `INSERT INTO usage_billed (id, stream_id, meter_id, item_id, period_start_at, period_end_at, counted_from_at, group_key,
+           quantity, events, up_to_position, terms, is_late, created_at)
+         SELECT $1, usage_stream.id, $2, 'si_x', '2026-02-01', '2026-03-01', '2026-02-01', '[]', 1, 1, last_position, '{}', false, now()
          FROM usage_stream WHERE customer_id = $3`,
         [id, meter, customer],
       );

@@ -7,6 +7,7 @@ import { AGGREGATIONS, type Meter } from '../../src/modules/metering/domain/mete
 import { MetersService } from '../../src/modules/metering/meters.service';
 import { type UsageWindow, UsageWindows } from '../../src/modules/metering/store/usage-windows';
 import { type IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
+import { UsageService } from '../../src/modules/metering/usage.service';
 import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -48,7 +49,7 @@ const anyScene = fc.record({
   batches: fc.integer({ min: 1, max: 4 }),
   /** The places of events that are voided, before and after a window is opened. */
   voids: fc.tuple(fc.array(fc.nat(79), { maxLength: 6 }), fc.array(fc.nat(79), { maxLength: 6 })),
-  borders: fc.tuple(anyInstant, anyInstant),
+  borders: fc.tuple(anyInstant, anyInstant, anyInstant),
   filters: fc.constantFrom(
     [],
     [{ property: 'region', in: ['eu', '7'] }],
@@ -94,7 +95,13 @@ function toMetered({ at, value }: Sent): MeteredEvent {
 }
 
 /** What the naive recomputation says of a period: by group, the value and how many events. */
-function expected(events: readonly Sent[], meter: Meter, period: Period, groupBy = meter.groupBy) {
+function expected(
+  events: readonly Sent[],
+  meter: Meter,
+  period: Period,
+  groupBy = meter.groupBy,
+  heldSince = period.startAt,
+) {
   const groups = new Map<string, Sent[]>(groupBy.length === 0 ? [['[]', []]] : []);
   for (const event of metered(events, meter)) {
     const key = JSON.stringify(groupOf(event, groupBy));
@@ -103,8 +110,11 @@ function expected(events: readonly Sent[], meter: Meter, period: Period, groupBy
   return [...groups]
     .map(([key, ofGroup]) => {
       const list = ofGroup.map(toMetered);
-      const before = { startAt: new Date(0), endAt: period.startAt };
-      const carried = meter.isRecurring ? heldAtEnd(list, before) : ZERO;
+      const before = {
+        startAt: meter.isRecurring ? new Date(0) : heldSince,
+        endAt: period.startAt,
+      };
+      const carried = meter.aggregation === 'weighted_sum' ? heldAtEnd(list, before) : ZERO;
       const inPeriod = list.filter(
         ({ occurredAt }) => occurredAt >= period.startAt && occurredAt < period.endAt,
       );
@@ -207,7 +217,8 @@ describe('reading usage', () => {
       const customerId = await createCustomer(engine);
       await fc.assert(
         fc.asyncProperty(anyScene, async (scene) => {
-          const [startAt, endAt] = [...scene.borders].sort((a, b) => a.getTime() - b.getTime());
+          const borders = [...scene.borders].sort((a, b) => a.getTime() - b.getTime());
+          const [heldSince, startAt, endAt] = borders;
           fc.pre(startAt !== undefined && endAt !== undefined && startAt < endAt);
           const period = { startAt, endAt };
           count += 1;
@@ -248,9 +259,9 @@ describe('reading usage', () => {
           expect(shown(reading.groups)).toEqual(expected(events, meter, period));
           const exact = await store.aggregate({ ...query, upToPosition: reading.upToPosition });
           expect(exact).toEqual(reading);
-          const [together] = expected(events, { ...meter, isRecurring: false }, period, []);
+          const [inWindow] = expected(events, { ...meter, isRecurring: false }, period, []);
           const [window] = await engine.app.get(UsageWindows).read([query]);
-          expect(window && formatExact(window)).toBe(together?.value);
+          expect(window && formatExact(window)).toBe(inWindow?.value);
 
           const windows = windowsOf(period, scene.zone, scene.window);
           const kept = scene.groupBy.slice(0, 1);
@@ -261,6 +272,15 @@ describe('reading usage', () => {
             );
           }
           expect(shown(series.whole)).toEqual(expected(events, meter, period, kept));
+
+          const part = { ...query, heldSince };
+          const held = await store.aggregate({ ...part, upToPosition: null });
+          expect(shown(held.groups)).toEqual(
+            expected(events, meter, period, meter.groupBy, heldSince),
+          );
+          expect(await store.aggregate({ ...part, upToPosition: held.upToPosition })).toEqual(held);
+          const together = await engine.app.get(UsageService).readTogether(part);
+          expect(shown(together.groups)).toEqual(expected(events, meter, period, [], heldSince));
         }),
         { numRuns: 30 },
       );

@@ -194,6 +194,135 @@ describe('usage', () => {
     await story.verify();
   });
 
+  describe('held within a period', () => {
+    /** What is held for a day costs a hundredth of its price. */
+    const held = { ...perUnit, unit_amount: '3100' };
+
+    async function subscribed(meter: object = {}, price: object = {}) {
+      const story = await Story.begin(engine, START);
+      const { id: meter_id, event } = await story.meter({ aggregation: 'weighted_sum', ...meter });
+      const [first, second] = [
+        await story.planOf([{ ...held, ...price, meter_id }]),
+        await story.planOf([{ ...held, ...price, meter_id }]),
+      ];
+      const { id } = await story.subscribe(first.id);
+      const change = () => story.tell(id, 'change', { plan_id: second.id, when: 'now' });
+      return { story, event, id, change };
+    }
+
+    const linesOf = async (story: Story) =>
+      (await story.invoices()).flatMap(({ lines }) =>
+        lines.map(({ period_start, quantity, amount }) => [
+          period_start?.slice(0, 10),
+          quantity,
+          amount,
+        ]),
+      );
+
+    it('is held on when the plan changes, so that the parts are the whole, and not in the next period', async () => {
+      const { story, event, change } = await subscribed();
+      await story.use(event, START, { n: 160 });
+      await story.advance('2026-01-16T00:00:00.000Z');
+      await change();
+      const parts = [
+        ['2026-01-01', '77.41935483871', 240_000],
+        ['2026-01-16', '82.58064516129', 256_000],
+      ];
+      const soFar = await story.usage();
+      expect(soFar.map(({ amount }) => amount)).toEqual([240_000, 256_000]);
+      expect(soFar[1]?.groups).toMatchObject([{ events: 0, amount: 256_000 }]);
+      await story.advance('2026-04-10T00:00:00.000Z');
+      expect(await linesOf(story)).toEqual(parts);
+      await story.verify();
+    });
+
+    it('is held on group by group over a pause, in which it changes and is not billed', async () => {
+      const { story, event, id, change } = await subscribed(
+        { group_by: ['region'] },
+        { by_group: true },
+      );
+      await story.use(event, START, { n: 2, region: 'eu' });
+      await story.advance('2026-01-11T00:00:00.000Z');
+      await change();
+      await story.use(event, '2026-01-06T00:00:00.000Z', { n: 1, region: 'us' });
+      await story.advance('2026-01-16T00:00:00.000Z');
+      await story.tell(id, 'pause');
+      await story.use(event, '2026-01-16T00:00:00.000Z', { n: -2, region: 'eu' });
+      await story.use(event, '2026-01-16T00:00:00.000Z', { n: 3, region: 'us' });
+      await story.advance('2026-01-21T00:00:00.000Z');
+      await story.tell(id, 'resume');
+      await story.advance('2026-03-10T00:00:00.000Z');
+      expect((await linesOf(story)).map(([day, , amount]) => [day, amount])).toEqual([
+        ['2026-01-01', 2_000],
+        ['2026-01-01', 500],
+        ['2026-01-11', 1_000],
+        ['2026-01-11', 500],
+        ['2026-01-21', 4_400],
+      ]);
+      await story.verify();
+    });
+
+    it('is corrected in every later part that was billed, once, and given back when it is taken back', async () => {
+      const { story, event, id, change } = await subscribed();
+      await story.use(event, START, { n: 1 });
+      await story.advance('2026-01-11T00:00:00.000Z');
+      await change();
+      await story.advance('2026-01-16T00:00:00.000Z');
+      await story.tell(id, 'pause');
+      await story.advance('2026-01-21T00:00:00.000Z');
+      await story.tell(id, 'resume');
+      await story.advance('2026-02-10T00:00:00.000Z');
+      const amounts = async () => (await linesOf(story)).map(([day, , amount]) => [day, amount]);
+      const billed = [
+        ['2026-01-01', 1_000],
+        ['2026-01-11', 500],
+        ['2026-01-21', 1_100],
+      ];
+      expect(await amounts()).toEqual(billed);
+      const early = await story.use(event, '2026-01-06T00:00:00.000Z', { n: 10 });
+      await story.use(event, '2026-01-18T00:00:00.000Z', { n: 1 });
+      await story.use(event, '2026-02-05T00:00:00.000Z', { n: 1 });
+      const late = [
+        ['2026-01-01', 5_000],
+        ['2026-01-11', 5_000],
+        ['2026-01-21', 12_100],
+      ];
+      const soFar = (await story.usage()).filter(({ is_late }) => is_late);
+      expect(soFar.map(({ amount }) => amount)).toEqual([5_000, 5_000, 12_100]);
+      await story.advance('2026-03-10T00:00:00.000Z');
+      const march = (await linesOf(story)).slice(billed.length);
+      expect(march.map(([day, , amount]) => [day, amount])).toEqual(
+        expect.arrayContaining([...late, ['2026-02-01', 2_657]]),
+      );
+      expect(march).toHaveLength(4);
+      const path = '/v1/usage-events/void';
+      await engine.http.post(path).send({ idempotency_key: early }).expect(200);
+      await story.advance('2026-04-10T00:00:00.000Z');
+      expect((await amounts()).slice(billed.length + march.length)).toEqual([
+        ['2026-01-01', -5_000],
+        ['2026-01-11', -5_000],
+        ['2026-01-21', -11_000],
+      ]);
+      await story.verify();
+    });
+
+    it('begins with nothing in a short first period', async () => {
+      const story = await Story.begin(engine, START);
+      const { id: meter_id, event } = await story.meter({ aggregation: 'weighted_sum' });
+      const { id } = await story.planOf([{ ...held, meter_id }]);
+      await story.advance('2026-01-11T00:00:00.000Z');
+      await story.use(event, '2026-01-05T00:00:00.000Z', { n: 7 });
+      await story.subscribe(id, { billing_anchor: 'calendar' });
+      await story.advance('2026-01-22T00:00:00.000Z');
+      await story.use(event, '2026-01-22T00:00:00.000Z', { n: 1 });
+      await story.advance('2026-02-10T00:00:00.000Z');
+      expect((await linesOf(story)).map(([day, , amount]) => [day, amount])).toEqual([
+        ['2026-01-11', 1_000],
+      ]);
+      await story.verify();
+    });
+  });
+
   it('is billed at each price for the time it held, when the plan changes', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();

@@ -27,8 +27,8 @@ export class LineUsageController {
     summary: 'List the usage events of a line',
     description:
       'Exactly those that make up its quantity, oldest first, as they stood when the line was made: what was stored or ' +
-      'taken back later is not counted in. Of a line for late usage, all those of its period. What a recurring meter ' +
-      'carried over from earlier periods is not among them.',
+      'taken back later is not counted in. Of a line for late usage, all those of its period. What a `weighted_sum` ' +
+      'held from before the period of the line is not among them.',
     status: 200,
     answer: pageOf(StoredUsageEventDto),
     reads: 'path',

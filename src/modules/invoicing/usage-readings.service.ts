@@ -109,13 +109,14 @@ export class UsageReadingsService {
 
   /** What an item used in its period. */
   async read(customerId: string, meter: Meter, order: UsageOrder): Promise<UsageReading> {
-    const { period, fullPeriod, isByGroup } = order;
-    const asked = { customerId, meter, period };
-    const { groups: counted, upToPosition } = isByGroup
+    const { period, fullPeriod, heldSince, isByGroup } = order;
+    const asked = { customerId, meter, period, heldSince };
+    const reading = isByGroup
       ? await this.usage.read({ ...asked, upToPosition: null })
       : await this.usage.readTogether(asked);
     const share = meter.aggregation === 'weighted_sum' ? shareOf(period, fullPeriod) : null;
-    const groups = isByGroup ? counted : [counted[0] ?? NOTHING_USED];
+    const { countedFrom, upToPosition } = reading;
+    const groups = isByGroup ? reading.groups : [reading.groups[0] ?? NOTHING_USED];
     const parts: UsagePart[] = [];
     for (const { group, value, events } of groups) {
       const query = { ...asked, upToPosition };
@@ -130,7 +131,7 @@ export class UsageReadingsService {
             : null,
       });
     }
-    return { meter: termsOf(meter), upToPosition, parts };
+    return { meter: termsOf(meter), countedFrom, upToPosition, parts };
   }
 
   /** Usage comes late to the next invoice that says anything else. */
@@ -170,7 +171,7 @@ export class UsageReadingsService {
 
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };
 
-/** A weighted sum is weighed over its full period, of which this is a part: where the meter is recurring, the parts add up. */
+/** A weighted sum is weighed over its full period, of which this is a part: the parts add up. */
 function shareOf(part: Period, full: Period): Rational {
   const lengthMs = ({ startAt, endAt }: Period) => BigInt(endAt.getTime() - startAt.getTime());
   return rational(lengthMs(part), lengthMs(full));

@@ -15,6 +15,8 @@ export class UsageBilledEntity {
   @ReferenceColumn() readonly itemId!: string;
   @InstantColumn() readonly periodStartAt!: Date;
   @InstantColumn() readonly periodEndAt!: Date;
+  /** The first instant whose events move the quantity: before the period, where values are held over. */
+  @InstantColumn() readonly countedFromAt!: Date;
   @GroupColumn() readonly groupKey!: string;
   @Column({ type: 'numeric' }) readonly quantity!: string;
   @Column({ type: 'bigint' }) readonly events!: string;

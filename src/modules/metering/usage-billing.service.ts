@@ -23,6 +23,8 @@ export interface UsageBill {
   readonly itemId: string;
   readonly subscriptionId: string | null;
   readonly period: Period;
+  /** Of its reading. */
+  readonly countedFrom: Date;
   readonly upToPosition: bigint;
   /** What the biller needs to bill the period again, as JSON. */
   readonly terms: object;
@@ -35,7 +37,7 @@ export interface UsageBill {
   }[];
 }
 
-/** Keeps what was billed of usage, for whoever bills. From then on an event of the period is late. */
+/** Keeps what was billed of usage, for whoever bills. From then on an event that it counts is late. */
 @Injectable()
 export class UsageBillingService {
   constructor(
@@ -86,6 +88,7 @@ export class UsageBillingService {
           itemId: bill.itemId,
           periodStartAt: bill.period.startAt,
           periodEndAt: bill.period.endAt,
+          countedFromAt: bill.countedFrom,
           groupKey: JSON.stringify(group),
           quantity: formatDecimal(quantity, DIGITS_KEPT),
           events: events.toString(),

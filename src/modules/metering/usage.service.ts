@@ -23,10 +23,11 @@ export class UsageService {
     customerId,
     meter,
     period,
+    heldSince,
   }: Omit<UsageQuery, 'upToPosition'>): Promise<UsageReading> {
-    const query = { customerId, meter, windows: [period], groupBy: [] };
-    const { whole, upToPosition } = await this.store.series(query);
-    return { groups: whole, upToPosition };
+    const query = { customerId, meter, windows: [period], groupBy: [], heldSince };
+    const { whole, countedFrom, upToPosition } = await this.store.series(query);
+    return { groups: whole, countedFrom, upToPosition };
   }
 
   /**

@@ -45,6 +45,7 @@ function orderOf(rating: Price, limits: Partial<BilledPrice> = {}, isByGroup = f
     isByGroup,
     period: JANUARY,
     fullPeriod: JANUARY,
+    heldSince: JANUARY.startAt,
     proration: null,
     prorationUnit: 'day',
     timeZone: 'UTC',
@@ -70,7 +71,7 @@ function invoiceOf(
 ): Invoice {
   const counted: CountedUsage = {
     order,
-    reading: { meter: METER, upToPosition: 7n, parts },
+    reading: { meter: METER, countedFrom: order.period.startAt, upToPosition: 7n, parts },
     billed,
   };
   let made = 0;

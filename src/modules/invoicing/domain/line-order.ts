@@ -38,6 +38,8 @@ export interface UsageOrder {
   readonly isByGroup: boolean;
   readonly period: Period;
   readonly fullPeriod: Period;
+  /** The start of the billing period, in which a `weighted_sum` begins with nothing and holds on from part to part. */
+  readonly heldSince: Date;
   /** Of the price's limits alone: usage is what it is. */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';

@@ -44,6 +44,7 @@ const calls: UsageOrder = {
   isByGroup: true,
   period: MARCH,
   fullPeriod: MARCH,
+  heldSince: MARCH.startAt,
 };
 const meter = {
   id: 'meter_1',
@@ -64,9 +65,10 @@ function factsOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): Bill
     charged: null,
   }));
   const credit = { creditId: 'crd_1', createdAt: MARCH.startAt, currency: 'USD' };
+  const reading = { meter, countedFrom: calls.period.startAt, upToPosition: 7n, parts };
   return {
     billed: [],
-    usage: [{ order: calls, reading: { meter, upToPosition: 7n, parts }, billed: null }],
+    usage: [{ order: calls, reading, billed: null }],
     coupons: [],
     taxRates: [],
     taxTreatment: 'none',

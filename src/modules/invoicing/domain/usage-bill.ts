@@ -10,6 +10,7 @@ export interface KeptUsage {
   readonly meter: MeterTerms;
   readonly itemId: string;
   readonly period: Period;
+  readonly countedFrom: Date;
   readonly upToPosition: bigint;
   /** The order, as JSON. */
   readonly terms: object;
@@ -37,6 +38,7 @@ export function billOf(
     meter: reading.meter,
     itemId: order.itemId,
     period: order.period,
+    countedFrom: reading.countedFrom,
     upToPosition: reading.upToPosition,
     terms: toJson(order) as object,
     groups: reading.parts.map(({ group, quantity, events }) => ({

@@ -47,6 +47,8 @@ export interface UsagePart {
 /** What was counted for an item in a period, and up to where. */
 export interface UsageReading {
   readonly meter: MeterTerms;
+  /** The first instant whose events move it: before the period, where values are held over. */
+  readonly countedFrom: Date;
   /** Place in the customer's stream of events up to which they were counted, voids included. */
   readonly upToPosition: bigint;
   readonly parts: readonly UsagePart[];

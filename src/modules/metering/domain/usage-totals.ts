@@ -27,13 +27,28 @@ const NOTHING: UsageTotals = {
   distinctValues: 0n,
 };
 
-type Rule = Pick<Meter, 'aggregation' | 'isRecurring' | 'groupBy'>;
+type Rule = Pick<Meter, 'aggregation' | 'groupBy'>;
 
 const NO_GROUP = '[]';
 
+/** No instant on the wire lies before it. */
+const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
+
+/**
+ * From when on what happened before a period is held on into it: a recurring meter holds all of it, any other weighted sum
+ * what it is told. Null: nothing is.
+ */
+export function heldFrom(
+  { aggregation, isRecurring }: Pick<Meter, 'aggregation' | 'isRecurring'>,
+  heldSince: Date | undefined,
+): Date | null {
+  if (aggregation !== 'weighted_sum') return null;
+  return isRecurring ? BEGINNING : (heldSince ?? null);
+}
+
 /**
  * What the meter says of a period with these totals: the same as `aggregate` of core/usage says of its events.
- * @param carriedOver what a recurring meter held when the period began
+ * @param carriedOver what was held when the period began
  * @throws {InvariantError} when a weighted sum has no time to weigh over
  */
 export function valueOf(
@@ -62,17 +77,18 @@ export function valueOf(
 }
 
 /**
- * The usage of adjoining windows, by group in the order of their keys. A group is there if it has events, or if a
- * recurring meter holds something of it; without groups there is always one.
- * @param before the totals of all that happened before the first window, for a recurring meter
+ * The usage of adjoining windows, by group in the order of their keys. A group is there if it has events, or if
+ * something of it is held; without groups there is always one.
+ * @param before the totals of what is held when the first window begins, and on into the later ones; null: each window
+ *   begins with nothing
  */
 export function readingsOf(
   rule: Rule,
   windows: readonly Period[],
   totals: readonly TotalsByGroup[],
-  before: TotalsByGroup,
+  before: TotalsByGroup | null,
 ): readonly (readonly GroupUsage[])[] {
-  const held = new Map([...before].map(([group, { total }]) => [group, total]));
+  const held = new Map([...(before ?? [])].map(([group, { total }]) => [group, total]));
   return windows.map((window, place) => {
     const ofWindow = totals[place] ?? new Map<string, UsageTotals>();
     const carried = [...held].flatMap(([group, value]) => (value.numerator === 0n ? [] : [group]));
@@ -81,7 +97,7 @@ export function readingsOf(
     return groups.map((group) => {
       const ofGroup = ofWindow.get(group) ?? NOTHING;
       const carriedOver = held.get(group) ?? ZERO;
-      if (rule.isRecurring) held.set(group, add(carriedOver, ofGroup.total));
+      if (before !== null) held.set(group, add(carriedOver, ofGroup.total));
       return {
         group: JSON.parse(group) as Group,
         value: valueOf(rule, ofGroup, window, carriedOver),

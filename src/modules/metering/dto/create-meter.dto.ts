@@ -142,8 +142,8 @@ export class CreateMeterDto {
   @ApiPropertyOptional({
     default: false,
     description:
-      'Whether what a `weighted_sum` holds at the end of a period is carried into the next, and over a change of the plan ' +
-      'or a pause, which part a period.',
+      'Whether what a `weighted_sum` holds at the end of a period is carried into the next. Within a billing period it is ' +
+      'held on in any case, also over a change of the plan or a pause, which part it.',
   })
   readonly is_recurring?: boolean;
 

@@ -43,11 +43,12 @@ const ADD_TO_TALLY = `
 
 /**
  * The events that lie in a period that is billed, and count there; most of the time the first part is empty. What a
- * recurring meter holds is carried over: such an event is late for every later period too.
+ * weighted sum holds goes on: such an event is late for every later period too that counts from before it.
  */
 const LATE = `
   billed AS MATERIALIZED (
-    SELECT stream_id, meter_id, period_start_at AS start_at, period_end_at AS end_at, min(id) AS id
+    SELECT stream_id, meter_id, period_start_at AS start_at, period_end_at AS end_at, min(id) AS id,
+      min(counted_from_at) AS counted_from_at
     FROM usage_billed
     WHERE stream_id = ANY($3::bigint[]) AND period_end_at > $2
     GROUP BY stream_id, meter_id, period_start_at, period_end_at
@@ -58,7 +59,7 @@ const LATE = `
     FROM billed
     JOIN meter ON meter.id = billed.meter_id
     JOIN incoming AS event ON event.stream_id = billed.stream_id
-      AND event.occurred_at < billed.end_at AND (event.occurred_at >= billed.start_at OR meter.is_recurring)
+      AND event.occurred_at < billed.end_at AND event.occurred_at >= billed.counted_from_at
     ${METER_READS}
     WHERE ${IS_COUNTED}
   )`;

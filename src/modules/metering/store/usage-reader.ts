@@ -4,13 +4,10 @@ import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import { splitAtHours, withoutHours } from '../domain/hours';
-import { readingsOf, type TotalsByGroup, type UsageTotals } from '../domain/usage-totals';
+import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../domain/usage-totals';
 import { groupOf, STANDS_NOW, totalsOf } from './totals-sql';
 import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from './usage-store';
 import { UsageStreams } from './usage-streams';
-
-/** No instant on the wire lies before it. */
-const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 const ASKED = `
   SELECT * FROM unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
@@ -42,10 +39,11 @@ export class UsageReader {
     private readonly streams: UsageStreams,
   ) {}
 
-  async aggregate({ customerId, meter, period, upToPosition }: UsageQuery): Promise<UsageReading> {
-    const query = { customerId, meter, windows: [period], groupBy: meter.groupBy };
-    const { whole, upToPosition: lastPosition } = await this.read(query, upToPosition);
-    return { groups: whole, upToPosition: upToPosition ?? lastPosition };
+  async aggregate(asked: UsageQuery): Promise<UsageReading> {
+    const { customerId, meter, period, heldSince, upToPosition } = asked;
+    const query = { customerId, meter, windows: [period], groupBy: meter.groupBy, heldSince };
+    const { whole, countedFrom, upToPosition: lastPosition } = await this.read(query, upToPosition);
+    return { groups: whole, countedFrom, upToPosition: upToPosition ?? lastPosition };
   }
 
   series(query: UsageSeriesQuery): Promise<UsageSeries> {
@@ -57,7 +55,8 @@ export class UsageReader {
     const [first, last] = [windows.at(0), windows.at(-1)];
     invariant(first !== undefined && last !== undefined, 'Usage is read of at least one window.');
     const whole = { startAt: first.startAt, endAt: last.endAt };
-    const before = { startAt: BEGINNING, endAt: meter.isRecurring ? whole.startAt : BEGINNING };
+    const heldSince = heldFrom(meter, query.heldSince);
+    const before = { startAt: heldSince ?? whole.startAt, endAt: whole.startAt };
     const { totals, lastPosition } = await this.totals(
       query,
       [before, whole, ...windows],
@@ -66,9 +65,11 @@ export class UsageReader {
     const [ofBefore, ofWhole, ...ofWindows] = totals;
     invariant(ofBefore !== undefined && ofWhole !== undefined, 'Each period has its totals.');
     const rule = { ...meter, groupBy: query.groupBy };
+    const held = heldSince === null ? null : ofBefore;
     return {
-      whole: readingsOf(rule, [whole], [ofWhole], ofBefore).flat(),
-      windows: readingsOf(rule, windows, ofWindows, ofBefore),
+      whole: readingsOf(rule, [whole], [ofWhole], held).flat(),
+      windows: readingsOf(rule, windows, ofWindows, held),
+      countedFrom: before.startAt,
       upToPosition: lastPosition,
     };
   }

@@ -28,6 +28,8 @@ export interface UsageQuery {
   readonly customerId: string;
   readonly meter: Meter;
   readonly period: Period;
+  /** From when on a `weighted_sum` holds its values, of a meter that is not recurring. Left out: from the start of the period. */
+  readonly heldSince?: Date | undefined;
   /** Only events up to this place of the stream, voids as they were there; null: all. For what a line once counted. */
   readonly upToPosition: bigint | null;
 }
@@ -35,6 +37,8 @@ export interface UsageQuery {
 /** Usage as it was at one place of the stream. */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
+  /** The first instant whose events move it: before the period, where values are held over. */
+  readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
 
@@ -45,12 +49,16 @@ export interface UsageSeriesQuery {
   readonly windows: readonly Period[];
   /** Those of `meter.groupBy` by which the answer is told apart; the rest is counted together. */
   readonly groupBy: readonly string[];
+  /** As of a {@link UsageQuery}. Left out: each window begins with nothing, unless the meter is recurring. */
+  readonly heldSince?: Date | undefined;
 }
 
 /** The usage of each window, and of all of them as one period, as it was at one place of the stream. */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
+  /** The first instant whose events move the first window. */
+  readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
 
@@ -115,8 +123,8 @@ export abstract class UsageStore {
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
   /**
-   * The events that a reading counts, in order of time and place; those of one group, if it is given. What a recurring
-   * meter carries over from before the period is not among them.
+   * The events that a reading counts, in order of time and place; those of one group, if it is given. What a weighted sum
+   * holds from before the period is not among them.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract counted(

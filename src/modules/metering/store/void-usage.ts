@@ -28,12 +28,11 @@ const COUNTED_BY = `
   JOIN meter ON meter.event_name = stream.event_name ${METER_READS}
   WHERE event.key_digest = ${digestOf('$1::text')} AND ${IS_COUNTED}`;
 
-/** The periods that were billed with the event; what a recurring meter holds goes on in all later ones. */
+/** The periods that were billed with the event; what a weighted sum holds goes on in later ones. */
 const BILLED_WITH = `
   SELECT min(id) AS id, meter_id, period_start_at AS start_at, period_end_at AS end_at
   FROM usage_billed
-  WHERE stream_id = $1 AND meter_id = ANY($2) AND period_end_at > $4
-    AND (period_start_at <= $4 OR meter_id = ANY($3))
+  WHERE stream_id = $1 AND meter_id = ANY($2) AND counted_from_at <= $3 AND period_end_at > $3
   GROUP BY meter_id, period_start_at, period_end_at
   ORDER BY 1`;
 
@@ -153,7 +152,6 @@ export class VoidUsage {
     const billed = await this.database.query<BilledRow>(BILLED_WITH, [
       stream,
       meters.map(({ id }) => id),
-      meters.filter(({ isRecurring }) => isRecurring).map(({ id }) => id),
       event.timestamp,
     ]);
     const strict = meters.filter(({ lateEvents }) => lateEvents === 'reject');

@@ -29,6 +29,8 @@ export interface UsageLine extends Omit<
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
 > {
   readonly kind: 'usage';
+  /** The start of the billing period. */
+  readonly heldSince: Date;
   readonly meterId: string;
   readonly isByGroup: boolean;
 }

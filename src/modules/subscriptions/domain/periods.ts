@@ -111,7 +111,7 @@ export function arrearsCharges(
       const charged = charge(subscription, item, part, period, proration);
       const { usage } = item.price;
       if (usage === undefined) return [charged];
-      return startAt < endAt ? [usageOf(charged, usage)] : [];
+      return startAt < endAt ? [usageOf(charged, usage, period.startAt)] : [];
     });
 }
 
@@ -186,7 +186,8 @@ function charge(
 function usageOf(
   { itemId, price, period, fullPeriod, proration, prorationUnit, timeZone }: ChargeLine,
   usage: SoldUsage,
+  heldSince: Date,
 ): UsageLine {
   const sold = { itemId, price, period, fullPeriod, proration, prorationUnit, timeZone };
-  return { kind: 'usage', ...sold, ...usage };
+  return { kind: 'usage', ...sold, heldSince, ...usage };
 }
