@@ -55,6 +55,20 @@ describe('a lane', () => {
     expect(groups).toEqual([1, 8, 1, 1]);
   });
 
+  it('is idle once all who came are answered', async () => {
+    const lane = new Lane(
+      (group) => Promise.resolve(group.map(() => STORED)),
+      () => undefined,
+    );
+    const answered = write(lane);
+    expect(lane.isIdle).toBe(false);
+    await Promise.resolve();
+    expect(lane.isIdle).toBe(false);
+    await answered;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lane.isIdle).toBe(true);
+  });
+
   describe('of two shares', () => {
     /** Of the stream with this number. */
     const requestOf = (stream: number, length: number): KnownRequest => {

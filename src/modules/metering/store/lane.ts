@@ -53,8 +53,13 @@ export class Lane {
     this.shares = Array.from({ length: shares }, () => ({ waiting: [], isWriting: false }));
   }
 
+  /** Whether nobody waits here, and nothing is under way. */
   get isIdle(): boolean {
-    return !this.shares.some(({ isWriting }) => isWriting);
+    return !this.isWriting && countOf(this.shares) === 0;
+  }
+
+  private get isWriting(): boolean {
+    return this.shares.some(({ isWriting }) => isWriting);
   }
 
   /** What became of the events, once they are written here or by who takes what had to step aside. */
@@ -79,7 +84,7 @@ export class Lane {
     const due = this.shares.filter(({ isWriting, waiting }) => !isWriting && waiting.length > 0);
     const isLittle = lengthOf(due.flatMap(({ waiting }) => waiting)) < WORTH_A_COMMIT;
     if (!isLittle) for (const share of due) void this.writeAll([share]);
-    else if (due.length > 0 && this.isIdle) void this.writeAll(due);
+    else if (due.length > 0 && !this.isWriting) void this.writeAll(due);
   }
 
   /**
