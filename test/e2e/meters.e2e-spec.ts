@@ -1,7 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { Meter } from '../../src/modules/metering/domain/meter';
 import { UsageTotalsWriter } from '../../src/modules/metering/store/usage-totals-writer';
 import { createCustomer } from '../support/billing';
-import { bucketsOf } from '../support/metering';
+import { bucketsOf, insertMeter } from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('meters', () => {
@@ -273,6 +274,44 @@ describe('meters', () => {
       ['2026-03-01 07:00', '2'],
       ['2026-03-01 08:00', '3'],
     ]);
+  });
+
+  it('read what was stored before them once, whatever windows others have', async () => {
+    const customer = await createCustomer(engine);
+    const events = Array.from({ length: 1_000 }, (_, n) => ({
+      idempotency_key: `read-${n}`,
+      customer_id: customer,
+      event_name: 'read',
+      timestamp: '2026-03-01T08:10:00Z',
+    }));
+    await engine.http.post('/v1/usage-events').send({ events });
+    const other = await createMeter({ event_name: 'read' });
+    await engine.database.query(
+      `INSERT INTO usage_window (stream_id, meter_id, start_at, end_at)
+       SELECT id, $1, '2026-03-01T08:00:00Z', '2026-03-02T00:00:00Z' FROM usage_stream WHERE event_name = 'read'`,
+      [other.id],
+    );
+    const meter = await insertMeter(engine, { eventName: 'read' });
+    const read = async (): Promise<number> => {
+      const [row] = await engine.database.query<{ events: number }>(
+        `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS events
+         FROM pg_stat_xact_user_tables WHERE relname LIKE 'usage\\_event\\_%'`,
+      );
+      return row?.events ?? 0;
+    };
+    const [row] = await engine.database.query<{ events: number }>(
+      'SELECT count(*)::int AS events FROM usage_event',
+    );
+    const totals = engine.app.get(UsageTotalsWriter);
+    await engine.database.transaction(async () => {
+      await totals.holdUsage('read');
+      const before = await read();
+      await totals.countAnew({ id: meter } as Meter);
+      const events = (await read()) - before;
+      expect(events).toBeGreaterThanOrEqual(1_000);
+      expect(events).toBeLessThanOrEqual(row?.events ?? 0);
+    });
+    expect((await bucketsOf(engine, meter)).map(({ events }) => events)).toEqual([1_000]);
   });
 
   it('may take long where a name has many streams', async () => {

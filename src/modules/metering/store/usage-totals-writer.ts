@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/hours';
 import type { Meter } from '../domain/meter';
-import { MOVE_BUCKETS } from './bucket-sql';
+import { MOVE_HOURS } from './bucket-sql';
 import { countedOf } from './counted-sql';
 import { holdUsage } from './meters-lock';
 import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
@@ -11,12 +11,13 @@ import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 /** Outdating and counting what is stored for years takes longer than any other statement may. */
 const ALLOW_LONG_STATEMENT = `SET LOCAL statement_timeout = '10min'`;
 
+/** Of a meter that nobody knows yet there are no windows: to look for them would be to read all events twice. */
 const COUNT_ANEW = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
     'meter JOIN usage_stream AS stream USING (event_name) JOIN usage_event AS event ON event.stream_id = stream.id',
     'meter.id = $1 AND event.voided_at IS NULL',
   )}
-  ), ${MOVE_BUCKETS}
+  ), ${MOVE_HOURS}
   SELECT FROM moved LIMIT 1`;
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
