@@ -200,8 +200,8 @@ export class InvoicesController {
     summary: 'Void an invoice',
     description:
       'Nothing is owed for it any more; it keeps its number. The credit it used returns to the customer, and so does the ' +
-      'money of a payment that is under way, once it comes. A subscription that waits for its payment expires with it.' +
-      ' Refused once lines of it were credited (`invoice_credited`) or a part of it was paid (`invoice_partly_paid`): then a ' +
+      'money of a payment that is under way, once it comes. A subscription that waits for its payment expires with it. ' +
+      'Refused once lines of it were credited (`invoice_credited`) or a part of it was paid (`invoice_partly_paid`): then a ' +
       'credit note takes back the rest. A subscription that waits for the rest would begin with such a note; ' +
       'cancel it instead, with `when: now`: its invoice is void then, and what was paid is credit of the customer.',
     status: 200,

@@ -25,7 +25,8 @@ export class UsageEventsController {
     summary: 'Report usage',
     description:
       'One event, up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, which may be packed with gzip. ' +
-      'Stored and counted in one commit; NDJSON that breaks off, or of which nothing comes for 30 s, stores nothing. In a ' +
+      'Each event is stored and counted in one commit. NDJSON is one commit as a whole: what breaks off, or of which ' +
+      'nothing comes for 30 s, stores nothing. A list may be more than one: if it fails, a part may be stored. In a ' +
       'list, an event that cannot be taken is in `rejected`, and the rest is stored. Every event has its own idempotency ' +
       'key, for ever, so that a request can be sent again as it is: what was stored counts as `duplicates`. No ' +
       '`Idempotency-Key` is read.',
