@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import type { Appended, NotTried } from './append-result';
+import { type Appended, apart, type NotTried } from './append-result';
 import { ON_PARAMETERS, RECORD_KNOWN } from './append-sql';
 import { type KnownRequest, KnownRequests } from './known-request';
 import { KnownStreams } from './known-streams';
@@ -67,19 +67,4 @@ export class AppendKnown {
     const parameters = together.judgeParameters(now, positions);
     return this.database.alone(() => this.database.query(ON_PARAMETERS.judge, parameters));
   }
-}
-
-/** What was missed of all, by request. */
-function apart(requests: readonly KnownRequest[], missed: Appended['missed']): readonly Appended[] {
-  let first = 0;
-  let next = 0;
-  return requests.map(({ events, length }) => {
-    const ofOne: Appended['missed'][number][] = [];
-    for (; next < missed.length && (missed[next]?.index ?? 0) < first + length; next += 1) {
-      const { index, verdict } = missed[next] ?? { index: 0, verdict: 'busy' };
-      ofOne.push({ index: events[index - first]?.index ?? -1, verdict });
-    }
-    first += length;
-    return { accepted: length - ofOne.length, missed: ofOne };
-  });
 }

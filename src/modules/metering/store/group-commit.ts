@@ -3,7 +3,7 @@ import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Turns } from '../turns';
 import { AppendKnown } from './append-known';
-import type { Appended, NotTried } from './append-result';
+import { apart, type Appended, joined, type NotTried } from './append-result';
 import { AppendUsage, lastInstantAt } from './append-usage';
 import { KnownRequest } from './known-request';
 import { KnownStreams } from './known-streams';
@@ -78,7 +78,7 @@ export class GroupCommit {
     const lanes = parts === null ? this.ofAny : this.ofKnown;
     const lane = events.length > 1 ? lanes.lists : lanes.singles;
     if (parts === null) return lane.put(events, null);
-    return together(await Promise.all(parts.map((part) => lane.put(part.events, part))));
+    return joined(await Promise.all(parts.map((part) => lane.put(part.events, part))));
   }
 
   private knownParts(events: readonly IncomingEvent[]): readonly KnownRequest[] | null {
@@ -129,28 +129,10 @@ export class GroupCommit {
     const events = group.flatMap((one) => one.events);
     const numbered = events.map((event, index) => ({ ...event, index }));
     const { missed } = await this.appending.append(numbered, patience, requestOf);
-    const missedOf = group.map((): Appended['missed'][number][] => []);
-    for (const { index, verdict } of missed) {
-      missedOf[requestOf[index] ?? -1]?.push({ index: events[index]?.index ?? -1, verdict });
-    }
-    return group.map((one, place) => {
-      const ofOne = missedOf[place] ?? [];
-      if (ofOne[0]?.verdict === 'busy') return 'busy';
-      return { accepted: one.events.length - ofOne.length, missed: ofOne };
-    });
+    return apart(group, missed).map((one) => (one.missed[0]?.verdict === 'busy' ? 'busy' : one));
   }
 
   private appendKnown(group: readonly Waiting[]): Promise<readonly (Appended | NotTried)[]> {
     return this.appendingKnown.append(group.flatMap(({ known }) => known ?? []));
   }
-}
-
-/** What became of the parts of a request. */
-function together(parts: readonly Appended[]): Appended {
-  const [only, ...others] = parts;
-  if (only !== undefined && others.length === 0) return only;
-  return {
-    accepted: parts.reduce((sum, { accepted }) => sum + accepted, 0),
-    missed: parts.flatMap(({ missed }) => missed).sort((a, b) => a.index - b.index),
-  };
 }

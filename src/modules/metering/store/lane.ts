@@ -68,6 +68,7 @@ export class Lane {
   }
 
   add(one: Waiting): void {
+    // What stepped aside comes from a lane of more shares.
     const share = this.shares[(one.known?.share ?? 0) % this.shares.length];
     invariant(share !== undefined, 'A lane has a share.');
     share.waiting.push(one);
