@@ -70,9 +70,11 @@ export class FirstPayments {
     status: 'incomplete_expired' | 'canceled',
   ): void {
     const { now, creditNotes } = this.owner;
+    const { period } = subscription;
     subscription.status = status;
-    subscription.period.to = now;
-    subscription.period.isOver = true;
+    // A payment under way may outlast the first period, which never grows.
+    period.to = Math.min(period.to, now);
+    period.isOver = true;
     for (const item of subscription.items) item.to = Math.min(item.to, now);
     for (const redemption of subscription.redemptions) redemption.isOver = true;
     const invoice = subscription.firstPayment?.invoice;
