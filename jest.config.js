@@ -36,6 +36,7 @@ const shared = {
   rootDir: __dirname,
   testEnvironment: 'node',
   transform,
+  setupFiles: ['<rootDir>/test/support/seed.ts'],
   transformIgnorePatterns: [`/node_modules/(?!(${esModulesOnly.join('|')})/)`],
 };
 

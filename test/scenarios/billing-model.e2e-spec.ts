@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import {
   ADDONS,
@@ -15,6 +14,7 @@ import { billingCommands, firstCommand, type EngineUnderTest } from '../support/
 import { assertAgreement } from '../support/reference/agreement';
 import type { BilledLine } from '../support/reference/line';
 import { Reference } from '../support/reference/model';
+import { SEED } from '../support/seed';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
@@ -25,7 +25,6 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const FULL = process.env['CAMPAIGN'] === 'full';
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 200));
 const MOST_COMMANDS = 30;
-const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const TIME_LIMIT_MS = FULL ? 3_600_000 : 400_000;
 
 const customers = fc.record({

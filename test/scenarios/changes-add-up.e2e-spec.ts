@@ -1,7 +1,7 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { datesBetween, secondsBetween } from '../support/reference/calendar';
 import { fromDecimal } from '../support/reference/money';
+import { SEED } from '../support/seed';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
 /**
@@ -9,7 +9,6 @@ import { startTestApp, Story, type TestApp } from '../support/story';
  * then valid, prorated: to half a minor unit for each line, each being rounded once, and exactly where no line is rounded.
  * `SEED` repeats a run.
  */
-const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const SEQUENCES = process.env['CAMPAIGN'] === 'full' ? 400 : 30;
 const TIME_LIMIT_MS = process.env['CAMPAIGN'] === 'full' ? 1_800_000 : 180_000;
 const START = '2026-03-01T05:00:00.000Z';

@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { leftByRenewals } from '../support/renewal-outcome';
 import { runRenewals as run } from '../support/run-renewals';
+import { SEED } from '../support/seed';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
@@ -12,7 +12,6 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const FULL = process.env['CAMPAIGN'] === 'full';
 const SUBSCRIPTIONS = FULL ? 3_000 : 250;
 const KILLS = FULL ? 20 : 3;
-const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const TIME_LIMIT_MS = FULL ? 900_000 : 120_000;
 const START_AT = '2026-01-31T10:00:00.000Z';
 const RENEWED_AT = Date.parse('2026-04-02T00:00:00.000Z');

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { createHash, randomInt } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AppendResultDto } from '../../src/modules/metering/dto/append-result.dto';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import { SEED } from '../support/seed';
 import type { ListeningMessage } from '../support/service-process';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -15,7 +16,6 @@ import { startTestApp, type TestApp } from '../support/test-app';
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const EVENTS = FULL ? 1_000_000 : 20_000;
-const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 const TIME_LIMIT_MS = FULL ? 3_600_000 : 180_000;
 const CLIENTS = 4;
 const CUSTOMERS = 20;
