@@ -90,19 +90,32 @@ describe('changes', () => {
     await story.verify();
   });
 
-  it('another interval leaves nothing deferred of what was billed at that very instant', async () => {
-    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
-    const { id } = await story.subscribe(await story.seats('36500', { interval: 'year' }));
-    await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'change', { quantity: '2', when: 'now' });
-    await story.tell(id, 'change', { plan_id: await story.plan(1_000), when: 'now' });
-    const path = `/v1/ledger/accounts?customer_id=${story.customerId}`;
-    const { body } = await engine.http.get(path);
-    const { data } = body as { data: { account: string; balance: string }[] };
-    const deferred = data.filter(({ account }) => account === 'deferred_revenue');
-    expect(deferred).toMatchObject([{ balance: '-1000' }]);
-    await story.verify();
-  });
+  it.each([
+    ['', {}],
+    [', with what lifts it to its minimum', { minimum_amount: 100_000 }],
+  ])(
+    'another interval leaves nothing deferred of what was billed just then%s',
+    async (_, limit) => {
+      const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+      const seats = {
+        name: 'Seats',
+        model: 'per_unit',
+        timing: 'in_advance',
+        unit_amount: '36500',
+      };
+      const yearly = await story.planOf([{ ...seats, ...limit }], { interval: 'year' });
+      const { id } = await story.subscribe(yearly.id);
+      await story.advance('2026-03-11T00:00:00.000Z');
+      await story.tell(id, 'change', { quantity: '2', when: 'now' });
+      await story.tell(id, 'change', { plan_id: await story.plan(1_000), when: 'now' });
+      const path = `/v1/ledger/accounts?customer_id=${story.customerId}`;
+      const { body } = await engine.http.get(path);
+      const { data } = body as { data: { account: string; balance: string }[] };
+      const deferred = data.filter(({ account }) => account === 'deferred_revenue');
+      expect(deferred).toMatchObject([{ balance: '-1000' }]);
+      await story.verify();
+    },
+  );
 
   it('a change for the end of the period waits, can be listed and undone, or comes with the renewal', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');

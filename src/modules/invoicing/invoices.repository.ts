@@ -40,9 +40,9 @@ const RELEASE = `
       JOIN invoice ON invoice.subscription_id = over.subscription_id
     WHERE invoice.id = line.invoice_id AND invoice.status IN ('open', 'paid', 'uncollectible')
       AND line.is_in_advance AND NOT line.is_released AND (line.period_end_at <= over.end_at
-        OR over.ended_by = 'end'
-        OR over.ended_by = 'change' AND (line.period_start_at < over.end_at
-          OR line.kind = 'credit' OR line.credited > 0))
+        OR over.ended_by = 'end' OR over.ended_by = 'change' AND (line.period_start_at < over.end_at
+          OR line.kind = 'credit' OR EXISTS (SELECT FROM invoice_line it
+            WHERE it.invoice_id = line.invoice_id AND it.item_id = line.item_id AND it.credited > 0)))
     RETURNING over.subscription_id, line.net - line.credited_net AS net)
   SELECT subscription_id, sum(net)::text AS net FROM released GROUP BY subscription_id`;
 
