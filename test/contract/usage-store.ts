@@ -240,15 +240,22 @@ export const USAGE_STORE_RULES: Readonly<
     await world.store.append(events.slice(0, 2));
     await world.store.void(events[0]?.idempotencyKey ?? '');
     const keys = [1, 0, 2].map((place) => `${events[place]?.idempotencyKey}\n`).join('');
-    expect(await world.store.prove({ customerId: customer, meter, period: MARCH })).toEqual({
+    const query = { customerId: customer, meter, period: MARCH };
+    const proof = {
       accepted: 3n,
       duplicates: 2n,
       rejected: 0n,
       voided: 1n,
       counted: 1n,
       billed: 0n,
+      unbillable: 0n,
       pending: 1n,
       digest: createHash('sha256').update(keys).digest('hex'),
-    });
+    };
+    const nothing = { unbillableOf: () => Promise.resolve([]) };
+    expect(await world.store.prove({ ...query, ...nothing })).toEqual(proof);
+    const all = { unbillableOf: () => Promise.resolve([MARCH]) };
+    const unbillable = { ...proof, unbillable: 1n, pending: 0n };
+    expect(await world.store.prove({ ...query, ...all })).toEqual(unbillable);
   },
 };

@@ -402,6 +402,7 @@ describe('stored usage', () => {
         counted: counted.length,
         billed: billed.length,
         pending: counted.length - billed.length,
+        unbillable: 0,
         digest: digest.digest('hex'),
       });
     });

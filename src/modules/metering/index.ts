@@ -10,6 +10,7 @@ export {
   UsageStore,
 } from './store/usage-store';
 export { type UsageWindow, UsageWindows } from './store/usage-windows';
+export { UnbillableTimes, type UsageOf } from './unbillable-times';
 export { isUsageRequest } from './usage-route';
 export { UsageWatchers } from './usage-watchers';
 export type { MovedWindow, UsageWatcher } from './usage-watchers';

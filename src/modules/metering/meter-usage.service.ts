@@ -3,11 +3,13 @@ import { type Rational, ZERO } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import { CustomersService } from '../customers';
+import { TestClocksService } from '../test-clocks';
 import type { GroupUsage } from './domain/group-usage';
 import { type UsageInterval, windowsOf } from './domain/usage-intervals';
 import { MetersService } from './meters.service';
 import { type UsageProof, UsageStore } from './store/usage-store';
 import { Turns } from './turns';
+import { UnbillableTimes } from './unbillable-times';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const MOST_WINDOWS = 2_000;
@@ -39,6 +41,8 @@ export class MeterUsageService {
     private readonly database: Database,
     private readonly meters: MetersService,
     private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly unbillable: UnbillableTimes,
     private readonly store: UsageStore,
   ) {}
 
@@ -79,8 +83,12 @@ export class MeterUsageService {
    */
   async prove(meterId: string, customerId: string, period: Period): Promise<UsageProof> {
     const meter = await this.meters.get(meterId);
-    await this.customers.getForHistory(customerId);
+    const { testClockId } = await this.customers.getForHistory(customerId);
     if (period.startAt >= period.endAt) throw usagePeriodEmpty();
-    return this.proofs.take(() => this.store.prove({ customerId, meter, period }));
+    const unbillableOf = async () => {
+      const now = await this.testClocks.shownTo(testClockId);
+      return this.unbillable.of({ customerId, meter, now });
+    };
+    return this.proofs.take(() => this.store.prove({ customerId, meter, period, unbillableOf }));
   }
 }

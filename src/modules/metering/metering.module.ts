@@ -32,6 +32,7 @@ import { UsageTotalsWriter } from './store/usage-totals-writer';
 import { UsageWindows } from './store/usage-windows';
 import { WatchedWindows } from './store/watched-windows';
 import { UsageWindowEntity } from './store/usage-window.entity';
+import { UnbillableTimes } from './unbillable-times';
 import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageBilledRepository } from './usage-billed.repository';
 import { UsageBillingService } from './usage-billing.service';
@@ -76,6 +77,7 @@ import { UsageWatchers } from './usage-watchers';
     VoidUsage,
     PriceMeterCheck,
     StoredEvents,
+    UnbillableTimes,
     UsageEventsService,
     UsageRemoval,
     UsageReader,
@@ -91,6 +93,7 @@ import { UsageWatchers } from './usage-watchers';
   ],
   exports: [
     MetersService,
+    UnbillableTimes,
     UsageBillingService,
     UsageService,
     UsageStore,

@@ -5,6 +5,7 @@ import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
 import { InvoicingModule } from '../invoicing';
+import { MeteringModule } from '../metering';
 import { TestClocksModule } from '../test-clocks';
 import { CreateSubscriptionService } from './create-subscription.service';
 import { EditSubscriptionService } from './edit-subscription.service';
@@ -19,6 +20,7 @@ import { InvoiceReissuesController } from './invoice-reissues.controller';
 import { OffersService } from './offers.service';
 import { ReissuesService } from './reissues.service';
 import { ScheduledChangeEntity } from './scheduled-change.entity';
+import { SoldUsageRepository } from './sold-usage.repository';
 import { SubscriptionItemEntity } from './subscription-item.entity';
 import { SubscriptionOutcomesService } from './subscription-outcomes.service';
 import { SubscriptionPeriodEntity } from './subscription-period.entity';
@@ -28,6 +30,7 @@ import { SubscriptionStandingService } from './subscription-standing.service';
 import { SubscriptionsController } from './subscriptions.controller';
 import { SubscriptionsRepository } from './subscriptions.repository';
 import { SubscriptionsService } from './subscriptions.service';
+import { UnbillableUsageService } from './unbillable-usage.service';
 
 @Module({
   imports: [
@@ -41,12 +44,15 @@ import { SubscriptionsService } from './subscriptions.service';
     CouponsModule,
     CustomersModule,
     InvoicingModule,
+    MeteringModule,
     TestClocksModule,
   ],
   controllers: [CustomerUsageController, SubscriptionsController, InvoiceReissuesController],
   providers: [
     SubscriptionsRemoval,
     SubscriptionsRepository,
+    SoldUsageRepository,
+    UnbillableUsageService,
     SubscriptionWatchers,
     OffersService,
     SubscriptionOutcomesService,

@@ -72,6 +72,7 @@ export class FirstPayments {
     const { now, creditNotes } = this.owner;
     const { period } = subscription;
     subscription.status = status;
+    subscription.endedAt = now;
     // A payment under way may outlast the first period, which never grows.
     period.to = Math.min(period.to, now);
     period.isOver = true;

@@ -68,6 +68,8 @@ export class Reference {
     const subscription: ReferenceSubscription = {
       index: this.subscriptions.length,
       status: isTrial ? 'trialing' : 'active',
+      begunAt: now,
+      endedAt: null,
       terms,
       mode,
       anchor: now,
@@ -367,6 +369,7 @@ export class Reference {
       cut(subscription, this.now);
     }
     subscription.status = 'canceled';
+    subscription.endedAt = this.now;
     subscription.pending = null;
     subscription.events.push('canceled');
     this.bill(subscription, 'end', bills, !isTermination);

@@ -38,6 +38,8 @@ type ReferenceStatus =
 export interface ReferenceSubscription {
   readonly index: number;
   status: ReferenceStatus;
+  readonly begunAt: number;
+  endedAt: number | null;
   terms: Terms;
   readonly mode: 'anniversary' | 'calendar';
   anchor: number;
@@ -53,4 +55,19 @@ export interface ReferenceSubscription {
 
 export function isEnded({ status }: Pick<ReferenceSubscription, 'status'>): boolean {
   return status === 'canceled' || status === 'incomplete_expired';
+}
+
+/** Whether a subscription held at an instant, whatever it billed. */
+export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: number): boolean {
+  const wasActive = status !== 'incomplete' && status !== 'incomplete_expired';
+  return wasActive && begunAt <= at && (endedAt === null || at < endedAt);
+}
+
+/** Whether a subscription bills the usage of an instant. */
+export function billsUsageOf({ status, items, spans }: ReferenceSubscription, at: number): boolean {
+  return (
+    status !== 'incomplete_expired' &&
+    spans.some(({ from, to }) => from <= at && at < to) &&
+    items.some(({ price, from, to }) => price.isMetered && from <= at && at < to)
+  );
 }

@@ -10,16 +10,23 @@ export interface UsageEvent {
   readonly tenths: bigint;
   readonly region: string | null;
   isVoid: boolean;
-  /** Whether it was there when its period was last billed, at any price. */
-  isBilled: boolean;
 }
 
 export class Usage {
   readonly events: UsageEvent[] = [];
   private readonly billed: BilledUsage[] = [];
+  /** Of each, the events that were there when it was billed last. */
+  private readonly marked = new Map<BilledUsage, ReadonlySet<UsageEvent>>();
+
+  /** Whether an event is in all bills of its time; null: there is none. */
+  isBilled(event: UsageEvent): boolean | null {
+    const bills = this.billed.filter(({ from, to }) => from <= event.at && event.at < to);
+    if (bills.length === 0) return null;
+    return bills.every((usage) => this.marked.get(usage)?.has(event) === true);
+  }
 
   report(at: number, tenths: bigint, region: string | null): void {
-    this.events.push({ at, tenths, region, isVoid: false, isBilled: false });
+    this.events.push({ at, tenths, region, isVoid: false });
     this.changed(at);
   }
 
@@ -106,7 +113,7 @@ export class Usage {
   }
 
   private mark(usage: BilledUsage): void {
-    for (const event of this.counted(usage)) event.isBilled = true;
+    this.marked.set(usage, new Set(this.counted(usage)));
   }
 
   /** The usage of each group by itself, where the price says so; of all otherwise, also where there is none. */

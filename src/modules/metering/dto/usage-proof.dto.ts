@@ -24,11 +24,19 @@ export class UsageProofDto {
   @CountProperty('Accepted, not taken back, and fit for the meter.')
   readonly counted!: number;
 
-  @CountProperty('Of those counted, those that a bill of their period has counted.')
+  @CountProperty('Of those counted, those that are in every bill made of a period they move.')
   readonly billed!: number;
 
-  @CountProperty('Of those counted, the others: `counted` = `billed` + `pending`.')
+  @CountProperty(
+    'Of those counted, those that wait for a bill: `counted` = `billed` + `pending` + `unbillable`.',
+  )
   readonly pending!: number;
+
+  @CountProperty(
+    'Of those counted, those that no bill will count as things stand: they happened while the customer was subscribed ' +
+      'and the meter was not billed, in a trial or a pause or at a plan without its price.',
+  )
+  readonly unbillable!: number;
 
   @ApiProperty({
     description:
@@ -47,6 +55,7 @@ export function toUsageProofDto({ digest, ...counts }: UsageProof): UsageProofDt
     counted: toWireAmount(counts.counted),
     billed: toWireAmount(counts.billed),
     pending: toWireAmount(counts.pending),
+    unbillable: toWireAmount(counts.unbillable),
     digest,
   };
 }

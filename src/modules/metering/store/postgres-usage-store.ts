@@ -14,6 +14,7 @@ import {
   type EventPageRequest,
   type IncomingEvent,
   type IncomingEvents,
+  type ProofQuery,
   type UsageProof,
   type UsageQuery,
   type UsageReading,
@@ -73,7 +74,7 @@ export class PostgresUsageStore extends UsageStore {
     return this.voiding.void(idempotencyKey);
   }
 
-  override prove(query: Omit<UsageQuery, 'upToPosition'>): Promise<UsageProof> {
+  override prove(query: ProofQuery): Promise<UsageProof> {
     return this.proving.prove(query);
   }
 }

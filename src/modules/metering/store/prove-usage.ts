@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Database } from '../../../platform/database';
+import { type CountedBill, outcomeSpans } from '../domain/usage-outcomes';
 import { tooManyEventsToProve } from '../usage.errors';
 import { hourOf, IS_COUNTED, METER_READS } from './counted-sql';
-import type { UsageProof, UsageQuery } from './usage-store';
+import type { ProofQuery, UsageProof } from './usage-store';
 import { UsageStreams } from './usage-streams';
 
 const MOST_EVENTS = 2_000_000;
@@ -20,18 +21,27 @@ const IN_PERIOD = 'event.stream_id = $1 AND event.occurred_at >= $2 AND event.oc
 
 const COUNT = `SELECT count(*) AS accepted FROM usage_event AS event WHERE ${IN_PERIOD}`;
 
+/** Each period of an item counts as it was billed last. */
+const BILLS = `
+  SELECT min(counted_from_at) AS "countedFromAt", period_end_at AS "endAt", max(up_to_position) AS "upToPosition"
+  FROM usage_billed
+  WHERE stream_id = $1 AND meter_id = $4 AND period_end_at > $2 AND counted_from_at < $3
+  GROUP BY item_id, period_start_at, period_end_at`;
+
+/** Each time is looked up by itself (OFFSET 0), however many there are. */
 const OUTCOMES = `
   SELECT count(*) FILTER (WHERE is_voided) AS voided, count(*) FILTER (WHERE is_counted) AS counted,
-    count(*) FILTER (WHERE is_counted AND EXISTS (
-      SELECT FROM usage_billed AS billed
-      WHERE billed.stream_id = $1 AND billed.meter_id = $4 AND billed.period_end_at > occurred_at
-        AND billed.period_start_at <= occurred_at AND billed.up_to_position >= position
-    )) AS billed
-  FROM (
-    SELECT event.occurred_at, event.position, event.voided_at IS NOT NULL AS is_voided,
+    count(*) FILTER (WHERE is_counted AND position <= billed_up_to) AS billed,
+    count(*) FILTER (WHERE is_counted AND is_unbillable) AS unbillable
+  FROM unnest($3::timestamptz[], $4::timestamptz[], $5::bigint[], $6::boolean[])
+    AS span(start_at, end_at, billed_up_to, is_unbillable)
+  CROSS JOIN LATERAL (
+    SELECT event.position, event.voided_at IS NOT NULL AS is_voided,
       event.voided_at IS NULL AND ${IS_COUNTED} AS is_counted
     FROM usage_event AS event CROSS JOIN meter ${METER_READS}
-    WHERE meter.id = $4 AND ${IN_PERIOD}
+    WHERE meter.id = $2 AND event.stream_id = $1
+      AND event.occurred_at >= span.start_at AND event.occurred_at < span.end_at
+    OFFSET 0
   ) AS event`;
 
 const OPEN_KEYS = `
@@ -45,6 +55,11 @@ interface Outcomes {
   readonly voided: string;
   readonly counted: string;
   readonly billed: string;
+  readonly unbillable: string;
+}
+
+interface BillRow extends Omit<CountedBill, 'upToPosition'> {
+  readonly upToPosition: string;
 }
 
 /** Counts what became of events, and digests their keys page by page, all as it was at one moment. */
@@ -55,9 +70,8 @@ export class ProveUsage {
     private readonly streams: UsageStreams,
   ) {}
 
-  prove(query: Omit<UsageQuery, 'upToPosition'>): Promise<UsageProof> {
+  prove({ customerId, meter, period, unbillableOf }: ProofQuery): Promise<UsageProof> {
     return this.database.snapshot(async () => {
-      const { customerId, meter, period } = query;
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
       // No stream has this id: what nobody used proves as nothing.
       const inPeriod = [stream ?? '0', period.startAt, period.endAt];
@@ -67,11 +81,25 @@ export class ProveUsage {
         TALLY,
         inPeriod,
       );
-      const [outcomes] = await this.database.query<Outcomes>(OUTCOMES, [...inPeriod, meter.id]);
+      const bills = await this.database.query<BillRow>(BILLS, [...inPeriod, meter.id]);
+      const spans = outcomeSpans(
+        period,
+        bills.map((bill) => ({ ...bill, upToPosition: BigInt(bill.upToPosition) })),
+        await unbillableOf(),
+      );
+      const [outcomes] = await this.database.query<Outcomes>(OUTCOMES, [
+        stream ?? '0',
+        meter.id,
+        spans.map(({ startAt }) => startAt),
+        spans.map(({ endAt }) => endAt),
+        spans.map(({ billedUpTo }) => billedUpTo?.toString() ?? null),
+        spans.map(({ isUnbillable }) => isUnbillable),
+      ]);
       const { digest, keys } = await this.digest(inPeriod);
       invariant(tally !== undefined && outcomes !== undefined, 'Counting gives a row.');
       invariant(keys === Number(count?.accepted), 'Each event that was accepted has its key.');
       const [counted, billed] = [BigInt(outcomes.counted), BigInt(outcomes.billed)];
+      const unbillable = BigInt(outcomes.unbillable);
       return {
         accepted: BigInt(keys),
         duplicates: BigInt(tally.duplicates),
@@ -79,7 +107,8 @@ export class ProveUsage {
         voided: BigInt(outcomes.voided),
         counted,
         billed,
-        pending: counted - billed,
+        unbillable,
+        pending: counted - billed - unbillable,
         digest,
       };
     });

@@ -72,6 +72,11 @@ export interface EventFilter {
   readonly to: Date | null;
 }
 
+export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'period'> {
+  /** Times whose events no bill will count, as things stand at the moment of the proof; asked in its transaction. */
+  readonly unbillableOf: () => Promise<readonly Period[]>;
+}
+
 /** What was taken of the events of a meter, and what became of it. */
 export interface UsageProof {
   readonly accepted: bigint;
@@ -81,8 +86,11 @@ export interface UsageProof {
   readonly voided: bigint;
   /** Accepted, not voided, and fit for the meter. */
   readonly counted: bigint;
-  /** Of those counted, those that a bill of their period has counted. */
+  /** Of those counted, those that are in every bill made of a period they move. */
   readonly billed: bigint;
+  /** Of those counted, those that move no bill, and of which none is to come. */
+  readonly unbillable: bigint;
+  /** The others that count. */
   readonly pending: bigint;
   /** SHA-256, hex, over the keys of the accepted events, in order of timestamp and key, each ended by a line feed. */
   readonly digest: string;
@@ -149,5 +157,5 @@ export abstract class UsageStore {
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
 
   /** @throws {ProblemError} `too_many_events_to_prove` */
-  abstract prove(query: Omit<UsageQuery, 'upToPosition'>): Promise<UsageProof>;
+  abstract prove(query: ProofQuery): Promise<UsageProof>;
 }

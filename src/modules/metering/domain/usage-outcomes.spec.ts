@@ -1,0 +1,50 @@
+import type { Period } from '../../../core/time';
+import { type CountedBill, outcomeSpans } from './usage-outcomes';
+
+const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
+const days = (from: number, to: number): Period => ({ startAt: day(from), endAt: day(to) });
+const bill = (from: number, to: number, upToPosition: bigint): CountedBill => ({
+  countedFromAt: day(from),
+  endAt: day(to),
+  upToPosition,
+});
+
+/** First day, last day, place, and whether none is to come. */
+const shown = (...asked: Parameters<typeof outcomeSpans>): readonly (readonly unknown[])[] =>
+  outcomeSpans(...asked).map(({ startAt, endAt, billedUpTo, isUnbillable }) => [
+    startAt.getUTCDate(),
+    endAt.getUTCDate(),
+    billedUpTo,
+    isUnbillable,
+  ]);
+
+describe('what became of the events of a period', () => {
+  it('is one thing where nothing was billed', () => {
+    expect(shown(days(1, 9), [], [])).toEqual([[1, 9, null, false]]);
+  });
+
+  it('changes at the borders of bills', () => {
+    expect(shown(days(2, 20), [bill(1, 5, 7n), bill(10, 31, 9n)], [])).toEqual([
+      [2, 5, 7n, false],
+      [5, 10, null, false],
+      [10, 20, 9n, false],
+    ]);
+  });
+
+  it('is that of the bill that counted least, where events move several', () => {
+    expect(shown(days(1, 20), [bill(1, 10, 7n), bill(1, 20, 5n)], [])).toEqual([
+      [1, 10, 5n, false],
+      [10, 20, 5n, false],
+    ]);
+  });
+
+  it('is that nothing bills them, unless a bill does', () => {
+    expect(shown(days(1, 20), [bill(5, 8, 7n)], [days(4, 10)])).toEqual([
+      [1, 4, null, false],
+      [4, 5, null, true],
+      [5, 8, 7n, false],
+      [8, 10, null, true],
+      [10, 20, null, false],
+    ]);
+  });
+});

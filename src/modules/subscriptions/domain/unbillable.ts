@@ -1,0 +1,96 @@
+import type { Period } from '../../../core/time';
+
+/** Of a meter: whether what it counts is held on, within a billing period or for ever. */
+export type Holding = 'none' | 'period' | 'for_ever';
+
+/** A subscription that has been active, for as long as it is one. */
+export interface SubscribedTime {
+  readonly startAt: Date;
+  /** Null: it goes on. */
+  readonly endAt: Date | null;
+}
+
+/** A price for a meter, for as long as it is billed. */
+export interface SoldTime {
+  readonly startAt: Date;
+  /** Null: it goes on. */
+  readonly endAt: Date | null;
+  /** The end of the trial of its subscription; null: it had none. */
+  readonly trialEndAt: Date | null;
+  /** The start of the billing period in which it begins; null: none is there yet. */
+  readonly periodStartAt: Date | null;
+  /** The pause that stopped it, after which it goes on; null: none did. */
+  readonly pause: {
+    /** When it would have ended without the pause. */
+    readonly plannedEndAt: Date | null;
+    /** The end of the billing period in which it was paused. */
+    readonly periodEndAt: Date;
+  } | null;
+}
+
+const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
+const END = new Date('9999-12-31T23:59:59.999Z');
+
+/**
+ * When a customer was subscribed, and no event was or will be billed: in a trial or a pause, or at a plan without the
+ * price. What is held on by the meter is billed with what follows. Of what is to come nothing is decided.
+ */
+export function unbillableTimes(
+  subscribed: readonly SubscribedTime[],
+  sold: readonly SoldTime[],
+  holding: Holding,
+  now: Date,
+): readonly Period[] {
+  const billable = sold.flatMap((one) => countedIn(one, holding, now));
+  return billable.reduce<readonly Period[]>(
+    (left, { startAt, endAt }) =>
+      left.flatMap((period) =>
+        [
+          { startAt: period.startAt, endAt: earlier(period.endAt, startAt) },
+          { startAt: later(period.startAt, endAt), endAt: period.endAt },
+        ].filter((rest) => rest.startAt < rest.endAt),
+      ),
+    subscribed
+      .map(({ startAt, endAt }) => ({ startAt, endAt: earlier(endAt ?? now, now) }))
+      .filter(({ startAt, endAt }) => startAt < endAt),
+  );
+}
+
+/** The time whose events move what is billed at the price. */
+function countedIn(sold: SoldTime, holding: Holding, now: Date): readonly Period[] {
+  const { trialEndAt, periodStartAt } = sold;
+  const isTrialFirst = trialEndAt !== null && trialEndAt > sold.startAt;
+  const startAt = isTrialFirst ? trialEndAt : sold.startAt;
+  switch (holding) {
+    case 'none':
+      return spanOf(startAt, startAt, sold.endAt ?? END);
+    case 'period':
+      return spanOf(
+        startAt,
+        isTrialFirst ? trialEndAt : (periodStartAt ?? startAt),
+        resumableUntil(sold, now, sold.pause?.periodEndAt ?? END),
+      );
+    case 'for_ever':
+      return spanOf(startAt, BEGINNING, resumableUntil(sold, now, END));
+  }
+}
+
+/** The end of what is held on at the price: a pause may yet be over before the values are. */
+function resumableUntil({ endAt, pause }: SoldTime, now: Date, heldUntil: Date): Date {
+  if (pause === null) return endAt ?? END;
+  const until = earlier(pause.plannedEndAt ?? END, heldUntil);
+  return until > now ? until : (endAt ?? END);
+}
+
+/** Nothing, where the price was not billed for a moment. */
+function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
+  return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
+}
+
+function earlier(one: Date, other: Date): Date {
+  return one < other ? one : other;
+}
+
+function later(one: Date, other: Date): Date {
+  return one > other ? one : other;
+}

@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { SoldTime, SubscribedTime } from './domain/unbillable';
+
+/** What never was active was no subscription. */
+const SUBSCRIBED = `
+  SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
+  WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
+
+const SOLD = `
+  SELECT item.start_at AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
+    period.start_at AS "periodStartAt", item.is_paused AND subscription.status = 'paused' AS "isPaused",
+    item.planned_end_at AS "plannedEndAt", subscription.current_period_end_at AS "currentPeriodEndAt"
+  FROM subscription JOIN subscription_item AS item ON item.subscription_id = subscription.id
+  LEFT JOIN LATERAL (
+    SELECT max(end_at) AS end_at FROM subscription_period WHERE subscription_id = subscription.id AND is_trial
+  ) AS trial ON true
+  LEFT JOIN subscription_period AS period ON period.subscription_id = subscription.id
+    AND period.start_at <= item.start_at AND period.end_at > item.start_at
+  WHERE subscription.customer_id = $1 AND subscription.status <> 'incomplete_expired'
+    AND item.price #>> '{usage,meterId}' = $2`;
+
+interface SoldRow extends Omit<SoldTime, 'pause'> {
+  readonly isPaused: boolean;
+  readonly plannedEndAt: Date | null;
+  readonly currentPeriodEndAt: Date | null;
+}
+
+/** Finds when customers were subscribed, and when usage was sold to them. */
+@Injectable()
+export class SoldUsageRepository {
+  constructor(private readonly database: Database) {}
+
+  subscribed(customerId: string): Promise<readonly SubscribedTime[]> {
+    return this.database.query<SubscribedTime>(SUBSCRIBED, [customerId]);
+  }
+
+  async sold(customerId: string, meterId: string): Promise<readonly SoldTime[]> {
+    const rows = await this.database.query<SoldRow>(SOLD, [customerId, meterId]);
+    return rows.map(({ isPaused, plannedEndAt, currentPeriodEndAt, ...sold }) => ({
+      ...sold,
+      pause:
+        isPaused && currentPeriodEndAt !== null
+          ? { plannedEndAt, periodEndAt: currentPeriodEndAt }
+          : null,
+    }));
+  }
+}

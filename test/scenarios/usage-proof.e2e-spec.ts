@@ -1,0 +1,196 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const START = '2026-01-01T00:00:00.000Z';
+const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
+const perUnit = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '3100' };
+const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 };
+
+/** Counts what it counts, and holds on as long. */
+const SUM = {};
+const HELD = { aggregation: 'weighted_sum' };
+const RECURRING = { aggregation: 'weighted_sum', is_recurring: true };
+
+describe('the proof of usage', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function metered(meter: Readonly<Record<string, unknown>>) {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter(meter);
+    const plan = async (fields: object = {}) =>
+      (await story.planOf([{ ...perUnit, meter_id }], { ...fields })).id;
+    const use = (date: string, n = 1) => story.use(event, on(date), { n });
+    /** Billed, pending, unbillable. */
+    const proof = async (from = START, to = '2027-01-01T00:00:00.000Z') => {
+      const query = { customer_id: story.customerId, from, to };
+      const { body } = await engine.http.get(`/v1/meters/${meter_id}/proof`).query(query);
+      const { counted, billed, pending, unbillable } = body as Record<string, number>;
+      expect(counted).toBe((billed ?? 0) + (pending ?? 0) + (unbillable ?? 0));
+      return [billed, pending, unbillable];
+    };
+    return { story, plan, use, proof };
+  }
+
+  it('tells what waits for a subscription as pending, and bills it with one that starts before', async () => {
+    const { story, plan, use, proof } = await metered(SUM);
+    await story.advance(on('02-10'));
+    await use('01-05');
+    expect(await proof()).toEqual([0, 1, 0]);
+    await story.subscribe(await plan(), { start_at: START });
+    expect(await proof()).toEqual([1, 0, 0]);
+  });
+
+  it('tells what happens in a pause as unbillable, and what comes late as pending', async () => {
+    const { story, plan, use, proof } = await metered(SUM);
+    const { id } = await story.subscribe(await plan());
+    await use(START.slice(5, 10));
+    await story.advance(on('01-11'));
+    await story.tell(id, 'pause');
+    await use('01-10');
+    await story.advance(on('01-16'));
+    await use('01-11');
+    await use('01-15');
+    expect(await proof()).toEqual([0, 2, 2]);
+    await story.tell(id, 'resume');
+    await use('01-16');
+    expect(await proof()).toEqual([0, 3, 2]);
+    expect(await proof(on('01-11'), on('01-15'))).toEqual([0, 0, 1]);
+    await story.advance(on('02-10'));
+    expect(await proof()).toEqual([3, 0, 2]);
+    await use('01-12');
+    await use('01-02');
+    expect(await proof()).toEqual([3, 1, 3]);
+    await story.advance(on('03-10'));
+    expect(await proof()).toEqual([4, 0, 3]);
+    expect((await story.amounts()).flat()).toEqual([2 * 3_100, 3_100, 3_100]);
+    await story.verify();
+  });
+
+  it('tells what is held over a pause as pending, then as billed with the part after it', async () => {
+    const { story, plan, use, proof } = await metered(HELD);
+    const { id } = await story.subscribe(await plan());
+    await use('01-01');
+    await story.advance(on('01-11'));
+    await story.tell(id, 'pause');
+    await story.advance(on('01-16'));
+    await use('01-12');
+    expect(await proof()).toEqual([0, 2, 0]);
+    await story.advance(on('01-21'));
+    await story.tell(id, 'resume');
+    expect(await proof()).toEqual([0, 2, 0]);
+    await story.advance(on('02-10'));
+    expect(await proof()).toEqual([2, 0, 0]);
+    expect(await proof(on('01-11'), on('01-21'))).toEqual([1, 0, 0]);
+    // Late for both parts: one has it with the next invoice as the other.
+    await use('01-05');
+    await use('01-15');
+    expect(await proof()).toEqual([2, 2, 0]);
+    await story.advance(on('03-10'));
+    expect(await proof()).toEqual([4, 0, 0]);
+    await story.verify();
+  });
+
+  it('tells what nothing holds on after a pause as unbillable', async () => {
+    const { story, plan, use, proof } = await metered(HELD);
+    const { id } = await story.subscribe(await plan());
+    await use('01-01');
+    await story.advance(on('01-11'));
+    await story.tell(id, 'pause');
+    await story.advance(on('01-16'));
+    await use('01-12');
+    await story.advance(on('02-10'));
+    expect(await proof()).toEqual([1, 0, 1]);
+    await story.tell(id, 'resume');
+    await use('02-10');
+    expect(await proof()).toEqual([1, 1, 1]);
+    await story.advance(on('03-15'));
+    expect(await proof()).toEqual([2, 0, 1]);
+    await story.verify();
+  });
+
+  it('tells what a recurring meter holds from a pause as pending until something bills it', async () => {
+    const { story, plan, use, proof } = await metered(RECURRING);
+    await use('01-01');
+    const { id } = await story.subscribe(await plan({ trial_days: 10 }));
+    await story.advance(on('01-20'));
+    await story.tell(id, 'pause');
+    await story.advance(on('02-20'));
+    await use('01-05');
+    await use('02-15');
+    // The first part is billed: one is late for it, and the other moves what comes after the pause.
+    expect(await proof()).toEqual([1, 2, 0]);
+    await story.tell(id, 'resume');
+    await story.advance(on('03-25'));
+    expect(await proof()).toEqual([3, 0, 0]);
+    await story.tell(id, 'pause');
+    await story.advance(on('03-27'));
+    await use('03-26');
+    expect(await proof()).toEqual([3, 1, 0]);
+    await story.tell(id, 'cancel', { when: 'now' });
+    expect(await proof()).toEqual([3, 0, 1]);
+    await story.verify();
+  });
+
+  it('tells what happens in a trial, and at a plan without the price, as unbillable', async () => {
+    const { story, plan, use, proof } = await metered(SUM);
+    const { id } = await story.subscribe(await plan({ trial_days: 10 }));
+    await use('01-01');
+    await use('01-02');
+    await story.advance(on('01-21'));
+    await use('01-11');
+    expect(await proof()).toEqual([0, 1, 2]);
+    const other = await story.planOf([base]);
+    await story.tell(id, 'change', { plan_id: other.id, when: 'now' });
+    await story.advance(on('01-22'));
+    await use('01-21');
+    expect(await proof()).toEqual([0, 1, 3]);
+    // Of what is to come nothing is decided.
+    await use('01-22');
+    expect(await proof()).toEqual([0, 2, 3]);
+    await story.advance(on('02-20'));
+    expect(await proof()).toEqual([1, 0, 4]);
+    await story.verify();
+  });
+
+  it.each([
+    ['a sum', SUM],
+    ['what is held', HELD],
+  ])('tells %s of two parts of a period as pending until both are billed', async (_, meter) => {
+    const { story, plan, use, proof } = await metered(meter);
+    const [first, second] = [await plan(), await plan()];
+    const { id } = await story.subscribe(first);
+    await use('01-01');
+    await story.advance(on('01-16'));
+    await story.tell(id, 'change', { plan_id: second, when: 'now' });
+    await use('01-15');
+    await use('01-16');
+    expect(await proof()).toEqual([0, 3, 0]);
+    await story.advance(on('02-10'));
+    expect(await proof()).toEqual([3, 0, 0]);
+    await use('01-10');
+    expect(await proof()).toEqual([3, 1, 0]);
+    await story.advance(on('03-10'));
+    expect(await proof()).toEqual([4, 0, 0]);
+    await story.verify();
+  });
+
+  it('tells what a draft that waits will bill as pending', async () => {
+    const story = await Story.begin(engine, START, { invoice_grace_hours: 48 });
+    const { id: meter_id, event } = await story.meter();
+    await story.subscribe((await story.planOf([{ ...perUnit, meter_id }])).id);
+    await story.use(event, START, { n: 1 });
+    const proof = async () => {
+      const query = { customer_id: story.customerId, from: START, to: on('03-01') };
+      return (await engine.http.get(`/v1/meters/${meter_id}/proof`).query(query)).body as object;
+    };
+    await story.advance('2026-02-02T23:59:59.000Z');
+    expect(await proof()).toMatchObject({ billed: 0, pending: 1, unbillable: 0 });
+    await story.advance('2026-02-03T00:00:00.000Z');
+    expect(await proof()).toMatchObject({ billed: 1, pending: 0, unbillable: 0 });
+  });
+});
