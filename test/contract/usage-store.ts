@@ -171,6 +171,20 @@ export const USAGE_STORE_RULES: Readonly<
       expect(await since(meter)).toEqual([period.startAt]);
       const beginning = new Date('0001-01-01T00:00:00.000Z');
       expect(await since(recurring, MARCH.startAt)).toEqual([beginning, ['a', '3', 0n], b]);
+      const listed = async (one: Meter, heldSince?: Date) => {
+        const query = { customerId: customer, meter: one, period, heldSince, upToPosition: null };
+        const values: unknown[] = [];
+        for (let after: string | null = null, left = 9; left > 0; left -= 1) {
+          const page = await world.store.counted(query, null, { after, limit: 1 });
+          values.push(...page.items.map(({ properties }) => properties['value']));
+          after = page.next;
+          if (after === null) break;
+        }
+        return values;
+      };
+      expect(await listed(meter, MARCH.startAt)).toEqual([2, 4]);
+      expect(await listed(meter)).toEqual([]);
+      expect(await listed(recurring)).toEqual([1, 2, 4]);
       const summed = await world.makeMeter({ ...SUM, eventName: meter.eventName });
       expect(await since(summed, MARCH.startAt)).toEqual([period.startAt, ['0', 0n]]);
     },

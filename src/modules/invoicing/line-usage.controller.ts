@@ -27,8 +27,10 @@ export class LineUsageController {
     summary: 'List the usage events of a line',
     description:
       'Exactly those that make up its quantity, oldest first, as they stood when the line was made: what was stored or ' +
-      'taken back later is not counted in. Of a line for late usage, all those of its period. What a `weighted_sum` ' +
-      'held from before the period of the line is not among them.',
+      'taken back later is not counted in. Of a line for late usage, all those of its period. A `weighted_sum` lists ' +
+      'the events from before the period whose values it holds as well: its quantity is the sum of value x (period_end - ' +
+      'the later of timestamp and period_start) / (full_period_end - full_period_start), of which the explanation has ' +
+      'the instants.',
     status: 200,
     answer: pageOf(StoredUsageEventDto),
     reads: 'path',

@@ -15,8 +15,8 @@ export class LineUsageService {
   ) {}
 
   /**
-   * The events that make up the quantity of a line, as they stood when it was made, in the order in which they happened; of
-   * a line for late usage all those of its period.
+   * The events that make up the quantity of a line, as they stood when it was made, in the order in which they happened,
+   * those whose values were held from before its period included; of a line for late usage all those of its period.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`, `invalid_cursor`
    */
   async listEvents(id: string, lineId: string, page: PageRequest): Promise<EventPage> {
@@ -25,11 +25,12 @@ export class LineUsageService {
     if (line === undefined) throw invoiceLineNotFound(lineId);
     const { trace } = line;
     if (trace.kind !== 'usage') throw invoiceLineWithoutUsage(lineId);
-    const { period, upToPosition, parts } = trace;
+    const { period, countedFrom, upToPosition, parts } = trace;
     const meter = (await this.meters.getAll([trace.meter.id])).get(trace.meter.id);
     invariant(meter !== undefined, 'a meter that was billed exists');
     const [part, ...others] = parts;
     const group = part === undefined || others.length > 0 ? null : part.group;
-    return this.usage.listCounted({ customerId, meter, period, upToPosition }, group, page);
+    const query = { customerId, meter, period, heldSince: countedFrom, upToPosition };
+    return this.usage.listCounted(query, group, page);
   }
 }

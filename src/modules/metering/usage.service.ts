@@ -31,7 +31,7 @@ export class UsageService {
   }
 
   /**
-   * The events that such a reading counts, in order of time, page by page.
+   * The events that such a reading counts, what it holds from before its period included, in order of time, page by page.
    * @param group of those of the reading; null: all
    * @throws {ProblemError} `invalid_cursor`
    */

@@ -98,13 +98,14 @@ function quantityOf({ parts }: UsageReading) {
 }
 
 function traceOf(order: UsageOrder, reading: UsageReading) {
-  const { meter, upToPosition } = reading;
+  const { meter, countedFrom, upToPosition } = reading;
   return {
     kind: 'usage' as const,
     price: order.price.rating,
     meter,
     isByGroup: order.isByGroup,
     period: order.period,
+    countedFrom,
     upToPosition,
     limits: limitsOf(order),
   };

@@ -85,6 +85,8 @@ export interface UsageTrace {
   readonly isByGroup: boolean;
   /** With the meter, what names the events that were counted. */
   readonly period: Period;
+  /** The first instant whose events moved it: before the period, where values are held over. */
+  readonly countedFrom: Date;
   readonly upToPosition: bigint;
   readonly parts: readonly TracedPart[];
   /** The limits of the price; true-ups are lines of their own, but for usage that came late. */

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { toWireAmount } from '../../../platform/http';
+import { InstantProperty, toWireAmount, toWireInstant } from '../../../platform/http';
 import type { Explanation } from '../domain/explain';
 import { toJson } from '../domain/json';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
@@ -35,7 +35,8 @@ export class ExplanationDto {
     additionalProperties: true,
     description:
       'How the amount came about: the price as it was, the tiers used, the quantity, the part of the period; for a credit ' +
-      'the line it takes back. Whole minor units are decimal strings.',
+      'the line it takes back. Whole minor units are decimal strings. For usage, the events from `counted_from` to the end of ' +
+      '`period` are what was counted, and `events` in `parts` how many of them lie in `period`.',
     example: { kind: 'rated', quantity: '5' },
   })
   readonly trace!: object;
@@ -47,6 +48,17 @@ export class ExplanationDto {
     example: 'Europe/Paris',
   })
   readonly time_zone!: string | null;
+
+  @InstantProperty(
+    'First instant of the full period, of which that of the line is all or a part.',
+    {
+      nullable: true,
+    },
+  )
+  readonly full_period_start!: string | null;
+
+  @InstantProperty('End of the full period, exclusive.', { nullable: true })
+  readonly full_period_end!: string | null;
 
   @ApiProperty({ type: [ShareDto], description: 'What each coupon took off the line.' })
   readonly discount_shares!: readonly ShareDto[];
@@ -69,6 +81,8 @@ export function toExplanationDto({ line, evaluated, matches }: Explanation): Exp
     line: toInvoiceLineDto(line),
     trace: plain(toJson(line.trace)) as object,
     time_zone: line.timeZone,
+    full_period_start: toWireInstant(line.fullPeriod?.startAt ?? null),
+    full_period_end: toWireInstant(line.fullPeriod?.endAt ?? null),
     discount_shares: line.discountShares.map(({ redemptionId, amountMinor }) => ({
       id: redemptionId,
       amount: toWireAmount(amountMinor),

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
 import type { Group } from '../domain/group-usage';
+import { heldFrom } from '../domain/usage-totals';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import type { EventFilter, EventPage, EventPageRequest, UsageQuery } from './usage-store';
@@ -74,18 +75,19 @@ export class StoredEvents {
   ) {}
 
   async counted(
-    { customerId, meter, period, upToPosition }: UsageQuery,
+    { customerId, meter, period, heldSince, upToPosition }: UsageQuery,
     group: Group | null,
     { after, limit }: EventPageRequest,
   ): Promise<EventPage> {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { items: [], next: null };
     const last = after === null ? null : placeOf(after);
-    const isWithin = last !== null && last.occurredAt >= period.startAt;
+    const startAt = heldFrom(meter, heldSince) ?? period.startAt;
+    const isWithin = last !== null && last.occurredAt >= startAt;
     const rows = await this.database.query<EventRow>(COUNTED, [
       stream,
       meter.id,
-      isWithin ? last.occurredAt : period.startAt,
+      isWithin ? last.occurredAt : startAt,
       period.endAt,
       isWithin ? last.position : '0',
       upToPosition?.toString() ?? LAST_POSITION,

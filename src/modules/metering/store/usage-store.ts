@@ -131,8 +131,8 @@ export abstract class UsageStore {
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
   /**
-   * The events that a reading counts, in order of time and place; those of one group, if it is given. What a weighted sum
-   * holds from before the period is not among them.
+   * The events that a reading counts, in order of time and place; those of one group, if it is given. First come those whose
+   * values a weighted sum holds from before the period.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract counted(

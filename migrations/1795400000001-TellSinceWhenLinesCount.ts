@@ -1,0 +1,35 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * The trace of a line for usage says from when on events counted in it: before its period, where values were held over, as
+ * what was kept of its bill says. What is known of no bill counted from the start of its period.
+ */
+export class TellSinceWhenLinesCount1795400000001 implements MigrationInterface {
+  readonly name = 'TellSinceWhenLinesCount1795400000001';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      UPDATE "invoice_line" SET
+        "trace" = "trace" || jsonb_build_object('countedFrom', "trace" #> '{period,startAt}')
+      WHERE "trace" ->> 'kind' = 'usage'
+    `);
+    await queryRunner.query(`
+      UPDATE "invoice_line" AS line SET
+        "trace" = line.trace || jsonb_build_object('countedFrom', jsonb_build_object('$instant',
+          to_char(billed.counted_from_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+      FROM (
+        SELECT item_id, period_start_at, period_end_at, min(counted_from_at) AS counted_from_at
+        FROM "usage_billed" GROUP BY item_id, period_start_at, period_end_at
+      ) AS billed
+      WHERE line.trace ->> 'kind' = 'usage' AND billed.item_id = line.item_id
+        AND billed.period_start_at = line.period_start_at AND billed.period_end_at = line.period_end_at
+        AND billed.counted_from_at < billed.period_start_at
+    `);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      UPDATE "invoice_line" SET "trace" = "trace" - 'countedFrom' WHERE "trace" ->> 'kind' = 'usage'
+    `);
+  }
+}
