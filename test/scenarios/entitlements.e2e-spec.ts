@@ -260,6 +260,34 @@ describe('what a customer has, over time', () => {
     expect(await alone.allowances.figures(key)).toEqual(['106', '0', '106']);
   });
 
+  test.each([false, true])(
+    'a grant to whom nothing gives it any more begins anew, counted by a meter: %s',
+    async (isCounted) => {
+      const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+      const meter = await story.meter();
+      const { id, key } = await createEntitlement(engine, isCounted ? { meter_id: meter.id } : {});
+      const subscription = await story.subscribe(await plan(story, id, '10'));
+      await allowances.consume(key, '6');
+      await story.tell(subscription.id, 'cancel', { when: 'now' });
+      expect(await allowances.figures(key)).toEqual(['0', '6', '0']);
+      await story.advance('2026-03-01T00:00:00Z');
+      if (isCounted) await story.use(meter.event, '2026-02-20T00:00:00Z', { n: 3 });
+      expect(await allowances.figures(key)).toEqual(['0', '0', '0']);
+      const grant = await allowances.grant(key, { value: '5' });
+      expect(grant).toMatchObject({ status: 'active', remaining: '5' });
+      expect(await allowances.figures(key)).toEqual(['5', '0', '5']);
+      await allowances.consume(key, '2');
+      await story.advance('2026-06-01T00:00:00Z');
+      expect(await allowances.figures(key)).toEqual(['5', '2', '3']);
+      expect(await allowances.grants(key)).toEqual([['active', '3']]);
+      const windows = await engine.database.query(
+        `SELECT FROM usage_window w JOIN usage_stream s ON s.id = w.stream_id WHERE s.customer_id = $1`,
+        [story.customerId],
+      );
+      expect(windows).toHaveLength(isCounted ? 1 : 0);
+    },
+  );
+
   test('thresholds are told of once in each period', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);

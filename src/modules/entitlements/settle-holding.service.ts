@@ -21,6 +21,7 @@ import {
   reset,
   type Settlement,
   windowFor,
+  withoutEndedWindow,
 } from './domain/settlement';
 import { EntitlementsRepository } from './entitlements.repository';
 import { GrantsRepository } from './grants.repository';
@@ -98,8 +99,8 @@ export class SettleHoldingService {
     if (entitlement.meterId === null) return;
     const { lead } = await this.sources.given(holder.id, entitlement.id, now);
     const current = await this.holdings.findWindow(holder.id, entitlement.id);
-    if (lead === null && current === null) return;
-    await this.usage.hold(holder.id, entitlement.meterId, windowFor(lead, current, now));
+    const window = lead === null ? current : windowFor(lead, current, now);
+    if (window !== null) await this.usage.hold(holder.id, entitlement.meterId, window);
   }
 
   /** Passes every border up to now, in their order, and enters the window that holds it. */
@@ -111,7 +112,7 @@ export class SettleHoldingService {
   ): Promise<Settlement> {
     const { now } = one;
     let state = start;
-    if (given.lead === null && state.grants.length === 0) return state;
+    if (given.lead === null && state.grants.length === 0) return withoutEndedWindow(state, now);
     for (
       let border = nextBorder(state, now);
       border !== null && state.grants.length > 0;
@@ -168,15 +169,17 @@ export class SettleHoldingService {
     const held = { entitlement, row };
     const { meterId } = entitlement;
     const [former, current] = [windowOf(before), windowOf(row)];
-    if (meterId === null || current === null || isSameSpan(former, current)) return held;
+    if (meterId === null || isSameSpan(former, current)) return held;
     if (former !== null) await this.usage.close(holder.id, meterId, former);
+    if (current === null) return held;
     const [after] = await this.reached.move([{ held, used: row.used, now }]);
     return after ?? held;
   }
 }
 
-function isSameSpan(one: ResetWindow | null, other: ResetWindow): boolean {
-  return isSameWindow(one, other) && one?.endAt?.getTime() === other.endAt?.getTime();
+function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean {
+  if (one === null || other === null) return one === other;
+  return isSameWindow(one, other) && one.endAt?.getTime() === other.endAt?.getTime();
 }
 
 function counterOf(row: HoldingRow) {
@@ -214,11 +217,7 @@ function rowOf(
   return {
     ...before,
     version: before.version + 1,
-    validUntil: earliest([
-      given.until,
-      isHeld ? windowEndAt : null,
-      ...grants.map(({ expiresAt }) => expiresAt),
-    ]),
+    validUntil: earliest([given.until, windowEndAt, ...grants.map(({ expiresAt }) => expiresAt)]),
     isHeld,
     allowance: given.amount,
     granted: grants.reduce((total, { balance }) => add(total, balance ?? ZERO), ZERO),

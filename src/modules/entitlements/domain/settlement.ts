@@ -90,6 +90,13 @@ export function carriedInto(
   };
 }
 
+/** Where nothing gives it any more, the last window is not followed by another: what is given later begins anew. */
+export function withoutEndedWindow(settlement: Settlement, now: Date): Settlement {
+  const endAt = settlement.counter.window?.endAt ?? null;
+  if (endAt === null || endAt > now) return settlement;
+  return { ...settlement, counter: { window: null, used: ZERO, spent: ZERO, told: [] } };
+}
+
 /**
  * The window that holds an instant: that of the subscription that counts, else, for grants alone, the one that runs, and
  * after it one that never ends.
