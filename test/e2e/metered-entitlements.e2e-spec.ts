@@ -372,6 +372,19 @@ describe('what a meter counts of an entitlement', () => {
     }
   });
 
+  it('tells of nothing while the subscription is paused, and of the limit when it is reached after it', async () => {
+    const setup = await subscriber({}, {}, []);
+    const { story, subscriptionId } = setup;
+    await story.tell(subscriptionId, 'pause');
+    await send(setup, ['5']);
+    expect(await told(story.customerId)).toEqual([]);
+    await story.tell(subscriptionId, 'resume');
+    await send(setup, ['94']);
+    expect(await told(story.customerId)).toEqual([]);
+    await send(setup, ['1']);
+    expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
+  });
+
   it('tells of what an upgrade and a further add-on leave of it', async () => {
     const setup = await subscriber({}, { is_hard_limit: false });
     await send(setup, ['50']);

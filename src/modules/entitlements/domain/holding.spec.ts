@@ -74,6 +74,7 @@ describe('thresholds', () => {
     ['nothing is used', holding({ allowance: ZERO })],
     ['there is no limit', holding({ allowance: null, used: '5' })],
     ['nothing is counted', holding({ type: 'static', used: '100' })],
+    ['it is not held', holding({ isHeld: false, used: '5' })],
   ])('none is reached where %s', (_, given) => {
     expect(newlyReached(given, [80, 100])).toEqual([]);
   });

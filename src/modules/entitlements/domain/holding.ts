@@ -85,11 +85,15 @@ export function allows(holding: Balance, quantity: Rational): boolean {
   );
 }
 
-/** Which thresholds, in percent of the limit, usage has reached that were not told of in this window, ascending. */
+/**
+ * Which thresholds, in percent of the limit, usage has reached that were not told of in this window, ascending. What is
+ * not held has no limit to reach.
+ */
 export function newlyReached(holding: Holding, thresholds: readonly number[]): readonly number[] {
   const limit = limitOf(holding);
   const { used, told } = holding.counter;
-  if (holding.type !== 'metered' || limit === null || compare(used, ZERO) <= 0) return [];
+  if (holding.type !== 'metered' || !holding.isHeld || limit === null) return [];
+  if (compare(used, ZERO) <= 0) return [];
   return [...new Set(thresholds)]
     .filter((percent) => !told.includes(percent))
     .filter(
