@@ -385,6 +385,17 @@ describe('what a meter counts of an entitlement', () => {
     expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
   });
 
+  it('tells of what grants alone allow, also in the window after the last period of a subscription', async () => {
+    const setup = await subscriber({}, {}, []);
+    const { story, allowances, key, subscriptionId } = setup;
+    await allowances.grant(key, { value: '10', rollover: { max: '10' } });
+    await story.tell(subscriptionId, 'cancel', { when: 'now' });
+    await story.advance('2026-04-10T00:00:00Z');
+    await send(setup, ['10'], '2026-04-05T00:00:00Z');
+    expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
+    expect(await allowances.figures(key)).toEqual(['10', '10', '0']);
+  });
+
   it('tells of what an upgrade and a further add-on leave of it', async () => {
     const setup = await subscriber({}, { is_hard_limit: false });
     await send(setup, ['50']);

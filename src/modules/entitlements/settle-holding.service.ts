@@ -211,9 +211,9 @@ function rowOf(
   const { counter, grants } = after;
   const isHeld = given.sources.length > 0 || grants.length > 0;
   const windowEndAt = counter.window?.endAt ?? null;
-  // A renewal opens the next window itself; those of the calendar come whether anything is written or not.
-  const isOpenedAhead =
-    isHeld && entitlement.meterId !== null && counter.window?.reset !== 'period';
+  // A renewal opens the next window itself; others come whether anything is written or not.
+  const isRenewed = given.lead !== null && counter.window?.reset === 'period';
+  const isOpenedAhead = isHeld && entitlement.meterId !== null && !isRenewed;
   return {
     ...before,
     version: before.version + 1,
