@@ -288,6 +288,27 @@ describe('what a customer has, over time', () => {
     },
   );
 
+  test('a grant covers at once what was used beyond the limit before it', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    await story.subscribe(await plan(story, id, '10', { is_hard_limit: false }));
+    await allowances.consume(key, '13');
+    expect(await allowances.grant(key, { value: '5' })).toMatchObject({ remaining: '2' });
+    expect(await allowances.grants(key)).toEqual([['active', '2']]);
+    expect(await allowances.figures(key)).toEqual(['15', '13', '2']);
+  });
+
+  test('a grant that lapsed is not among what a customer has, asked for the first time as well', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    const subscription = await story.subscribe(await plan(story, id, '10', { reset: 'day' }));
+    await allowances.grant(key, { value: '5' });
+    await story.tell(subscription.id, 'cancel', { when: 'now' });
+    await story.advance('2026-01-03T00:00:00Z');
+    const { body } = await engine.http.get(`/v1/customers/${story.customerId}/entitlements`);
+    expect(body).toEqual({ data: [], next_cursor: null });
+  });
+
   test('thresholds are told of once in each period', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);

@@ -52,8 +52,9 @@ export class GrantsService {
         updatedAt: now,
       };
       await this.grants.insert(grant);
-      await this.resolve(held, now);
-      const view = { grant, key, remaining: entitlement.type === 'metered' ? grant.value : null };
+      // What was used beyond the limit before is covered by it at once.
+      const remaining = await this.remainingIn(await this.resolve(held, now));
+      const view = viewOf(grant, key, remaining);
       await this.outbox.record(granted, { after: view, occurredAt: now });
       return view;
     });

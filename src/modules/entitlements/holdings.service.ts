@@ -99,13 +99,17 @@ export class HoldingsService {
     const page = ids.slice(0, request.limit);
     const entitlements = await this.entitlements.findAll(page);
     const items: CustomerEntitlement[] = [];
-    for (const { key } of entitlements) items.push(await this.get(customerId, key));
+    for (const { key } of entitlements) {
+      const state = await this.get(customerId, key);
+      // A grant that has lapsed since is found to have only here.
+      if (state.sources.length > 0) items.push(state);
+    }
     return { items, next: ids.length > page.length ? (page.at(-1) ?? null) : null };
   }
 
   private async settled(customerId: string, key: string): Promise<HeldAt> {
     const customer = await this.customers.get(customerId);
-    const entitlement = await this.entitlements.findByKey(key);
+    const entitlement = await this.entitlements.findByKeyForReference(key);
     if (entitlement === null) throw entitlementKeyNotFound(key);
     const now = await this.nowOf(customer.testClockId);
     return { held: await this.settling.settle(customer, entitlement, now), now };
