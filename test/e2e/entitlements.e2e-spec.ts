@@ -1,4 +1,4 @@
-import { createMeter } from '../support/billing';
+import { createCustomer, createMeter } from '../support/billing';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 describe('entitlements', () => {
@@ -274,6 +274,29 @@ describe('entitlements', () => {
     );
     expect(unlinked.status).toBe(204);
     expect((await engine.http.delete(`/v1/entitlements/${id}`)).status).toBe(204);
+  });
+
+  it('that customers were asked about alone can be deleted, also while they are', async () => {
+    const customer = await createCustomer(engine);
+    for (let round = 0; round < 8; round += 1) {
+      const { id, key } = await createEntitlement({ type: 'metered' });
+      const path = `/v1/customers/${customer}/entitlements/${key}`;
+      expect((await engine.http.get(path)).body).toMatchObject({ has_access: false });
+      if (round === 0) {
+        expect((await engine.http.delete(`/v1/entitlements/${id}`)).status).toBe(204);
+        continue;
+      }
+      const asked =
+        round % 2 === 0
+          ? engine.http.get(path)
+          : engine.http.post(`${path}/consume`).send({ quantity: '1', idempotency_key: key });
+      const [one, deleted] = await Promise.all([
+        asked,
+        engine.http.delete(`/v1/entitlements/${id}`),
+      ]);
+      // What was refused is kept for good, and keeps it.
+      expect(['200 204', '404 204', '200 409']).toContain(`${one.status} ${deleted.status}`);
+    }
   });
 
   it.each([

@@ -84,7 +84,7 @@ export class ConsumeService {
   ): Promise<Answers> {
     const { decisions, used } = decide(held, withoutAnswer(requests, known));
     if (decisions.length === 0) return known;
-    const kept = await this.repository.keepAnswers(held.row, decisions, now);
+    const kept = await this.repository.keepAnswers(held, decisions, now);
     const allowed = decisions.filter(({ answer }) => answer.isAllowed);
     if (kept < decisions.length) {
       // Somebody who came at the same time has refused a key without the lock.

@@ -19,6 +19,11 @@ const LOCK_MODES = {
   removal: 'pessimistic_write',
 } as const;
 
+/** What was found of customers, but for those that a window of a meter is registered for. */
+const FORGET_ASKED = `
+  DELETE FROM customer_entitlement h USING entitlement e
+  WHERE h.entitlement_id = $1 AND e.id = h.entitlement_id AND (e.meter_id IS NULL OR h.window_start_at IS NULL)`;
+
 @Injectable()
 export class EntitlementsRepository {
   constructor(private readonly database: Database) {}
@@ -39,8 +44,10 @@ export class EntitlementsRepository {
     return this.entitlements.findOneBy({ id });
   }
 
-  findByKey(key: string): Promise<Entitlement | null> {
-    return this.database.selectOne(EntitlementEntity, 'WHERE key = $1', [key]);
+  /** The entitlement of a key, kept from being deleted until the transaction ends. */
+  findByKeyForReference(key: string): Promise<Entitlement | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(EntitlementEntity, 'WHERE key = $1 FOR KEY SHARE', [key]);
   }
 
   /** Those with these ids, the newest first. */
@@ -106,11 +113,13 @@ export class EntitlementsRepository {
   }
 
   /**
-   * Deletes an entitlement nothing refers to; the foreign keys of those that may refer to it decide.
+   * Deletes an entitlement nothing refers to; the foreign keys of those that may refer to it decide. That somebody asked
+   * whether a customer has it does not keep it.
    * @throws {ProblemError} `entitlement_in_use`
    */
   async delete(id: string): Promise<void> {
     try {
+      await this.database.query(FORGET_ASKED, [id]);
       await this.entitlements.delete({ id });
     } catch (error) {
       if (violatedConstraint(error) !== null) throw entitlementInUse(id);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { invariant } from '../../core/invariant';
 import type { Rational } from '../../core/decimal';
-import { Database } from '../../platform/database';
+import { Database, violatedConstraint } from '../../platform/database';
 import { CustomerAccessEntity } from './customer-access.entity';
 import { CustomerEntitlementEntity } from './customer-entitlement.entity';
 import { toNumeric } from './decimal-column';
@@ -10,6 +10,7 @@ import { type Glimpse, type Held, type HoldingRow, windowOf } from './domain/cus
 import type { ResetWindow } from './domain/reset-window';
 import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
+import { entitlementKeyNotFound } from './entitlements.errors';
 import {
   GLIMPSE_COLUMNS,
   type GlimpseRow,
@@ -255,20 +256,30 @@ export class HoldingsRepository {
     );
   }
 
-  /** Keeps answers for good; how many, for a key that has one keeps that. */
+  /**
+   * Keeps answers for good; how many, for a key that has one keeps that.
+   * @throws {ProblemError} `entitlement_key_not_found` where it was deleted meanwhile
+   */
   async keepAnswers(
-    { customerId, entitlementId }: Pair,
+    { entitlement, row: { customerId, entitlementId } }: Held,
     answers: readonly KeptAnswer[],
     createdAt: Date,
   ): Promise<number> {
-    const kept = await this.database.prepared('consumptions-keep', KEEP_ANSWERS, [
-      customerId,
-      entitlementId,
-      answers.map(({ idempotencyKey }) => idempotencyKey),
-      answers.map(({ quantity }) => toNumeric(quantity)),
-      answers.map(({ answer }) => JSON.stringify(answer)),
-      createdAt,
-    ]);
-    return kept.length;
+    try {
+      const kept = await this.database.prepared('consumptions-keep', KEEP_ANSWERS, [
+        customerId,
+        entitlementId,
+        answers.map(({ idempotencyKey }) => idempotencyKey),
+        answers.map(({ quantity }) => toNumeric(quantity)),
+        answers.map(({ answer }) => JSON.stringify(answer)),
+        createdAt,
+      ]);
+      return kept.length;
+    } catch (error) {
+      if (violatedConstraint(error) === 'entitlement_consumption_entitlement_id_fkey') {
+        throw entitlementKeyNotFound(entitlement.key);
+      }
+      throw error;
+    }
   }
 }
