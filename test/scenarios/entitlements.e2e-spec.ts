@@ -245,7 +245,8 @@ describe('what a customer has, over time', () => {
     await allowances.grant(key, { value: '10', rollover: { max: '10' } });
     await allowances.consume(key, '13');
     await story.tell(subscription.id, 'pause');
-    expect(await allowances.of(key)).toMatchObject({ has_access: false, limit: '10' });
+    // What the plan covered is not taken from the grant while it is away.
+    expect(await allowances.figures(key)).toEqual(['20', '13', '7']);
     await story.tell(subscription.id, 'resume');
     expect(await allowances.figures(key)).toEqual(['20', '13', '7']);
     await story.tell(subscription.id, 'cancel', { when: 'now' });
@@ -296,6 +297,65 @@ describe('what a customer has, over time', () => {
     expect(await allowances.grant(key, { value: '5' })).toMatchObject({ remaining: '2' });
     expect(await allowances.grants(key)).toEqual([['active', '2']]);
     expect(await allowances.figures(key)).toEqual(['15', '13', '2']);
+  });
+
+  test.each([
+    ['an end', 'cancel', { when: 'now' }],
+    ['a pause', 'pause', {}],
+  ])('what the plan covered before %s is not taken from grants', async (_, command, body) => {
+    for (const isCounted of [false, true]) {
+      const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+      const meter = await story.meter();
+      const { id, key } = await createEntitlement(engine, isCounted ? { meter_id: meter.id } : {});
+      const subscription = await story.subscribe(await plan(story, id, '100'));
+      await allowances.grant(key, { value: '50', rollover: { max: '50' } });
+      await allowances.consume(key, '60');
+      await story.tell(subscription.id, command, body);
+      expect(await allowances.figures(key)).toEqual(['110', '60', '50']);
+      await allowances.grant(key, { value: '5', priority: 500 });
+      expect(await allowances.consume(key, '56')).toMatchObject({ allowed: false });
+      expect(await allowances.consume(key, '20')).toMatchObject({ allowed: true });
+      expect(await allowances.grants(key)).toEqual([
+        ['active', '30'],
+        ['active', '5'],
+      ]);
+      await story.advance('2026-02-01T00:00:00Z');
+      expect(await allowances.figures(key)).toEqual(['30', '0', '30']);
+    }
+  });
+
+  test('a downgrade takes nothing from grants, and a way back gives nothing twice', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const meter = await story.meter();
+    const { id, key } = await createEntitlement(engine, { meter_id: meter.id });
+    const large = await plan(story, id, '100');
+    const small = await plan(story, id, '10');
+    const subscription = await story.subscribe(large);
+    await story.use(meter.event, '2026-01-01T00:00:00Z', { n: 90 });
+    await story.tell(subscription.id, 'change', { plan_id: small, when: 'now' });
+    expect(await allowances.figures(key)).toEqual(['10', '90', '0']);
+    await allowances.grant(key, { value: '20' });
+    expect(await allowances.figures(key)).toEqual(['110', '90', '20']);
+    await allowances.consume(key, '15');
+    await story.tell(subscription.id, 'change', { plan_id: large, when: 'now' });
+    expect(await allowances.figures(key)).toEqual(['120', '105', '15']);
+    await story.tell(subscription.id, 'change', { plan_id: small, when: 'now' });
+    // What the larger plan had taken over from the grant counts against it again.
+    expect(await allowances.figures(key)).toEqual(['110', '105', '5']);
+  });
+
+  test('a link that changes after a window changes nothing of what it took from grants', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    const { addonId, linkId } = await createAddonWith(engine, id, { value: '1' });
+    await story.subscribe(await plan(story, id, '100', { reset: 'day' }), {
+      addons: [{ addon_id: addonId }],
+    });
+    await allowances.grant(key, { value: '100', rollover: { max: '100' } });
+    await allowances.consume(key, '141');
+    await story.advance('2026-01-02T12:00:00Z');
+    await engine.http.patch(`/v1/addon-entitlements/${linkId}`).send({ value: '51' });
+    expect(await allowances.figures(key)).toEqual(['211', '0', '211']);
   });
 
   test('a grant that lapsed is not among what a customer has, asked for the first time as well', async () => {

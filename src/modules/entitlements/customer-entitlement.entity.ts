@@ -20,7 +20,10 @@ import type { Reset } from './domain/reset-window';
 @Index('customer_entitlement_test_clock_due_index', ['testClockId', 'dueAt'], {
   where: '"due_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
 })
-@Check('customer_entitlement_check', `"allowance" >= 0 AND "granted" >= 0 AND "spent" >= 0`)
+@Check(
+  'customer_entitlement_check',
+  `"allowance" >= 0 AND "granted" >= 0 AND "spent" >= 0 AND "covered" >= 0`,
+)
 @Check(
   'customer_entitlement_window_check',
   `("reset" IS NULL) = ("window_start_at" IS NULL) AND "window_start_at" < "window_end_at"`,
@@ -52,6 +55,8 @@ export class CustomerEntitlementEntity implements HoldingRow {
   @DecimalColumn() readonly used!: Rational;
   /** The part of it that grants covered which count no more. */
   @DecimalColumn() readonly spent!: Rational;
+  /** The part of it that subscriptions covered when it was used. */
+  @DecimalColumn() readonly covered!: Rational;
   /** The thresholds told of in this window, in percent. */
   @Column({ type: 'jsonb' }) readonly told!: readonly number[];
   @Column({ type: 'jsonb' }) readonly sources!: readonly SourceView[];

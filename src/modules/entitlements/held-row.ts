@@ -26,6 +26,7 @@ export interface HeldRow {
   readonly window_end_at: Date | null;
   readonly used: string;
   readonly spent: string;
+  readonly covered: string;
   readonly told: readonly number[];
   readonly sources: readonly SourceView[];
   readonly due_at: Date | null;
@@ -47,19 +48,20 @@ export type GlimpseRow = Pick<
   | 'window_end_at'
   | 'used'
   | 'spent'
+  | 'covered'
   | 'sources'
 >;
 
 /** Named one by one: a prepared statement outlives a column that is added. */
 export const HOLDING_COLUMNS = holdingColumns(
   'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
-  'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, told, sources, due_at',
-  'lease_ends_at, created_at, updated_at',
+  'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, covered, told, sources',
+  'due_at, lease_ends_at, created_at, updated_at',
 );
 
 /** Of {@link GlimpseRow}. What a column costs to read is small, but a check has little else to do. */
 export const GLIMPSE_COLUMNS = holdingColumns(
-  'test_clock_id, valid_until, is_held, allowance, granted, is_overage_allowed, window_end_at, used, spent, sources',
+  'test_clock_id, valid_until, is_held, allowance, granted, is_overage_allowed, window_end_at, used, spent, covered, sources',
 );
 
 function holdingColumns(...lists: readonly string[]): string {
@@ -79,6 +81,7 @@ export function toGlimpse(key: string, row: GlimpseRow): Glimpse {
       windowEndAt: row.window_end_at,
       used: parseExact(row.used),
       spent: parseExact(row.spent),
+      covered: parseExact(row.covered),
       sources: row.sources,
     },
   };
@@ -106,6 +109,7 @@ export function toHeld(row: HeldRow): Held {
       windowEndAt: row.window_end_at,
       used: parseExact(row.used),
       spent: parseExact(row.spent),
+      covered: parseExact(row.covered),
       told: row.told,
       sources: row.sources,
       dueAt: row.due_at,

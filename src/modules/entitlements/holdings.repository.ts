@@ -50,8 +50,8 @@ const FRESH = `SELECT e.key, e.type, e.meter_id, e.thresholds, ${HOLDING_COLUMNS
 const GLIMPSE = `SELECT e.type, ${GLIMPSE_COLUMNS} ${FRESH_ROWS}`;
 
 const COUNT = `
-  UPDATE customer_entitlement h SET used = c.used, told = c.told, updated_at = c.at, version = h.version + 1
-  FROM unnest($1::text[], $2::numeric[], $3::jsonb[], $4::timestamptz[]) AS c (id, used, told, at)
+  UPDATE customer_entitlement h SET used = c.used, covered = c.covered, told = c.told, updated_at = c.at, version = h.version + 1
+  FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::jsonb[], $5::timestamptz[]) AS c (id, used, covered, told, at)
   WHERE h.id = c.id`;
 
 const ENSURE_ACCESS = `
@@ -66,8 +66,8 @@ const CHANGE_ACCESS = `
 
 const ENSURE_HOLDING = `
   INSERT INTO customer_entitlement (id, version, customer_id, entitlement_id, test_clock_id, access_version,
-    rules_version, is_held, granted, is_overage_allowed, used, spent, told, sources, created_at, updated_at)
-  VALUES ($1, 1, $2, $3, $4, 0, 0, false, 0, false, 0, 0, '[]', '[]', $5, $5)
+    rules_version, is_held, granted, is_overage_allowed, used, spent, covered, told, sources, created_at, updated_at)
+  VALUES ($1, 1, $2, $3, $4, 0, 0, false, 0, false, 0, 0, 0, '[]', '[]', $5, $5)
   ON CONFLICT DO NOTHING`;
 
 /** Metered ones of these customers whose windows must change with the period: grants roll over, a meter counts ahead. */
@@ -175,6 +175,7 @@ export class HoldingsRepository {
     await this.database.prepared('holdings-count', COUNT, [
       counted.map(({ row }) => row.id),
       counted.map(({ row }) => toNumeric(row.used)),
+      counted.map(({ row }) => toNumeric(row.covered)),
       counted.map(({ row }) => JSON.stringify(row.told)),
       counted.map(({ now }) => now),
     ]);

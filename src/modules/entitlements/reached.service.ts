@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import { Outbox, told } from '../../platform/outbox';
 import { type Held, holdingOf } from './domain/customer-entitlement';
-import { newlyReached } from './domain/holding';
+import { newlyReached, withUsed } from './domain/holding';
 import { limitReached, thresholdReached } from './entitlements.events';
 import { HoldingsRepository } from './holdings.repository';
 
@@ -27,7 +27,7 @@ export class ReachedService {
   /** Writes what is used now of entitlements whose rows the caller's transaction holds; returns them as they are then. */
   async move(moved: readonly MovedHolding[]): Promise<readonly Held[]> {
     const after = moved.map(({ held: { entitlement, row }, used, now }) => {
-      const counted = { entitlement, row: { ...row, used } };
+      const counted = { entitlement, row: withUsed(row, used, row.allowance) };
       const percents = newlyReached(holdingOf(counted), [...entitlement.thresholds, LIMIT_PERCENT]);
       const held = { entitlement, row: { ...counted.row, told: [...row.told, ...percents] } };
       return { held, percents, now };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { add, type Rational, ZERO } from '../../core/decimal';
+import { add, compare, type Rational, ZERO } from '../../core/decimal';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { earliest } from './domain/access';
@@ -11,6 +11,7 @@ import {
   windowOf,
 } from './domain/customer-entitlement';
 import type { Grant } from './domain/grant';
+import { withUsed } from './domain/holding';
 import type { ResetWindow } from './domain/reset-window';
 import {
   type Border,
@@ -64,13 +65,12 @@ export class SettleHoldingService {
     const rulesVersion = await this.entitlements.rulesVersionOf(entitlement.id);
     const given = await this.sources.given(holder.id, entitlement.id, now);
     const running = await this.grants.running(before);
-    // Whatever changes subscriptions settles in its commit what has grants: until then the former allowance held.
-    const hadSameAccess = before.accessVersion === accessVersion && given.lead !== null;
-    const allowance = hadSameAccess ? given.amount : before.allowance;
+    // Until now what was resolved last has held: a change counts from the first question after it.
+    const allowance = before.isHeld ? before.allowance : ZERO;
     const start = { counter: counterOf(before), grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
-        ? await this.forward(one, start, given, before.isHeld ? allowance : ZERO)
+        ? await this.forward(one, start, given, allowance)
         : withoutExpired(start, now);
     await this.keepGrants(running, after, now);
     const row = rowOf(
@@ -133,7 +133,7 @@ export class SettleHoldingService {
     } else {
       state = reset(state, allowance, target);
     }
-    return this.countedIn(one, state, target);
+    return this.countedIn(one, state, { window: target, allowance: given.amount });
   }
 
   /** With what was used when a border came: what is consumed is settled before it counts, what a meter counts is read. */
@@ -153,11 +153,12 @@ export class SettleHoldingService {
   private async countedIn(
     { holder, entitlement: { meterId } }: Case,
     state: Settlement,
-    window: ResetWindow,
+    { window, allowance }: { readonly window: ResetWindow; readonly allowance: Rational | null },
   ): Promise<Settlement> {
     if (meterId === null) return state;
     const used = await this.usage.open(holder.id, meterId, window);
-    return { ...state, counter: { ...state.counter, used } };
+    const isSame = compare(used, state.counter.used) === 0;
+    return isSame ? state : { ...state, counter: withUsed(state.counter, used, allowance) };
   }
 
   /** Where a meter's window is another one than before: lets go of that, and tells of what is used of this one already. */
@@ -183,7 +184,8 @@ function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean
 }
 
 function counterOf(row: HoldingRow) {
-  return { window: windowOf(row), used: row.used, spent: row.spent, told: row.told };
+  const { used, spent, covered, told } = row;
+  return { window: windowOf(row), used, spent, covered, told };
 }
 
 /** What is not counted has no windows; a grant holds until it expires. */
@@ -227,6 +229,7 @@ function rowOf(
     windowEndAt,
     used: counter.used,
     spent: counter.spent,
+    covered: counter.covered,
     told: counter.told,
     sources: [...given.sources.map(viewOfSource), ...grants.map(viewOfGrant)],
     dueAt: isOpenedAhead ? windowEndAt : null,

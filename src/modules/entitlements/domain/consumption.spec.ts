@@ -25,6 +25,7 @@ function held(allowance: string, used: string, isOverageAllowed = false): Held {
       windowEndAt: null,
       used: parseDecimal(used),
       spent: ZERO,
+      covered: ZERO,
       told: [],
       sources: [],
       dueAt: null,

@@ -36,6 +36,7 @@ export interface HoldingRow extends Pick<
   readonly windowEndAt: Date | null;
   readonly used: Rational;
   readonly spent: Rational;
+  readonly covered: Rational;
   readonly told: readonly number[];
   readonly sources: readonly SourceView[];
   readonly dueAt: Date | null;
@@ -64,6 +65,7 @@ export interface Glimpse {
     | 'windowEndAt'
     | 'used'
     | 'spent'
+    | 'covered'
     | 'sources'
   >;
 }
@@ -90,26 +92,26 @@ export function windowOf({ reset, windowStartAt, windowEndAt }: HoldingRow): Res
 }
 
 export function holdingOf({ entitlement, row }: Held): Holding {
-  const { isHeld, allowance, granted, isOverageAllowed, used, spent, told } = row;
+  const { isHeld, allowance, granted, isOverageAllowed, used, spent, covered, told } = row;
   return {
     type: entitlement.type,
     isHeld,
     allowance,
     granted,
     isOverageAllowed,
-    counter: { window: windowOf(row), used, spent, told },
+    counter: { window: windowOf(row), used, spent, covered, told },
   };
 }
 
 export function shown({ entitlement, row }: Glimpse): CustomerEntitlement {
-  const { isHeld, allowance, granted, isOverageAllowed, used, spent } = row;
+  const { isHeld, allowance, granted, isOverageAllowed, used, spent, covered } = row;
   const balance: Balance = {
     type: entitlement.type,
     isHeld,
     allowance,
     granted,
     isOverageAllowed,
-    counter: { used, spent },
+    counter: { used, spent, covered },
   };
   const text = (value: Rational | null): string | null =>
     value === null ? null : formatExact(value);

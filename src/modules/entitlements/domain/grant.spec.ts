@@ -29,7 +29,13 @@ function credit(id: string, balance: string, fields: Partial<Credit> = {}): Cred
 
 const rollover = (min: string, max: string) => ({ min: number(min), max: number(max) });
 const NEXT = { reset: 'month', startAt: instant('02-01'), endAt: instant('03-01') } as const;
-const usedOf = (used: string) => ({ window: null, used: number(used), spent: ZERO, told: [] });
+const usedOf = (used: string) => ({
+  window: null,
+  used: number(used),
+  spent: ZERO,
+  covered: ZERO,
+  told: [],
+});
 
 describe('grants are used up by priority, then expiry, then age', () => {
   test.each<[string, Credit[], string[]]>([
@@ -127,7 +133,7 @@ describe('burning', () => {
       fc.property(anyCredits, amounts, amounts, (given, allowance, used) => {
         const [gone] = inBurningOrder(given);
         if (gone === undefined) return;
-        const counter = { window: null, used, spent: ZERO, told: [] };
+        const counter = { window: null, used, spent: ZERO, covered: ZERO, told: [] };
         const before = spreadOver(given, allowance, counter);
         const after = withoutCredit(counter, given, allowance, gone.id);
         const rest = spreadOver(after.credits, allowance, after.counter);
@@ -139,9 +145,9 @@ describe('burning', () => {
   test('what is left after a reset lies between min and max, and is nothing without a rollover', () => {
     fc.assert(
       fc.property(anyCredits, amounts, amounts, (given, allowance, used) => {
-        const counter = { window: null, used, spent: ZERO, told: [80] };
+        const counter = { window: null, used, spent: ZERO, covered: ZERO, told: [80] };
         const { credits: left, counter: next } = afterReset(counter, given, allowance, NEXT);
-        expect(next).toEqual({ window: NEXT, used: ZERO, spent: ZERO, told: [] });
+        expect(next).toEqual({ window: NEXT, used: ZERO, spent: ZERO, covered: ZERO, told: [] });
         for (const { rollover: rule, balance } of left) {
           expect(compare(balance, rule?.max ?? ZERO)).toBeLessThanOrEqual(0);
           expect(compare(balance, rule?.min ?? ZERO)).toBeGreaterThanOrEqual(0);

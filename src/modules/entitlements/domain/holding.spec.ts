@@ -1,17 +1,33 @@
 import { formatExact, parseDecimal, ZERO } from '../../../core/decimal';
-import { allows, hasAccess, type Holding, limitOf, newlyReached, remainingOf } from './holding';
+import {
+  allows,
+  hasAccess,
+  type Holding,
+  limitOf,
+  newlyReached,
+  remainingOf,
+  withUsed,
+} from './holding';
 
 const number = parseDecimal;
 
-function holding(fields: Partial<Holding> & { used?: string; spent?: string } = {}): Holding {
-  const { used = '0', spent = '0', ...rest } = fields;
+function holding(
+  fields: Partial<Holding> & { used?: string; spent?: string; covered?: string } = {},
+): Holding {
+  const { used = '0', spent = '0', covered = '0', ...rest } = fields;
   return {
     type: 'metered',
     isHeld: true,
     allowance: number('100'),
     granted: ZERO,
     isOverageAllowed: false,
-    counter: { window: null, used: number(used), spent: number(spent), told: [] },
+    counter: {
+      window: null,
+      used: number(used),
+      spent: number(spent),
+      covered: number(covered),
+      told: [],
+    },
     ...rest,
   };
 }
@@ -30,6 +46,16 @@ describe('what a customer has', () => {
       'what an expired grant covered stays covered',
       holding({ used: '120', spent: '20', granted: number('5') }),
       [true, '125', '5'],
+    ],
+    [
+      'what subscriptions covered before they allowed less takes nothing from a grant',
+      holding({ allowance: number('10'), used: '90', covered: '80', granted: number('30') }),
+      [true, '110', '20'],
+    ],
+    [
+      'without a grant nobody asks what covered it',
+      holding({ allowance: number('10'), used: '90', covered: '80' }),
+      [false, '10', '0'],
     ],
     ['not held', holding({ isHeld: false, used: '5' }), [false, '0', '0']],
     ['seats', holding({ type: 'static', allowance: number('5') }), [true, '5', null]],
@@ -50,6 +76,23 @@ describe('what a customer has', () => {
     ['what is not held', holding({ isHeld: false, isOverageAllowed: true }), '1', false],
   ])('allows %s', (_, given, quantity, expected) => {
     expect(allows(given, number(quantity))).toBe(expected);
+  });
+});
+
+describe('what subscriptions cover of what is used', () => {
+  test.each<[string, [string, string, string], string, string | null, string]>([
+    ['what they allow', ['0', '0', '0'], '120', '100', '100'],
+    ['all of it', ['0', '0', '0'], '60', '100', '60'],
+    ['all of it, without a limit', ['0', '0', '0'], '120', null, '120'],
+    ['what they allowed before', ['90', '0', '80'], '95', '10', '80'],
+    ['no more than is left of it', ['90', '0', '80'], '30', '10', '30'],
+    ['not what grants covered that are gone', ['90', '20', '70'], '85', '10', '65'],
+    ['more, since they allow more', ['90', '0', '80'], '200', '100', '100'],
+  ])('%s', (_, [before, spent, covered], used, allowance, expected) => {
+    const { counter } = holding({ used: before, spent, covered });
+    const after = withUsed(counter, number(used), allowance === null ? null : number(allowance));
+    expect(formatExact(after.used)).toBe(used);
+    expect(formatExact(after.covered)).toBe(expected);
   });
 });
 

@@ -3,6 +3,7 @@ import {
   add,
   compare,
   greaterOf,
+  lesserOf,
   multiply,
   rational,
   type Rational,
@@ -19,6 +20,8 @@ export interface Counter {
   readonly used: Rational;
   /** The part of it that grants covered which count no more. */
   readonly spent: Rational;
+  /** The part of it that subscriptions covered when it was used; it stays covered where they allow less now. */
+  readonly covered: Rational;
   /** The thresholds that were told of in this window, in percent. */
   readonly told: readonly number[];
 }
@@ -33,7 +36,7 @@ export interface Balance {
   /** What the grants that count were worth when the window began. */
   readonly granted: Rational;
   readonly isOverageAllowed: boolean;
-  readonly counter: Pick<Counter, 'used' | 'spent'>;
+  readonly counter: Pick<Counter, 'used' | 'spent' | 'covered'>;
 }
 
 /** What a customer has of one entitlement. */
@@ -47,7 +50,9 @@ export function limitOf(holding: Balance): Rational | null {
   if (type === 'boolean') return null;
   if (!isHeld) return ZERO;
   if (allowance === null) return null;
-  return add(add(allowance, granted), counter.spent);
+  // Beside a grant: it is not used up by what subscriptions covered.
+  const given = compare(granted, ZERO) > 0 ? greaterOf(allowance, counter.covered) : allowance;
+  return add(add(given, granted), counter.spent);
 }
 
 /** What is left of the limit, never below zero; null where there is none. */
@@ -103,17 +108,30 @@ export function newlyReached(holding: Holding, thresholds: readonly number[]): r
     .sort((one, other) => one - other);
 }
 
+/** So much is used from now on: of what grants that are gone did not cover, subscriptions cover what they allow. */
+export function withUsed<Counted extends Pick<Counter, 'used' | 'spent' | 'covered'>>(
+  counter: Counted,
+  used: Rational,
+  allowance: Rational | null,
+): Counted {
+  const rest = greaterOf(subtract(used, counter.spent), ZERO);
+  const coverable = allowance === null ? rest : greaterOf(counter.covered, allowance);
+  return { ...counter, used, covered: lesserOf(rest, coverable) };
+}
+
 /**
- * How usage is spread over grants: what subscriptions allow is used up first, for the rest of it would lapse, and what
- * grants covered that are gone stays covered.
+ * How usage is spread over grants: what subscriptions allow is used up first, for the rest of it would lapse. What they
+ * covered before they allowed less stays covered, and so does what grants covered that are gone.
  */
 export function spreadOver(
   credits: readonly Credit[],
   allowance: Rational | null,
-  { used, spent }: Pick<Counter, 'used' | 'spent'>,
+  { used, spent, covered }: Pick<Counter, 'used' | 'spent' | 'covered'>,
 ): readonly BurntCredit[] {
   const beyond =
-    allowance === null ? ZERO : greaterOf(subtract(subtract(used, spent), allowance), ZERO);
+    allowance === null
+      ? ZERO
+      : greaterOf(subtract(subtract(used, spent), greaterOf(allowance, covered)), ZERO);
   const { parts, uncovered } = burn(credits, beyond);
   const burnt = parts.reduce((total, part) => add(total, part.burnt), ZERO);
   invariant(
@@ -137,6 +155,11 @@ export function withoutCredit(
   };
 }
 
+/** Nothing is used of a window that begins; null: none does. */
+export function counterFrom(window: ResetWindow | null): Counter {
+  return { window, used: ZERO, spent: ZERO, covered: ZERO, told: [] };
+}
+
 /** A window ends and the next begins: nothing is used of it, and of each grant what rolls over is left. */
 export function afterReset(
   counter: Counter,
@@ -145,7 +168,7 @@ export function afterReset(
   next: ResetWindow,
 ): { readonly counter: Counter; readonly credits: readonly Credit[] } {
   return {
-    counter: { window: next, used: ZERO, spent: ZERO, told: [] },
+    counter: counterFrom(next),
     credits: spreadOver(credits, allowance, counter).map(({ credit, left }) => ({
       ...credit,
       balance: rolledOver(credit.rollover, left),

@@ -1,6 +1,6 @@
 import { compare, greaterOf, type Rational, ZERO } from '../../../core/decimal';
 import type { Credit, Grant } from './grant';
-import { afterReset, type Counter, spreadOver, withoutCredit } from './holding';
+import { afterReset, type Counter, counterFrom, spreadOver, withoutCredit } from './holding';
 import { type Billing, type Reset, type ResetWindow, windowAt } from './reset-window';
 
 /** What a customer used of an entitlement, and what is left of its grants. */
@@ -84,7 +84,7 @@ export function carriedInto(
     spreadOver(creditsOf(grants), allowance, counter).map((part) => [part.credit.id, part.left]),
   );
   return {
-    counter: { window: next, used: ZERO, spent: ZERO, told: [] },
+    counter: counterFrom(next),
     grants: grants.map((grant) => ({ ...grant, balance: left.get(grant.id) ?? grant.balance })),
     ended,
   };
@@ -94,7 +94,7 @@ export function carriedInto(
 export function withoutEndedWindow(settlement: Settlement, now: Date): Settlement {
   const endAt = settlement.counter.window?.endAt ?? null;
   if (endAt === null || endAt > now) return settlement;
-  return { ...settlement, counter: { window: null, used: ZERO, spent: ZERO, told: [] } };
+  return { ...settlement, counter: counterFrom(null) };
 }
 
 /**

@@ -60,7 +60,7 @@ export class CustomerEntitlementDto {
     type: String,
     nullable: true,
     description:
-      'Decimal string; null: without a limit, or a boolean entitlement. Of a metered one, for the current period.',
+      'Decimal string; null: without a limit, or a boolean entitlement. Of a metered one, for the current period, with what was covered in it by what counts no more.',
     example: '1000',
   })
   readonly limit!: string | null;
