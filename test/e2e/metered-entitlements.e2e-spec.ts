@@ -428,6 +428,21 @@ describe('what a meter counts of an entitlement', () => {
     expect(await allowances.figures(key)).toEqual(['130', '0', '130']);
   });
 
+  it('is told of by what is allowed when a grant has expired, and late usage is none of that grant', async () => {
+    const setup = await subscriber({}, {}, []);
+    const { story, allowances, key } = setup;
+    await allowances.grant(key, { value: '50', expires_at: '2026-03-10T00:00:00Z' });
+    await send(setup, ['90']);
+    await story.advance('2026-03-20T00:00:00Z');
+    // Of a time before it expired.
+    await send(setup, ['9']);
+    expect(await told(story.customerId)).toEqual([]);
+    await send(setup, ['1']);
+    expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
+    await send(setup, ['5']);
+    expect(await allowances.figures(key)).toEqual(['100', '105', '0']);
+  });
+
   it('is less again when an event is voided', async () => {
     const setup = await subscriber();
     await send(setup, ['60', '30']);

@@ -60,7 +60,7 @@ export class CustomerEntitlementEntity implements HoldingRow {
   /** The thresholds told of in this window, in percent. */
   @Column({ type: 'jsonb' }) readonly told!: readonly number[];
   @Column({ type: 'jsonb' }) readonly sources!: readonly SourceView[];
-  /** When the next window is to be opened ahead of its first event; null: with the next question. */
+  /** When it is to be settled ahead of the next event, as the next window is opened; null: with the next question. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   /** Who does what is due has it until then. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;

@@ -14,7 +14,8 @@ const LEASE_MS = 60_000;
 
 /**
  * Opens the windows of the calendar that meters count by as they begin, whether anybody asks or not: so that an event that
- * reaches a threshold finds its window. Windows of billing periods are opened by the renewal itself.
+ * reaches a threshold finds its window. Windows of billing periods are opened by the renewal itself. The end of a grant or
+ * of a grace is settled as it comes as well: events after it find what is allowed then.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {

@@ -213,13 +213,14 @@ function rowOf(
   const { counter, grants } = after;
   const isHeld = given.sources.length > 0 || grants.length > 0;
   const windowEndAt = counter.window?.endAt ?? null;
-  // A renewal opens the next window itself; others come whether anything is written or not.
+  const holdsUntil = [given.until, ...grants.map(({ expiresAt }) => expiresAt)];
+  // A renewal opens the next window itself; all else comes whether anything is written or not.
   const isRenewed = given.lead !== null && counter.window?.reset === 'period';
-  const isOpenedAhead = isHeld && entitlement.meterId !== null && !isRenewed;
+  const isFollowed = isHeld && entitlement.meterId !== null;
   return {
     ...before,
     version: before.version + 1,
-    validUntil: earliest([given.until, windowEndAt, ...grants.map(({ expiresAt }) => expiresAt)]),
+    validUntil: earliest([windowEndAt, ...holdsUntil]),
     isHeld,
     allowance: given.amount,
     granted: grants.reduce((total, { balance }) => add(total, balance ?? ZERO), ZERO),
@@ -232,7 +233,7 @@ function rowOf(
     covered: counter.covered,
     told: counter.told,
     sources: [...given.sources.map(viewOfSource), ...grants.map(viewOfGrant)],
-    dueAt: isOpenedAhead ? windowEndAt : null,
+    dueAt: isFollowed ? earliest([isRenewed ? null : windowEndAt, ...holdsUntil]) : null,
     leaseEndsAt: null,
     updatedAt: now,
   };
