@@ -123,12 +123,16 @@ describe('the billing model', () => {
 
   /** By its place among those of the customer, oldest first; the reference has to know all of them. */
   async function idOf(
-    table: 'invoice' | 'credit_note',
+    table: 'invoice' | 'credit_note' | 'payment' | 'refund',
     customerId: string,
     place: number,
   ): Promise<string> {
+    const ofCustomer =
+      table === 'refund'
+        ? 'payment_id IN (SELECT id FROM payment WHERE customer_id = $1)'
+        : 'customer_id = $1';
     const [row] = await engine.database.query<{ id: string }>(
-      `SELECT id FROM ${table} WHERE customer_id = $1 ORDER BY id OFFSET $2 LIMIT 1`,
+      `SELECT id FROM ${table} WHERE ${ofCustomer} ORDER BY id OFFSET $2 LIMIT 1`,
       [customerId, place],
     );
     return row?.id ?? '';
@@ -152,8 +156,8 @@ describe('the billing model', () => {
     });
     return {
       subscriptionIds: [],
-      underWay: [],
       customerId: customer.id,
+      currency,
       clockId: clock.id,
       meterId,
       planId: (plan) => planIds.get(currency)?.[plan] ?? '',
@@ -161,6 +165,8 @@ describe('the billing model', () => {
       couponCode: (coupon) => couponCodes.get(currency)?.[coupon] ?? '',
       invoiceId: (place) => idOf('invoice', customer.id, place),
       noteId: (place) => idOf('credit_note', customer.id, place),
+      paymentId: (place) => idOf('payment', customer.id, place),
+      refundId: (place) => idOf('refund', customer.id, place),
       get: async (path) => (await engine.http.get(path)).body as object,
       post: async (path, body) => {
         const { status, body: answered } = await engine.http.post(path).send(body);
@@ -197,12 +203,16 @@ describe('the billing model', () => {
             await first.run(model, real);
             await fc.asyncModelRun(() => ({ model, real }), commands);
             await assertAgreement(engine, real, model);
-            for (const { events } of [
-              ...model.subscriptions,
-              ...model.invoices,
-              ...model.creditNotes.all,
-            ]) {
-              for (const event of events) told.set(event, (told.get(event) ?? 0) + 1);
+            for (const [kind, those] of Object.entries({
+              subscription: model.subscriptions,
+              invoice: model.invoices,
+              note: model.creditNotes.all,
+              payment: model.payments.all,
+              refund: model.payments.refunds,
+            })) {
+              for (const event of those.flatMap(({ events }) => events)) {
+                told.set(`${kind} ${event}`, (told.get(`${kind} ${event}`) ?? 0) + 1);
+              }
             }
             for (const { lines, isReissued } of model.invoices) {
               if (isReissued) reissues += 1;
@@ -218,7 +228,7 @@ describe('the billing model', () => {
         },
       );
       const shown = (counts: typeof tally): string =>
-        [...counts].map(([name, count]) => `${count} ${name}`).join(', ');
+        [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
       process.stdout.write(
         `billing model: ${commandsTold} commands, lines agreed on: ${shown(tally)}; ` +
           `${reissues} invoices issued anew; events: ${shown(told)}\n`,

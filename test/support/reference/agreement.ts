@@ -6,6 +6,7 @@ import { assertBooks } from './books';
 import type { EngineUnderTest } from './commands';
 import type { BilledLine } from './line';
 import type { Reference } from './model';
+import { assertMoney } from './money-moved';
 import { billsUsageOf, heldAt } from './subscription';
 
 /** What has to hold at the end of a sequence, of the engine alone and beside the reference. */
@@ -27,7 +28,9 @@ export async function assertAgreement(
   await assertCreditNotes(engine, noteIds, model);
   await assertBooks(engine, real, model);
   expect(await verifyLedger(engine)).toMatchObject({ ok: true });
-  await assertEvents(engine, real, model, invoices, noteIds);
+  const moneyIds = await assertMoney(engine, real, model);
+  const ids = { invoices: invoices.map(({ id }) => id), notes: noteIds, ...moneyIds };
+  await assertEvents(engine, real.subscriptionIds, ids, model);
 }
 
 interface BilledInvoice extends Invoice {
@@ -225,31 +228,33 @@ async function assertCreditNotes(
   );
 }
 
+interface Ids {
+  readonly invoices: readonly string[];
+  readonly notes: readonly string[];
+  readonly payments: readonly string[];
+  readonly refunds: readonly string[];
+}
+
 async function assertEvents(
   engine: TestApp,
-  { subscriptionIds }: EngineUnderTest,
-  model: Reference,
-  invoices: readonly Invoice[],
-  noteIds: readonly string[],
+  subscriptionIds: readonly string[],
+  ids: Ids,
+  { subscriptions, invoices, creditNotes, payments }: Reference,
 ): Promise<void> {
-  const expectations = [
-    ...subscriptionIds.map((id, index) => {
-      const types = model.subscription(index).events.map((name) => `subscription.${name}`);
-      return [id, types] as const;
-    }),
-    ...invoices.map(({ id }, place) => {
-      const types = model.invoice(place).events.map((name) => `invoice.${name}`);
-      return [id, types] as const;
-    }),
-    ...noteIds.map((id, place) => {
-      const types = model.creditNotes.note(place).events.map((name) => `credit_note.${name}`);
-      return [id, types] as const;
-    }),
-  ];
-  for (const [id, types] of expectations) {
-    const events = await eventsOf(engine, id);
-    expect(events.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(
-      types.map((type, index) => `${index + 1} ${type}`),
-    );
+  const kinds = [
+    ['subscription', subscriptionIds, subscriptions],
+    ['invoice', ids.invoices, invoices],
+    ['credit_note', ids.notes, creditNotes.all],
+    ['payment', ids.payments, payments.all],
+    ['refund', ids.refunds, payments.refunds],
+  ] as const;
+  for (const [kind, those, expected] of kinds) {
+    for (const [place, id] of those.entries()) {
+      const events = await eventsOf(engine, id);
+      const names = expected[place]?.events ?? [];
+      expect(events.map(({ type, sequence }) => `${sequence} ${type}`)).toEqual(
+        names.map((name, index) => `${index + 1} ${kind}.${name}`),
+      );
+    }
   }
 }

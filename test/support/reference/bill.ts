@@ -32,7 +32,7 @@ export interface ReferenceInvoice {
   /** What credit notes took off it, and what was paid for it. */
   credited: bigint;
   paid: bigint;
-  /** Of a payment under way. */
+  /** Of payments under way. */
   pending: bigint;
   status: 'draft' | 'open' | 'paid' | 'void';
   isReissued: boolean;

@@ -4,6 +4,7 @@ import type { EngineUnderTest } from './commands';
 import { type BilledLine, billedWith, netOf } from './line';
 import type { Reference } from './model';
 import { sum } from './money';
+import { heldOf } from './payments';
 import { isEnded } from './subscription';
 
 /** What the books of the customer have to say, account by account. */
@@ -30,7 +31,7 @@ export async function assertBooks(
 const REVENUE = ['revenue', 'discounts'];
 
 /** Debits less credits. */
-function balancesOf({ invoices, creditNotes, payer, subscriptions, collection }: Reference) {
+function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: Reference) {
   const billed = invoices.filter(({ status }) => status !== 'void');
   const lines = billed.flatMap((invoice) => invoice.lines);
   const issued = creditNotes.all.filter(({ status }) => status === 'issued');
@@ -42,12 +43,16 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions, collection }:
     );
     return sum(running.flatMap(billedWith).map((line) => stillHeld(line, lines)));
   });
+  const held = payments.all.map(heldOf);
   const net = sum(lines.map(netOf)) - sum(issued.map((note) => note.net));
   return {
     accounts_receivable: sum(invoices.map(owedOf)),
-    'cash_clearing:sandbox': sum(invoices.map(({ paid }) => paid)) + collection.leftOver,
-    customer_credit: -sum(payer.credits.map(({ left }) => left)) - collection.leftOver,
-    refunds: -sum(toRefund.map(({ given }) => given)),
+    'cash_clearing:sandbox': sum(held.map(({ cash }) => cash)),
+    customer_credit: -sum([
+      ...payer.credits.map(({ left }) => left),
+      ...held.map(({ credit }) => credit),
+    ]),
+    refunds: sum(held.map(({ refunds }) => refunds)) - sum(toRefund.map(({ given }) => given)),
     tax_payable: sum(issued.map(({ tax }) => tax)) - sum(lines.map(({ tax }) => tax)),
     deferred_revenue: -sum(deferred),
     earned: sum(deferred) - net,

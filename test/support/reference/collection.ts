@@ -1,13 +1,12 @@
 import { owedOf, type ReferenceInvoice } from './bill';
 import { FOREVER } from './items';
+import { least } from './money';
+import type { PayCard, Payments, ReferencePayment } from './payments';
 import type { ReferenceSubscription } from './subscription';
 
 /** How customers of the reference are charged, and what that makes of their subscriptions. */
 
 export type Card = 'good' | 'bad';
-
-/** A provider takes its time over the last one: somebody tells later what became of it. */
-export type PayCard = Card | 'slow';
 
 const DAY_MS = 86_400_000;
 
@@ -22,18 +21,15 @@ interface Owed {
   /** Who begins with a payment, or ends without it. */
   readonly firstPayments: {
     settled(invoice: ReferenceInvoice): void;
-    failed(invoice: ReferenceInvoice): void;
+    paymentEnded(invoice: ReferenceInvoice): void;
   };
+  readonly payments: Payments;
   readonly invoices: readonly ReferenceInvoice[];
   readonly subscriptions: readonly ReferenceSubscription[];
   subscription(index: number): ReferenceSubscription;
 }
 
 export class Collection {
-  /** Payments that nobody knows the outcome of yet. */
-  readonly underWay: { readonly invoice: ReferenceInvoice; readonly amount: bigint }[] = [];
-  /** Paid for what was not owed any more. */
-  leftOver = 0n;
   /** The default payment method. */
   private card: Card | null = null;
 
@@ -41,7 +37,7 @@ export class Collection {
 
   /** When something is charged, or looked at once more. */
   get planned(): readonly number[] {
-    return this.owed.invoices.flatMap(({ chargeAt }) => chargeAt ?? []);
+    return this.owed.invoices.flatMap((one) => (isReserved(one) ? [] : (one.chargeAt ?? [])));
   }
 
   get nextOverdueAt(): number {
@@ -60,37 +56,23 @@ export class Collection {
     for (const invoice of this.owed.invoices) if (invoice.status === 'open') invoice.chargeAt = now;
   }
 
-  /** Somebody pays an invoice by hand. What fails may have stood in the way of an attempt, which follows. */
-  pay(invoice: ReferenceInvoice, card: PayCard, now: number): void {
-    if (card === 'good') {
-      this.paid(invoice);
-      return;
-    }
-    if (card === 'slow') {
-      invoice.pending = owedOf(invoice);
-      this.underWay.push({ invoice, amount: invoice.pending });
-      return;
-    }
-    invoice.events.push('payment_failed');
-    invoice.chargeAt ??= pauseAfter(invoice.attempts) === null ? null : now;
+  /** Somebody pays an invoice by hand, or a part of it; returns the payment, or the code of the refusal. */
+  pay(invoice: ReferenceInvoice, asked: bigint | null, card: PayCard): ReferencePayment | string {
+    if (!isOpen(invoice)) return 'invoice_not_payable';
+    const free = owedOf(invoice) - invoice.pending;
+    if (free <= 0n) return 'invoice_payment_pending';
+    if (asked !== null && asked > free) return 'payment_exceeds_invoice';
+    return this.charge(invoice, asked ?? free, card);
   }
 
-  /** What becomes of a payment under way: what its invoice does not need any more is left to the customer. */
-  settle(place: number, isPaid: boolean): void {
-    const [payment] = this.underWay.splice(place, 1);
-    if (payment === undefined) return;
-    const { invoice, amount } = payment;
-    const owed = owedOf(invoice);
-    invoice.pending = 0n;
-    if (isPaid) {
-      this.leftOver += amount - owed;
-      if (owed > 0n) this.paid(invoice);
-    } else {
-      invoice.events.push('payment_failed');
-      if (isOpen(invoice))
-        invoice.chargeAt ??= pauseAfter(invoice.attempts) === null ? null : this.owed.now;
-      this.owed.firstPayments.failed(invoice);
-    }
+  /** Somebody pays for no invoice. */
+  payAhead(amount: bigint, card: PayCard): ReferencePayment {
+    return this.charge(null, amount, card);
+  }
+
+  /** What becomes of a payment under way. */
+  settle(payment: ReferencePayment, isPaid: boolean): void {
+    this.conclude(payment, isPaid, false);
   }
 
   tellOverdue(now: number): void {
@@ -103,7 +85,9 @@ export class Collection {
 
   /** Looks once more at what is void, and charges what is due; without a card, and for who is unpaid, that waits. */
   run(now: number): void {
-    const planned = this.owed.invoices.filter(({ chargeAt }) => (chargeAt ?? FOREVER) <= now);
+    const isPlanned = (one: ReferenceInvoice): boolean =>
+      (one.chargeAt ?? FOREVER) <= now && !isReserved(one);
+    const planned = this.owed.invoices.filter(isPlanned);
     planned.sort((one, other) => (one.chargeAt ?? 0) - (other.chargeAt ?? 0));
     const [due, closed] = [planned.filter(isOpen), planned.filter((one) => !isOpen(one))];
     for (const invoice of closed) {
@@ -111,19 +95,15 @@ export class Collection {
       this.settleStanding(invoice);
     }
     const isCharged = (invoice: ReferenceInvoice): boolean =>
-      this.card !== null &&
-      owedOf(invoice) > invoice.pending &&
-      this.owed.subscription(invoice.subscription).status !== 'unpaid';
+      this.card !== null && !this.isLeftAlone(invoice);
     const charged = due.filter(isCharged).slice(0, AT_ONCE);
     for (const invoice of due.filter((one) => !isCharged(one))) invoice.chargeAt = null;
-    for (const invoice of charged) {
+    const payments = charged.map((invoice) => {
       invoice.attempts += 1;
       invoice.chargeAt = null;
-    }
-    for (const invoice of charged) {
-      if (this.card === 'good') this.paid(invoice);
-      else this.failed(invoice, now);
-    }
+      return this.reserve(invoice, owedOf(invoice) - invoice.pending, this.card ?? 'bad');
+    });
+    for (const payment of payments) this.conclude(payment, payment.card === 'good', true);
   }
 
   /** What was tried in vain while a subscription was paused, counts when it goes on. */
@@ -144,22 +124,62 @@ export class Collection {
     this.owed.firstPayments.settled(invoice);
   }
 
-  private paid(invoice: ReferenceInvoice): void {
-    invoice.paid = owedOf(invoice);
-    invoice.status = 'paid';
-    invoice.chargeAt = null;
-    invoice.events.push('paid');
-    this.owed.firstPayments.settled(invoice);
-    this.settleStanding(invoice);
+  private charge(
+    invoice: ReferenceInvoice | null,
+    amount: bigint,
+    card: PayCard,
+  ): ReferencePayment {
+    const payment = this.reserve(invoice, amount, card);
+    if (card === 'slow') {
+      payment.status = 'processing';
+      payment.events.push('processing');
+    } else this.conclude(payment, card !== 'bad', false);
+    return payment;
   }
 
-  private failed(invoice: ReferenceInvoice, now: number): void {
-    const pause = pauseAfter(invoice.attempts);
-    invoice.chargeAt = pause === null ? null : now + pause;
+  private reserve(invoice: ReferenceInvoice | null, amount: bigint, card: PayCard) {
+    if (invoice !== null) invoice.pending += amount;
+    return this.owed.payments.begin(invoice, amount, card);
+  }
+
+  private conclude(payment: ReferencePayment, isPaid: boolean, wasAttempt: boolean): void {
+    const { invoice, amount } = payment;
+    payment.status = isPaid ? 'succeeded' : 'failed';
+    payment.events.push(payment.status);
+    if (invoice === null) return;
+    invoice.pending -= amount;
+    if (isPaid) this.paid(invoice, payment);
+    else this.failed(invoice, wasAttempt);
+    this.owed.firstPayments.paymentEnded(invoice);
+  }
+
+  /** What the invoice does not need any more is left to the customer. */
+  private paid(invoice: ReferenceInvoice, payment: ReferencePayment): void {
+    payment.applied = least(payment.amount, owedOf(invoice));
+    invoice.paid += payment.applied;
+    if (isOpen(invoice)) {
+      if (owedOf(invoice) > 0n) {
+        this.tryAgain(invoice);
+        return;
+      }
+      invoice.status = 'paid';
+      invoice.chargeAt = null;
+      invoice.events.push('paid');
+      this.owed.firstPayments.settled(invoice);
+    }
+    if (invoice.status === 'paid') this.settleStanding(invoice);
+  }
+
+  private failed(invoice: ReferenceInvoice, wasAttempt: boolean): void {
     invoice.events.push('payment_failed');
+    if (!isOpen(invoice)) return;
+    if (!wasAttempt) {
+      this.tryAgain(invoice);
+      return;
+    }
+    const pause = this.pauseAfter(invoice);
+    invoice.chargeAt = pause === null ? null : this.owed.now + pause;
     const subscription = this.owed.subscription(invoice.subscription);
-    // Whoever waits for a first payment has no time for another attempt.
-    if (subscription.status === 'incomplete') invoice.chargeAt = null;
     const { status } = subscription;
     if (pause === null && (status === 'active' || status === 'past_due')) {
       subscription.status = 'unpaid';
@@ -168,6 +188,27 @@ export class Collection {
       subscription.status = 'past_due';
       subscription.events.push('past_due');
     }
+  }
+
+  /** What ended may have stood in the way of an attempt, which follows. */
+  private tryAgain(invoice: ReferenceInvoice): void {
+    if (invoice.pending > 0n || this.pauseAfter(invoice) === null) return;
+    invoice.chargeAt ??= this.owed.now;
+  }
+
+  /** Null: nobody asks again. Whoever waits for a first payment has no time for another attempt. */
+  private pauseAfter({ attempts, subscription }: ReferenceInvoice): number | null {
+    if (attempts === 0) return 0;
+    if (this.owed.subscription(subscription).status === 'incomplete') return null;
+    const days = PAUSES[attempts - 1];
+    return days === undefined ? null : days * DAY_MS;
+  }
+
+  /** Nothing is charged by itself for who is unpaid, or out of time for a first payment. */
+  private isLeftAlone({ subscription: index }: ReferenceInvoice): boolean {
+    const { status, firstPayment } = this.owed.subscription(index);
+    const isWaiting = status === 'incomplete' && firstPayment !== null;
+    return status === 'unpaid' || (isWaiting && firstPayment.until <= this.owed.now);
   }
 
   /** A subscription that owes nothing any more is active again. */
@@ -184,15 +225,14 @@ function isOpen({ status }: ReferenceInvoice): boolean {
   return status === 'open';
 }
 
+/** Whether payments under way are to pay all that is left of it. */
+function isReserved(invoice: ReferenceInvoice): boolean {
+  return isOpen(invoice) && owedOf(invoice) <= invoice.pending;
+}
+
 /** Not before the first attempt had its chance. */
 function isOverdue(invoice: ReferenceInvoice): boolean {
   const { overdueAt, chargeAt, attempts, pending } = invoice;
   const isWaiting = overdueAt === null && pending === 0n;
   return isOpen(invoice) && isWaiting && (chargeAt === null || attempts > 0);
-}
-
-function pauseAfter(attempts: number): number | null {
-  if (attempts === 0) return 0;
-  const days = PAUSES[attempts - 1];
-  return days === undefined ? null : days * DAY_MS;
 }

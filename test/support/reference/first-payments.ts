@@ -1,5 +1,6 @@
 import type { ReferenceInvoice } from './bill';
 import type { CreditNotes } from './credit-notes';
+import type { Payments } from './payments';
 import type { ReferenceSubscription } from './subscription';
 import { isCredited, voidInvoice } from './voids';
 
@@ -8,6 +9,7 @@ const TIME_TO_PAY_MS = 23 * 3_600_000;
 interface Waiting {
   readonly now: number;
   readonly creditNotes: CreditNotes;
+  readonly payments: Payments;
   subscription(index: number): ReferenceSubscription;
 }
 
@@ -41,11 +43,11 @@ export class FirstPayments {
     subscription.events.push('activated');
   }
 
-  /** A payment failed that a subscription may have waited for longer than it has time. */
-  failed(invoice: ReferenceInvoice): void {
+  /** A payment ended that a subscription may have waited for longer than it has time. */
+  paymentEnded(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if ((subscription?.firstPayment?.until ?? Infinity) > this.owner.now) return;
-    if (subscription !== null) this.expire(subscription);
+    if (subscription !== null && invoice.pending === 0n) this.expire(subscription);
   }
 
   /** Somebody declared an invoice void by hand. */
@@ -69,7 +71,7 @@ export class FirstPayments {
     subscription: ReferenceSubscription,
     status: 'incomplete_expired' | 'canceled',
   ): void {
-    const { now, creditNotes } = this.owner;
+    const { now, creditNotes, payments } = this.owner;
     const { period } = subscription;
     subscription.status = status;
     subscription.endedAt = now;
@@ -82,6 +84,7 @@ export class FirstPayments {
     if (invoice === undefined) return;
     invoice.isWithdrawn = true;
     if (invoice.status !== 'open') return;
+    payments.takeOff(invoice);
     if (isCredited(invoice)) creditNotes.issueWholly(invoice);
     else voidInvoice(invoice, now);
   }

@@ -17,6 +17,7 @@ import {
 } from './items';
 import { billedWith, heldBy, UNTOUCHED } from './line';
 import { fraction, least, rounded, times } from './money';
+import { Payments } from './payments';
 import { isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
 import { isCredited, voidInvoice } from './voids';
@@ -32,6 +33,7 @@ export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
   readonly usage = new Usage();
+  readonly payments = new Payments();
   readonly collection: Collection = new Collection(this);
   readonly creditNotes: CreditNotes = new CreditNotes(this);
   readonly firstPayments: FirstPayments = new FirstPayments(this);
@@ -221,6 +223,7 @@ export class Reference {
   void(place: number): string | null {
     const invoice = this.invoice(place);
     if (isCredited(invoice)) return 'invoice_credited';
+    if (invoice.paid > 0n) return 'invoice_partly_paid';
     voidInvoice(invoice, this.now);
     this.firstPayments.voided(invoice);
     return null;

@@ -96,8 +96,7 @@ export class Usage {
 
   /** The lines of a void invoice are issued anew; what changed while they were void was not given back. */
   billAgain(before: readonly BilledLine[], again: readonly BilledLine[]): void {
-    for (const { usage } of again) {
-      if (usage === null) continue;
+    for (const usage of new Set(again.flatMap((line) => line.usage ?? []))) {
       const issued = again.filter((line) => line.usage === usage);
       usage.lines = [...usage.lines.filter((line) => !before.includes(line)), ...issued];
       usage.isLate = true;

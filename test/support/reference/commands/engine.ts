@@ -5,9 +5,8 @@ import type { Reference } from '../model';
 export interface EngineUnderTest {
   /** Of the subscriptions, in the order of the reference. */
   readonly subscriptionIds: string[];
-  /** Of the payments whose outcome the provider has not told yet, likewise. */
-  readonly underWay: string[];
   readonly customerId: string;
+  readonly currency: string;
   readonly clockId: string;
   readonly meterId: string;
   /** In the customer's currency. */
@@ -18,6 +17,8 @@ export interface EngineUnderTest {
   get(path: string): Promise<object>;
   /** The id of an invoice, by its place among all, oldest first. */
   invoiceId(place: number): Promise<string>;
+  paymentId(place: number): Promise<string>;
+  refundId(place: number): Promise<string>;
   noteId(place: number): Promise<string>;
 }
 

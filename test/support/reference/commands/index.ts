@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { advance } from './advance';
 import { issueNote, voidNote } from './credit-notes';
 import type { BillingCommand } from './engine';
-import { finalize, onInvoice, pay, settle, takeCard } from './invoices';
+import { finalize, onInvoice } from './invoices';
+import { pay, payAhead, refund, settle, settleRefund, takeCard } from './payments';
 import { cancel, change, plain, redeem, subscribe } from './subscriptions';
 import { report, voidUsage } from './usage';
 
@@ -15,7 +16,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
   const changes = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
   const usage = [report, report, report, voidUsage, voidUsage];
   const invoices = [onInvoice, onInvoice, finalize, issueNote, issueNote, voidNote];
-  const money = [takeCard, pay, settle];
+  const money = [takeCard, pay, pay, payAhead, settle, refund, settleRefund];
   const moves = [advance, advance, advance, advance];
   return fc.commands([...changes, ...usage, ...invoices, ...money, ...moves], {
     maxCommands: most,

@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { owedOf, type ReferenceInvoice } from '../bill';
+import type { Card } from '../collection';
+import type { Reference } from '../model';
+import type { PayCard, ReferencePayment } from '../payments';
+import { isRunning } from './credit-notes';
+import type { BillingCommand, EngineUnderTest } from './engine';
+
+const TOKENS = {
+  good: 'pm_sandbox_ok',
+  bad: 'pm_sandbox_declined',
+  slow: 'pm_sandbox_pending',
+  keeps: 'pm_sandbox_refund_fails',
+  'slow to refund': 'pm_sandbox_refund_pending',
+} as const satisfies Record<PayCard, string>;
+
+/** Another default payment method. */
+class TakeCard implements BillingCommand {
+  constructor(private readonly card: Card) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    model.collection.take(this.card, model.now);
+    const path = `/v1/customers/${engine.customerId}/payment-methods`;
+    const method = { provider: 'sandbox', token: TOKENS[this.card], is_default: true };
+    expect(await engine.post(path, method)).toMatchObject({ status: 201 });
+  }
+
+  toString(): string {
+    return `a ${this.card} card`;
+  }
+}
+
+/** How much is paid or given back: a share in percent, all that there is, or a minor unit more. */
+type Much = number | 'all' | 'too much';
+
+function amountOf(much: Much, left: bigint): bigint | null {
+  if (much === 'all') return null;
+  if (much === 'too much') return left + 1n;
+  const share = (left * BigInt(much)) / 100n;
+  return share === 0n ? 1n : share;
+}
+
+/** Pays an open invoice by hand, or tries to. What takes its time is paid for the first time alone. */
+class Pay implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly much: Much,
+    private readonly card: PayCard,
+  ) {}
+
+  check(model: Readonly<Reference>): boolean {
+    return this.place(model) !== null;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.place(model) ?? 0;
+    const id = await engine.invoiceId(place);
+    const invoice = model.invoice(place);
+    const amount = amountOf(this.much, owedOf(invoice) - invoice.pending);
+    const made = model.collection.pay(invoice, amount, this.card);
+    const method = { payment_method_id: TOKENS[this.card] };
+    const answer =
+      amount === null
+        ? await engine.post(`/v1/invoices/${id}/pay`, method)
+        : await engine.post('/v1/payments', {
+            ...method,
+            invoice_id: id,
+            customer_id: engine.customerId,
+            amount: Number(amount),
+            currency: engine.currency,
+          });
+    const expected = typeof made === 'string' ? { code: made } : paid(made);
+    expect(answer.body).toMatchObject(expected);
+  }
+
+  private place(model: Readonly<Reference>): number | null {
+    const fits = ({ status, subscription }: ReferenceInvoice): boolean =>
+      status === 'open' &&
+      (this.card !== 'slow' || model.subscription(subscription).status === 'incomplete');
+    const open = model.invoices.flatMap((invoice, place) => (fits(invoice) ? [place] : []));
+    return open[this.pick % Math.max(1, open.length)] ?? null;
+  }
+
+  toString(): string {
+    return `pay(${this.pick}, ${this.much}, with a ${this.card} card)`;
+  }
+}
+
+function paid({ status, amount, applied }: ReferencePayment): object {
+  return { status, amount: Number(amount), amount_applied: Number(applied) };
+}
+
+/** Pays for no invoice. */
+class PayAhead implements BillingCommand {
+  constructor(
+    private readonly amount: number,
+    private readonly card: PayCard,
+  ) {}
+
+  check(): boolean {
+    return true;
+  }
+
+  async run({ collection }: Reference, engine: EngineUnderTest): Promise<void> {
+    const made = collection.payAhead(BigInt(this.amount), this.card);
+    const answer = await engine.post('/v1/payments', {
+      payment_method_id: TOKENS[this.card],
+      customer_id: engine.customerId,
+      amount: this.amount,
+      currency: engine.currency,
+    });
+    expect(answer.body).toMatchObject(paid(made));
+  }
+
+  toString(): string {
+    return `pay ahead(${this.amount}, with a ${this.card} card)`;
+  }
+}
+
+/** The provider tells what became of a payment; of one that comes after its period is over, only that it failed. */
+class Settle implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly isPaid: boolean,
+  ) {}
+
+  check({ payments }: Readonly<Reference>): boolean {
+    return payments.underWay.length > 0;
+  }
+
+  async run(model: Reference, engine: EngineUnderTest): Promise<void> {
+    const { underWay, all } = model.payments;
+    const payment = underWay[this.pick % underWay.length];
+    if (payment === undefined) return;
+    const { invoice } = payment;
+    const isPaid = this.isPaid && (invoice === null || isRunning(model, invoice));
+    const id = await engine.paymentId(all.indexOf(payment));
+    model.collection.settle(payment, isPaid);
+    const outcome = isPaid ? 'succeeded' : 'failed';
+    const answer = await engine.post(`/v1/sandbox/payments/${id}/settle`, { outcome });
+    expect(answer).toMatchObject({ status: 200, body: { id, ...paid(payment) } });
+  }
+
+  toString(): string {
+    return `settle(${this.pick}, ${this.isPaid ? 'paid' : 'failed'})`;
+  }
+}
+
+/** Gives back a part of a payment, or all that is left of it. */
+class Refund implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly much: Much,
+  ) {}
+
+  check({ payments }: Readonly<Reference>): boolean {
+    return payments.all.length > 0;
+  }
+
+  async run({ payments }: Reference, engine: EngineUnderTest): Promise<void> {
+    const place = this.pick % payments.all.length;
+    const payment = payments.all[place];
+    if (payment === undefined) return;
+    const left = payment.amount - payment.refunded - payment.refundPending;
+    const amount = amountOf(this.much, left);
+    const made = payments.refund(payment, amount);
+    const id = await engine.paymentId(place);
+    const body = amount === null ? {} : { amount: Number(amount) };
+    const answer = await engine.post(`/v1/refunds/payment/${id}`, body);
+    expect(answer.body).toMatchObject(
+      typeof made === 'string'
+        ? { code: made }
+        : { payment_id: id, amount: Number(made.amount), status: made.status },
+    );
+  }
+
+  toString(): string {
+    return `refund(${this.pick}, ${this.much})`;
+  }
+}
+
+/** The provider tells what became of a refund. */
+class SettleRefund implements BillingCommand {
+  constructor(
+    private readonly pick: number,
+    private readonly isDone: boolean,
+  ) {}
+
+  check({ payments: { refunds } }: Readonly<Reference>): boolean {
+    return refunds.some(({ status }) => status === 'pending');
+  }
+
+  async run({ payments }: Reference, engine: EngineUnderTest): Promise<void> {
+    const pending = payments.refunds.filter(({ status }) => status === 'pending');
+    const refund = pending[this.pick % pending.length];
+    if (refund === undefined) return;
+    const id = await engine.refundId(payments.refunds.indexOf(refund));
+    payments.settleRefund(refund, this.isDone);
+    const { status } = refund;
+    const answer = await engine.post(`/v1/sandbox/refunds/${id}/settle`, { outcome: status });
+    expect(answer).toMatchObject({ status: 200, body: { id, status } });
+  }
+
+  toString(): string {
+    return `settle refund(${this.pick}, ${this.isDone ? 'done' : 'failed'})`;
+  }
+}
+
+const place = fc.nat({ max: 20 });
+const card = fc.constantFrom('good' as const, 'bad' as const, 'bad' as const);
+export const takeCard = card.map((one) => new TakeCard(one));
+
+const payCard: fc.Arbitrary<PayCard> = fc.constantFrom(
+  ...(['good', 'good', 'bad', 'bad', 'slow', 'slow', 'keeps', 'slow to refund'] as const),
+);
+const much: fc.Arbitrary<Much> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('all') },
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 100 }) },
+  { weight: 1, arbitrary: fc.constant('too much') },
+);
+export const pay = fc.tuple(place, much, payCard).map((terms) => new Pay(...terms));
+export const payAhead = fc
+  .tuple(fc.integer({ min: 1, max: 5_000 }), payCard)
+  .map((terms) => new PayAhead(...terms));
+export const settle = fc
+  .tuple(fc.nat({ max: 3 }), fc.boolean())
+  .map((terms) => new Settle(...terms));
+export const refund = fc.tuple(place, much).map((terms) => new Refund(...terms));
+export const settleRefund = fc
+  .tuple(fc.nat({ max: 3 }), fc.boolean())
+  .map((terms) => new SettleRefund(...terms));

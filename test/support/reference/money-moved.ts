@@ -1,0 +1,71 @@
+import type { TestApp } from '../test-app';
+import type { EngineUnderTest } from './commands';
+import type { Reference } from './model';
+
+/** What came of payments and refunds; returns their ids, oldest first. */
+export async function assertMoney(
+  engine: TestApp,
+  real: EngineUnderTest,
+  { invoices, payments }: Reference,
+): Promise<{ readonly payments: readonly string[]; readonly refunds: readonly string[] }> {
+  const invoiceIds: string[] = [];
+  for (const place of invoices.keys()) invoiceIds.push(await real.invoiceId(place));
+  const found = await paymentsOf(engine, real.customerId);
+  expect(
+    found.map((payment) => ({
+      invoice: payment.invoice_id === null ? -1 : invoiceIds.indexOf(payment.invoice_id),
+      status: payment.status,
+      amount: payment.amount,
+      applied: payment.amount_applied,
+      refunded: payment.amount_refunded,
+      refundPending: payment.amount_refund_pending,
+    })),
+  ).toEqual(
+    payments.all.map(({ invoice, status, amount, applied, refunded, refundPending }) => ({
+      invoice: invoice === null ? -1 : invoices.indexOf(invoice),
+      status,
+      amount: Number(amount),
+      applied: Number(applied),
+      refunded: Number(refunded),
+      refundPending: Number(refundPending),
+    })),
+  );
+  const refundIds: string[] = [];
+  for (const [place, { payment, amount, status }] of payments.refunds.entries()) {
+    const id = await real.refundId(place);
+    refundIds.push(id);
+    const ofPayment = found[payments.all.indexOf(payment)]?.id;
+    expect(await real.get(`/v1/refunds/${id}`)).toMatchObject({
+      payment_id: ofPayment,
+      amount: Number(amount),
+      status,
+    });
+  }
+  expect(await real.refundId(refundIds.length)).toBe('');
+  return { payments: found.map(({ id }) => id), refunds: refundIds };
+}
+
+interface Payment {
+  readonly id: string;
+  readonly invoice_id: string | null;
+  readonly status: string;
+  readonly amount: number;
+  readonly amount_applied: number;
+  readonly amount_refunded: number;
+  readonly amount_refund_pending: number;
+}
+
+/** Oldest first. */
+async function paymentsOf(engine: TestApp, customerId: string): Promise<readonly Payment[]> {
+  const found: Payment[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const path = `/v1/payments?limit=100&customer_id=${customerId}${query}`;
+    const { body } = await engine.http.get(path);
+    const page = body as { data: readonly Payment[]; next_cursor: string | null };
+    found.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return found.reverse();
+}
