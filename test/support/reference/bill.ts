@@ -34,7 +34,7 @@ export interface ReferenceInvoice {
   paid: bigint;
   /** Of payments under way. */
   pending: bigint;
-  status: 'draft' | 'open' | 'paid' | 'void';
+  status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
   isReissued: boolean;
   /** Whether its subscription never began. */
   isWithdrawn: boolean;
@@ -162,7 +162,12 @@ function useUp(credits: readonly Credit[], owed: bigint): ReferenceInvoice['cred
   });
 }
 
-/** What is neither paid nor credited. */
-export function owedOf({ status, due, credited, paid }: ReferenceInvoice): bigint {
-  return status === 'open' ? due - credited - paid : 0n;
+/** What is neither paid nor credited, also where nobody expects it any more. */
+export function owedOf(invoice: ReferenceInvoice): bigint {
+  const { due, credited, paid } = invoice;
+  return isOwed(invoice) ? due - credited - paid : 0n;
+}
+
+export function isOwed({ status }: ReferenceInvoice): boolean {
+  return status === 'open' || status === 'uncollectible';
 }

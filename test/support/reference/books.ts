@@ -1,5 +1,5 @@
 import type { TestApp } from '../test-app';
-import { owedOf } from './bill';
+import { owedOf, type ReferenceInvoice } from './bill';
 import type { EngineUnderTest } from './commands';
 import { type BilledLine, billedWith, netOf } from './line';
 import type { Reference } from './model';
@@ -46,7 +46,8 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: R
   const held = payments.all.map(heldOf);
   const net = sum(lines.map(netOf)) - sum(issued.map((note) => note.net));
   return {
-    accounts_receivable: sum(invoices.map(owedOf)),
+    accounts_receivable: owedBy(invoices, 'open'),
+    bad_debt: owedBy(invoices, 'uncollectible'),
     'cash_clearing:sandbox': sum(held.map(({ cash }) => cash)),
     customer_credit: -sum([
       ...payer.credits.map(({ left }) => left),
@@ -57,6 +58,10 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: R
     deferred_revenue: -sum(deferred),
     earned: sum(deferred) - net,
   };
+}
+
+function owedBy(invoices: readonly ReferenceInvoice[], status: ReferenceInvoice['status']): bigint {
+  return sum(invoices.filter((one) => one.status === status).map(owedOf));
 }
 
 /** What of a line neither credit notes nor later invoices took back, without tax. */

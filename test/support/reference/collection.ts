@@ -1,4 +1,4 @@
-import { owedOf, type ReferenceInvoice } from './bill';
+import { isOwed, owedOf, type ReferenceInvoice } from './bill';
 import { FOREVER } from './items';
 import { least } from './money';
 import type { PayCard, Payments, ReferencePayment } from './payments';
@@ -58,7 +58,7 @@ export class Collection {
 
   /** Somebody pays an invoice by hand, or a part of it; returns the payment, or the code of the refusal. */
   pay(invoice: ReferenceInvoice, asked: bigint | null, card: PayCard): ReferencePayment | string {
-    if (!isOpen(invoice)) return 'invoice_not_payable';
+    if (!isOwed(invoice)) return 'invoice_not_payable';
     const free = owedOf(invoice) - invoice.pending;
     if (free <= 0n) return 'invoice_payment_pending';
     if (asked !== null && asked > free) return 'payment_exceeds_invoice';
@@ -157,7 +157,7 @@ export class Collection {
   private paid(invoice: ReferenceInvoice, payment: ReferencePayment): void {
     payment.applied = least(payment.amount, owedOf(invoice));
     invoice.paid += payment.applied;
-    if (isOpen(invoice)) {
+    if (isOwed(invoice)) {
       if (owedOf(invoice) > 0n) {
         this.tryAgain(invoice);
         return;
@@ -172,11 +172,11 @@ export class Collection {
 
   private failed(invoice: ReferenceInvoice, wasAttempt: boolean): void {
     invoice.events.push('payment_failed');
-    if (!isOpen(invoice)) return;
     if (!wasAttempt) {
       this.tryAgain(invoice);
       return;
     }
+    if (!isOpen(invoice)) return;
     const pause = this.pauseAfter(invoice);
     invoice.chargeAt = pause === null ? null : this.owed.now + pause;
     const subscription = this.owed.subscription(invoice.subscription);
@@ -192,7 +192,7 @@ export class Collection {
 
   /** What ended may have stood in the way of an attempt, which follows. */
   private tryAgain(invoice: ReferenceInvoice): void {
-    if (invoice.pending > 0n || this.pauseAfter(invoice) === null) return;
+    if (!isOpen(invoice) || invoice.pending > 0n || this.pauseAfter(invoice) === null) return;
     invoice.chargeAt ??= this.owed.now;
   }
 
@@ -214,7 +214,7 @@ export class Collection {
   /** A subscription that owes nothing any more is active again. */
   private settleStanding({ subscription: index }: ReferenceInvoice): void {
     const subscription = this.owed.subscription(index);
-    const isOwing = this.owed.invoices.some((one) => one.subscription === index && isOpen(one));
+    const isOwing = this.owed.invoices.some((one) => one.subscription === index && isOwed(one));
     if (isOwing || (subscription.status !== 'past_due' && subscription.status !== 'unpaid')) return;
     subscription.status = 'active';
     subscription.events.push('activated');

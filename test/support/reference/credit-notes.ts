@@ -43,7 +43,8 @@ export class CreditNotes {
     parts: readonly Part[],
     settle: 'credit' | 'refund',
   ): ReferenceNote | string {
-    if (invoice.status === 'void') return 'invoice_not_creditable';
+    if (invoice.status === 'void' || invoice.status === 'uncollectible')
+      return 'invoice_not_creditable';
     const isTooMuch = parts.some(
       ({ line, net }, index) => net > creditableOf(line, takenBeside(line, parts.slice(0, index))),
     );

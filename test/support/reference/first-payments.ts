@@ -50,8 +50,8 @@ export class FirstPayments {
     if (subscription !== null && invoice.pending === 0n) this.expire(subscription);
   }
 
-  /** Somebody declared an invoice void by hand. */
-  voided(invoice: ReferenceInvoice): void {
+  /** Somebody declared an invoice void by hand, or wrote it off. */
+  givenUp(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if (subscription !== null) this.expire(subscription);
   }

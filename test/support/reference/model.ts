@@ -2,25 +2,15 @@ import { couponOf, type Payer, type ReferenceInvoice, runningAt } from './bill';
 import { afterDays, afterIntervals } from './calendar';
 import { type Bill, billOf, type Bills, Charges } from './charges';
 import { Collection } from './collection';
+import { Corrections } from './corrections';
 import { CreditNotes } from './credit-notes';
 import { Drafts } from './drafts';
 import { FirstPayments } from './first-payments';
-import {
-  FOREVER,
-  isInAdvance,
-  isWholeOnly,
-  type Item,
-  itemsOf,
-  planOf,
-  swap,
-  type Terms,
-} from './items';
-import { billedWith, heldBy, UNTOUCHED } from './line';
-import { fraction, least, rounded, times } from './money';
+import { FOREVER, isInAdvance, isWholeOnly, itemsOf, planOf, swap, type Terms } from './items';
+import { fraction } from './money';
 import { Payments } from './payments';
-import { isEnded, type ReferenceSubscription } from './subscription';
+import { cut, dueOf, held, isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
-import { isCredited, voidInvoice } from './voids';
 
 /**
  * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
@@ -37,6 +27,7 @@ export class Reference {
   readonly collection: Collection = new Collection(this);
   readonly creditNotes: CreditNotes = new CreditNotes(this);
   readonly firstPayments: FirstPayments = new FirstPayments(this);
+  readonly corrections: Corrections = new Corrections(this);
   readonly drafts: Drafts;
   private readonly charges: Charges;
 
@@ -220,47 +211,6 @@ export class Reference {
     return null;
   }
 
-  void(place: number): string | null {
-    const invoice = this.invoice(place);
-    if (isCredited(invoice)) return 'invoice_credited';
-    if (invoice.paid > 0n) return 'invoice_partly_paid';
-    voidInvoice(invoice, this.now);
-    this.firstPayments.voided(invoice);
-    return null;
-  }
-
-  reissue(place: number): string | null {
-    const { lines, subscription, reason, isWithdrawn } = this.invoice(place);
-    const isOvertaken = lines.some(
-      ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
-    );
-    const again = lines.flatMap((line) => {
-      const from = line.takesBack;
-      if (from === null) return [{ ...line, ...UNTOUCHED, capped: line.capped }];
-      const isBilled = line.item?.billed.includes(from) ?? false;
-      const held = isBilled ? heldBy(billedWith(from)) : 0n;
-      const amount = least(rounded(times(line.full, line.part)), held);
-      return amount === 0n ? [] : [{ ...line, ...UNTOUCHED, amount: -amount }];
-    });
-    for (const line of again) {
-      const { together } = line;
-      if (together.includes(line)) continue;
-      const copies = again.filter((one) => one.together === together);
-      for (const copy of copies) copy.together = copies;
-    }
-    if (isWithdrawn || isOvertaken || again.length === 0) return 'invoice_overtaken';
-    for (const line of again) {
-      if (line.takesBack !== null) line.takesBack.credited -= line.amount;
-      else line.item?.billed.push(line);
-    }
-    this.usage.billAgain(lines, again);
-    const billed = this.subscription(subscription);
-    const redemptions = runningAt(billed.redemptions, this.now);
-    this.drafts.issueLines({ subscription: billed, reason, bills: [], redemptions }, again);
-    this.invoice(place).isReissued = true;
-    return null;
-  }
-
   invoice(place: number): ReferenceInvoice {
     const found = this.invoices[place];
     if (found === undefined) throw new Error(`There is no invoice ${place}.`);
@@ -394,24 +344,4 @@ export class Reference {
     if (isAtBorder) this.drafts.issueLater(order);
     else this.drafts.issue(order);
   }
-}
-
-function dueOf(subscription: ReferenceSubscription): number {
-  const { status, period, pending, firstPayment } = subscription;
-  if (isEnded(subscription)) return FOREVER;
-  if (status === 'incomplete') return firstPayment?.tellsAt ?? FOREVER;
-  return Math.min(
-    period.isOver ? FOREVER : period.to,
-    pending?.at ?? FOREVER,
-    period.tellsAt ?? FOREVER,
-  );
-}
-
-function cut({ period }: ReferenceSubscription, at: number): void {
-  period.to = at;
-  period.isOver = true;
-}
-
-function held({ items }: ReferenceSubscription, now: number): readonly Item[] {
-  return items.filter(({ to }) => to > now);
 }

@@ -56,7 +56,7 @@ export class Payments {
   /** Gives back a part, or all that is left; returns the refund, or the code of the refusal. */
   refund(payment: ReferencePayment, asked: bigint | null): ReferenceRefund | string {
     if (payment.status !== 'succeeded') return 'payment_not_refundable';
-    const left = payment.amount - payment.refunded - payment.refundPending;
+    const left = refundableOf(payment);
     const amount = asked ?? left;
     if (amount < 1n || amount > left) return 'refund_amount_exceeds_refundable';
     const refund = { payment, amount, status: 'pending' as const, events: ['created'] };
@@ -74,6 +74,11 @@ export class Payments {
     refund.status = isDone ? 'succeeded' : 'failed';
     refund.events.push(refund.status);
   }
+}
+
+/** What of a payment that succeeded can be given back. */
+export function refundableOf({ amount, refunded, refundPending }: ReferencePayment): bigint {
+  return amount - refunded - refundPending;
 }
 
 /** What of a payment is held, and whose that is. What paid no invoice is the customer's, and given back first. */

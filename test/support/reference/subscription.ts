@@ -1,5 +1,5 @@
 import type { Redemption, ReferenceInvoice } from './bill';
-import type { Item, Terms } from './items';
+import { FOREVER, type Item, type Terms } from './items';
 
 /** What the reference knows of a subscription. */
 
@@ -70,4 +70,24 @@ export function billsUsageOf({ status, items, spans }: ReferenceSubscription, at
     spans.some(({ from, to }) => from <= at && at < to) &&
     items.some(({ price, from, to }) => price.isMetered && from <= at && at < to)
   );
+}
+
+export function dueOf(subscription: ReferenceSubscription): number {
+  const { status, period, pending, firstPayment } = subscription;
+  if (isEnded(subscription)) return FOREVER;
+  if (status === 'incomplete') return firstPayment?.tellsAt ?? FOREVER;
+  return Math.min(
+    period.isOver ? FOREVER : period.to,
+    pending?.at ?? FOREVER,
+    period.tellsAt ?? FOREVER,
+  );
+}
+
+export function cut({ period }: ReferenceSubscription, at: number): void {
+  period.to = at;
+  period.isOver = true;
+}
+
+export function held({ items }: ReferenceSubscription, now: number): readonly Item[] {
+  return items.filter(({ to }) => to > now);
 }

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
+import type { ReferenceInvoice } from '../bill';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
-/** Voids an open invoice, or issues one anew that is void. */
+type Done = 'void' | 'writeOff' | 'reissue';
+
+const PATHS = { void: 'void', writeOff: 'mark-uncollectible', reissue: 'reissue' } as const;
+
+/** Voids an invoice, writes one off or issues one anew that is void. */
 class OnInvoice implements BillingCommand {
   constructor(
     private readonly pick: number,
-    private readonly command: 'void' | 'reissue',
+    private readonly command: Done,
   ) {}
 
   check(model: Readonly<Reference>): boolean {
@@ -16,19 +21,23 @@ class OnInvoice implements BillingCommand {
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
     const place = this.place(model) ?? 0;
     const id = await engine.invoiceId(place);
-    const refusal = model[this.command](place);
-    const answer = await engine.post(`/v1/invoices/${id}/${this.command}`, {});
-    const made = this.command === 'void' ? { id, status: 'void' } : { reissue_of: id };
+    const refusal = model.corrections[this.command](place);
+    const answer = await engine.post(`/v1/invoices/${id}/${PATHS[this.command]}`, {});
+    const { status } = model.invoice(place);
+    const made = this.command === 'reissue' ? { reissue_of: id } : { id, status };
     expect({ command: this.command, ...answer.body }).toMatchObject(
       refusal === null ? made : { code: refusal },
     );
   }
 
   private place({ invoices }: Readonly<Reference>): number | null {
-    const fits = invoices.flatMap(({ status, isReissued }, place) =>
-      status === (this.command === 'void' ? 'open' : 'void') && !isReissued ? [place] : [],
-    );
+    const fits = invoices.flatMap((invoice, place) => (this.fits(invoice) ? [place] : []));
     return fits[this.pick % Math.max(1, fits.length)] ?? null;
+  }
+
+  private fits({ status, isReissued }: ReferenceInvoice): boolean {
+    if (this.command === 'reissue') return status === 'void' && !isReissued;
+    return status !== 'draft' && status !== 'paid' && !isReissued;
   }
 
   toString(): string {
@@ -62,5 +71,5 @@ class Finalize implements BillingCommand {
 
 export const finalize = fc.nat({ max: 3 }).map((place) => new Finalize(place));
 export const onInvoice = fc
-  .tuple(fc.nat({ max: 20 }), fc.constantFrom('void' as const, 'reissue' as const))
+  .tuple(fc.nat({ max: 20 }), fc.constantFrom<Done>('void', 'reissue', 'writeOff'))
   .map((terms) => new OnInvoice(...terms));

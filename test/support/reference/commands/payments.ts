@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { owedOf, type ReferenceInvoice } from '../bill';
+import { isOwed, owedOf, type ReferenceInvoice } from '../bill';
 import type { Card } from '../collection';
 import type { Reference } from '../model';
-import type { PayCard, ReferencePayment } from '../payments';
+import { type PayCard, type ReferencePayment, refundableOf } from '../payments';
 import { isRunning } from './credit-notes';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
@@ -78,9 +78,9 @@ class Pay implements BillingCommand {
   }
 
   private place(model: Readonly<Reference>): number | null {
-    const fits = ({ status, subscription }: ReferenceInvoice): boolean =>
-      status === 'open' &&
-      (this.card !== 'slow' || model.subscription(subscription).status === 'incomplete');
+    const fits = (invoice: ReferenceInvoice): boolean =>
+      isOwed(invoice) &&
+      (this.card !== 'slow' || model.subscription(invoice.subscription).status === 'incomplete');
     const open = model.invoices.flatMap((invoice, place) => (fits(invoice) ? [place] : []));
     return open[this.pick % Math.max(1, open.length)] ?? null;
   }
@@ -162,13 +162,11 @@ class Refund implements BillingCommand {
   }
 
   async run({ payments }: Reference, engine: EngineUnderTest): Promise<void> {
-    const place = this.pick % payments.all.length;
-    const payment = payments.all[place];
+    const payment = this.payment(payments);
     if (payment === undefined) return;
-    const left = payment.amount - payment.refunded - payment.refundPending;
-    const amount = amountOf(this.much, left);
+    const amount = amountOf(this.much, refundableOf(payment));
     const made = payments.refund(payment, amount);
-    const id = await engine.paymentId(place);
+    const id = await engine.paymentId(payments.all.indexOf(payment));
     const body = amount === null ? {} : { amount: Number(amount) };
     const answer = await engine.post(`/v1/refunds/payment/${id}`, body);
     expect(answer.body).toMatchObject(
@@ -176,6 +174,13 @@ class Refund implements BillingCommand {
         ? { code: made }
         : { payment_id: id, amount: Number(made.amount), status: made.status },
     );
+  }
+
+  /** Most often one of which there is something to give back. */
+  private payment({ all }: Reference['payments']): ReferencePayment | undefined {
+    const refundable = all.filter((one) => one.status === 'succeeded' && refundableOf(one) > 0n);
+    const those = refundable.length === 0 || this.pick > 15 ? all : refundable;
+    return those[this.pick % those.length];
   }
 
   toString(): string {

@@ -1,0 +1,75 @@
+import { isOwed, type ReferenceInvoice, runningAt } from './bill';
+import type { Drafts } from './drafts';
+import { billedWith, heldBy, UNTOUCHED } from './line';
+import { least, rounded, times } from './money';
+import type { ReferenceSubscription } from './subscription';
+import type { Usage } from './usage';
+import { isCredited, voidInvoice } from './voids';
+
+interface Corrected {
+  readonly now: number;
+  readonly drafts: Drafts;
+  readonly usage: Usage;
+  readonly firstPayments: { givenUp(invoice: ReferenceInvoice): void };
+  invoice(place: number): ReferenceInvoice;
+  subscription(index: number): ReferenceSubscription;
+}
+
+/** What somebody makes of invoices of the reference by hand; each returns the code of the refusal, if there is one. */
+export class Corrections {
+  constructor(private readonly owner: Corrected) {}
+
+  void(place: number): string | null {
+    const invoice = this.owner.invoice(place);
+    if (!isOwed(invoice)) return 'invalid_transition';
+    if (isCredited(invoice)) return 'invoice_credited';
+    if (invoice.paid > 0n) return 'invoice_partly_paid';
+    voidInvoice(invoice, this.owner.now);
+    this.owner.firstPayments.givenUp(invoice);
+    return null;
+  }
+
+  /** Nobody expects it to be paid any more. */
+  writeOff(place: number): string | null {
+    const invoice = this.owner.invoice(place);
+    if (invoice.status !== 'open') return 'invalid_transition';
+    invoice.status = 'uncollectible';
+    invoice.chargeAt = null;
+    invoice.events.push('uncollectible');
+    this.owner.firstPayments.givenUp(invoice);
+    return null;
+  }
+
+  reissue(place: number): string | null {
+    const { lines, subscription, reason, isWithdrawn } = this.owner.invoice(place);
+    const isOvertaken = lines.some(
+      ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
+    );
+    const again = lines.flatMap((line) => {
+      const from = line.takesBack;
+      if (from === null) return [{ ...line, ...UNTOUCHED, capped: line.capped }];
+      const isBilled = line.item?.billed.includes(from) ?? false;
+      const held = isBilled ? heldBy(billedWith(from)) : 0n;
+      const amount = least(rounded(times(line.full, line.part)), held);
+      return amount === 0n ? [] : [{ ...line, ...UNTOUCHED, amount: -amount }];
+    });
+    for (const line of again) {
+      const { together } = line;
+      if (together.includes(line)) continue;
+      const copies = again.filter((one) => one.together === together);
+      for (const copy of copies) copy.together = copies;
+    }
+    if (isWithdrawn || isOvertaken || again.length === 0) return 'invoice_overtaken';
+    for (const line of again) {
+      if (line.takesBack !== null) line.takesBack.credited -= line.amount;
+      else line.item?.billed.push(line);
+    }
+    this.owner.usage.billAgain(lines, again);
+    const { now } = this.owner;
+    const billed = this.owner.subscription(subscription);
+    const redemptions = runningAt(billed.redemptions, now);
+    this.owner.drafts.issueLines({ subscription: billed, reason, bills: [], redemptions }, again);
+    this.owner.invoice(place).isReissued = true;
+    return null;
+  }
+}
