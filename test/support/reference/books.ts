@@ -38,7 +38,8 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: R
   const toRefund = issued.filter(({ settle }) => settle === 'refund');
   const deferred = subscriptions.map(({ status, period, items }) => {
     if (isEnded({ status }) || period.isOver) return 0n;
-    const running = items.flatMap((item) =>
+    const selling = items.filter(({ isOver }) => !isOver);
+    const running = selling.flatMap((item) =>
       item.billed.filter(({ from, fullTo }) => from >= period.from && fullTo === period.to),
     );
     return sum(running.flatMap(billedWith).map((line) => stillHeld(line, lines)));

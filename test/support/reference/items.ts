@@ -17,6 +17,8 @@ export interface Item {
   readonly proration: ModelPlan['proration'];
   from: number;
   to: number;
+  /** Whether the period that it was sold in was cut short: what it billed is earned. */
+  isOver: boolean;
   /** Stopped by a pause, and to go on until then. */
   resumesUntil: number | null;
   billed: BilledLine[];
@@ -37,6 +39,7 @@ export function itemsOf(terms: Terms, from: number): Item[] {
     proration,
     from,
     to: FOREVER,
+    isOver: false,
     resumesUntil: null,
     billed: [],
   }));

@@ -128,7 +128,10 @@ export class Reference {
       ];
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
-      for (const item of subscription.items) item.to = Math.min(item.to, now);
+      for (const item of subscription.items) {
+        item.to = Math.min(item.to, now);
+        item.isOver = true;
+      }
       subscription.items.push(...itemsOf(terms, now));
       subscription.terms = terms;
       subscription.anchor = now;
