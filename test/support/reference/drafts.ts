@@ -57,16 +57,17 @@ export class Drafts {
   }
 
   /** The same after a border of periods, once the grace has passed. */
-  issueLater(order: Order): void {
+  issueLater(order: Order, borderAt: number): void {
     const { now, invoices } = this.owner;
-    if (this.graceHours === 0) {
+    const finalizesAt = borderAt + this.graceHours * HOUR_MS;
+    if (finalizesAt <= now) {
       this.issue(order);
       return;
     }
     if (!order.bills.some(({ isUsage }) => isUsage) && this.isEmpty(order)) return;
     const invoice = draft(order.subscription.index, order.reason, now);
     invoices.push(invoice);
-    this.waiting.push({ ...order, invoice, finalizesAt: now + this.graceHours * HOUR_MS });
+    this.waiting.push({ ...order, invoice, finalizesAt });
   }
 
   finalizeDue(): void {

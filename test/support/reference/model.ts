@@ -1,5 +1,5 @@
 import { couponOf, type Payer, type ReferenceInvoice, runningAt } from './bill';
-import { afterDays, afterIntervals } from './calendar';
+import { afterIntervals } from './calendar';
 import { type Bill, billOf, type Bills, Charges } from './charges';
 import { Collection } from './collection';
 import { Corrections } from './corrections';
@@ -9,7 +9,7 @@ import { FirstPayments } from './first-payments';
 import { FOREVER, isInAdvance, isWholeOnly, itemsOf, planOf, swap, type Terms } from './items';
 import { fraction } from './money';
 import { Payments } from './payments';
-import { cut, dueOf, held, isEnded, type ReferenceSubscription } from './subscription';
+import { begun, cut, dueOf, held, isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
 
 /**
@@ -17,7 +17,6 @@ import { Usage } from './usage';
  * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
  */
 const FRESH = { isOver: false, isUsedUp: false };
-const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
 
 export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
@@ -47,46 +46,33 @@ export class Reference {
     return found;
   }
 
+  /** From an instant on that may be past: what fell due since is done at once. */
   subscribe(
     terms: Terms,
+    from: number,
     mode: ReferenceSubscription['mode'],
     trialDays: number,
     coupon: number | null,
     waits: boolean,
   ): void {
-    const { now, zone } = this;
     const isTrial = trialDays > 0;
-    const trialEnd = afterDays(now, trialDays, zone);
-    const isShort = isTrial && trialEnd - TRIAL_ENDING_MS <= now;
-    const subscription: ReferenceSubscription = {
-      index: this.subscriptions.length,
-      status: isTrial ? 'trialing' : 'active',
-      begunAt: now,
-      endedAt: null,
-      terms,
-      mode,
-      anchor: now,
-      items: itemsOf(terms, now),
-      period: {
-        from: now,
-        to: trialEnd,
-        fullFrom: now,
-        index: -1,
-        isTrial,
-        isOver: false,
-        tellsAt: isTrial && !isShort ? trialEnd - TRIAL_ENDING_MS : null,
-      },
-      pending: null,
-      firstPayment: null,
-      redemptions: [],
-      events: ['created', isTrial ? 'updated' : 'activated', ...(isShort ? ['trial_ending'] : [])],
-      spans: [],
-    };
+    const { length } = this.subscriptions;
+    const subscription = begun(length, terms, from, mode, trialDays, this.zone);
     this.subscriptions.push(subscription);
     if (coupon !== null) this.redeem(subscription, coupon);
     const before = this.invoices.length;
-    if (!isTrial) this.open(subscription, true, 'subscription_start', []);
-    if (waits) this.firstPayments.begin(subscription, this.invoices[before] ?? null);
+    if (!isTrial) {
+      this.open(subscription, true, 'subscription_start', []);
+      if (waits) this.firstPayments.begin(subscription, this.invoices[before] ?? null);
+    }
+    this.catchUp(subscription);
+  }
+
+  /** Does what is due already, one after the other; returns whether there was anything. */
+  catchUp(subscription: ReferenceSubscription): boolean {
+    const isDue = dueOf(subscription) <= this.now;
+    while (dueOf(subscription) <= this.now) this.fallDue(subscription);
+    return isDue;
   }
 
   redeem(subscription: ReferenceSubscription, coupon: number): string | null {
@@ -237,48 +223,55 @@ export class Reference {
       const next = Math.min(overdueAt, dueAt, draftAt, ...this.collection.planned);
       if (next > to) break;
       this.now = Math.max(this.now, next);
-      const subscription = this.subscriptions.find((one) => dueOf(one) === next);
       if (overdueAt === next) this.collection.tellOverdue(this.now);
-      else if (subscription !== undefined) this.fallDue(subscription);
+      else if (dueAt === next) this.fallDueOnce();
       else if (draftAt === next) this.drafts.finalizeDue();
       else this.collection.run(this.now);
     }
     this.now = to;
   }
 
+  /** The next thing that is due of each subscription. */
+  private fallDueOnce(): void {
+    const due = this.subscriptions.filter((one) => dueOf(one) <= this.now);
+    due.sort((one, other) => dueOf(one) - dueOf(other));
+    for (const subscription of due) this.fallDue(subscription);
+  }
+
   private fallDue(subscription: ReferenceSubscription): void {
     const { period, pending } = subscription;
+    const at = dueOf(subscription);
     if (subscription.status === 'incomplete') {
       this.firstPayments.fallDue(subscription);
       return;
     }
-    const isBorder = !period.isOver && period.to === this.now;
-    if (pending?.kind === 'cancel' && pending.at <= this.now) {
+    const isBorder = !period.isOver && period.to === at;
+    if (pending?.kind === 'cancel' && pending.at <= at) {
       this.end(subscription, !isBorder, pending.credits);
       return;
     }
-    if (period.tellsAt === this.now) {
+    if (period.tellsAt === at) {
       period.tellsAt = null;
       subscription.events.push('trial_ending');
       return;
     }
-    const bills = this.charges.arrears(subscription, this.now, false);
+    const bills = this.charges.arrears(subscription, at, false);
     period.isOver = true;
     if (subscription.status === 'paused') {
-      this.bill(subscription, 'renewal', bills, true);
+      this.bill(subscription, 'renewal', bills, at);
       return;
     }
     const { interval } = planOf(subscription.terms);
     if (pending?.kind === 'change') {
-      swap(subscription, pending.terms, this.now);
+      swap(subscription, pending.terms, at);
       subscription.pending = null;
     }
     const isAnew = period.isTrial || planOf(subscription.terms).interval !== interval;
-    if (isAnew) subscription.anchor = this.now;
+    if (isAnew) subscription.anchor = at;
     if (period.isTrial) subscription.status = 'active';
     subscription.events.push(period.isTrial ? 'activated' : 'renewed');
     if (pending?.kind === 'change') subscription.events.push('updated');
-    this.open(subscription, isAnew, 'renewal', bills, true);
+    this.open(subscription, isAnew, 'renewal', bills, at);
   }
 
   /** Begins a period, and bills what is paid in advance for it after what is due already. */
@@ -287,16 +280,16 @@ export class Reference {
     isAnew: boolean,
     reason: string,
     due: Bills,
-    isAtBorder = false,
+    borderAt: number | null = null,
   ): void {
     const { anchor, mode, terms } = subscription;
     const index = isAnew ? 0 : subscription.period.index + 1;
     const { interval } = planOf(terms);
-    const borderAt = (count: number): number =>
+    const borderOf = (count: number): number =>
       afterIntervals(anchor, interval, count, this.zone, mode);
     const from = isAnew ? anchor : subscription.period.to;
-    const fullFrom = isAnew && mode === 'anniversary' ? anchor : borderAt(index);
-    const period = { from, to: borderAt(index + 1), fullFrom, index, isTrial: false };
+    const fullFrom = isAnew && mode === 'anniversary' ? anchor : borderOf(index);
+    const period = { from, to: borderOf(index + 1), fullFrom, index, isTrial: false };
     subscription.period = { ...period, isOver: false, tellsAt: null };
     subscription.spans.push(subscription.period);
     const begun = subscription.items
@@ -308,7 +301,7 @@ export class Reference {
             : this.charges.part(item, from, period.to, period, false);
         return billOf(item, 'recurring', from, period, part);
       });
-    this.bill(subscription, reason, [...due, ...begun], isAtBorder);
+    this.bill(subscription, reason, [...due, ...begun], borderAt);
   }
 
   private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
@@ -328,7 +321,7 @@ export class Reference {
     subscription.endedAt = this.now;
     subscription.pending = null;
     subscription.events.push('canceled');
-    this.bill(subscription, 'end', bills, !isTermination);
+    this.bill(subscription, 'end', bills, isTermination ? null : this.now);
     for (const item of subscription.items) {
       item.to = Math.min(item.to, isInAdvance(item) ? paidUntil : this.now);
     }
@@ -339,12 +332,12 @@ export class Reference {
     subscription: ReferenceSubscription,
     reason: string,
     bills: Bills,
-    isAtBorder = false,
+    borderAt: number | null = null,
   ): void {
     if (bills.length === 0) return;
     const redemptions = runningAt(subscription.redemptions, this.now);
     const order = { subscription, reason, bills, redemptions };
-    if (isAtBorder) this.drafts.issueLater(order);
-    else this.drafts.issue(order);
+    if (borderAt === null) this.drafts.issue(order);
+    else this.drafts.issueLater(order, borderAt);
   }
 }

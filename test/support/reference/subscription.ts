@@ -1,5 +1,6 @@
 import type { Redemption, ReferenceInvoice } from './bill';
-import { FOREVER, type Item, type Terms } from './items';
+import { afterDays } from './calendar';
+import { FOREVER, type Item, itemsOf, type Terms } from './items';
 
 /** What the reference knows of a subscription. */
 
@@ -51,6 +52,39 @@ export interface ReferenceSubscription {
   readonly redemptions: Redemption[];
   readonly events: string[];
   readonly spans: { readonly from: number; to: number }[];
+}
+
+const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
+
+/** A subscription that has begun, with its trial where it has one. */
+export function begun(
+  index: number,
+  terms: Terms,
+  from: number,
+  mode: ReferenceSubscription['mode'],
+  trialDays: number,
+  zone: string,
+): ReferenceSubscription {
+  const isTrial = trialDays > 0;
+  const to = afterDays(from, trialDays, zone);
+  const isShort = isTrial && to - TRIAL_ENDING_MS <= from;
+  const tellsAt = isTrial && !isShort ? to - TRIAL_ENDING_MS : null;
+  return {
+    index,
+    status: isTrial ? 'trialing' : 'active',
+    begunAt: from,
+    endedAt: null,
+    terms,
+    mode,
+    anchor: from,
+    items: itemsOf(terms, from),
+    period: { from, to, fullFrom: from, index: -1, isTrial, isOver: false, tellsAt },
+    pending: null,
+    firstPayment: null,
+    redemptions: [],
+    events: ['created', isTrial ? 'updated' : 'activated', ...(isShort ? ['trial_ending'] : [])],
+    spans: [],
+  };
 }
 
 export function isEnded({ status }: Pick<ReferenceSubscription, 'status'>): boolean {

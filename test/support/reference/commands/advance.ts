@@ -4,6 +4,17 @@ import type { BillingCommand, EngineUnderTest } from './engine';
 
 const HOUR_S = 3_600;
 
+export async function advanceTo(
+  to: number,
+  model: Reference,
+  engine: EngineUnderTest,
+): Promise<void> {
+  model.advance(to);
+  const path = `/v1/test-clocks/${engine.clockId}/advance`;
+  const answer = await engine.post(path, { to: new Date(to).toISOString() });
+  expect(answer).toMatchObject({ status: 200 });
+}
+
 /** Moves the clock by seconds, or to what falls due next: a second short of it, onto it or past it. */
 class Advance implements BillingCommand {
   constructor(
@@ -16,11 +27,7 @@ class Advance implements BillingCommand {
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const to = this.target(model);
-    model.advance(to);
-    const path = `/v1/test-clocks/${engine.clockId}/advance`;
-    const answer = await engine.post(path, { to: new Date(to).toISOString() });
-    expect(answer).toMatchObject({ status: 200 });
+    await advanceTo(this.target(model), model, engine);
   }
 
   private target(model: Readonly<Reference>): number {

@@ -3,7 +3,6 @@ import { isOwed, owedOf, type ReferenceInvoice } from '../bill';
 import type { Card } from '../collection';
 import type { Reference } from '../model';
 import { type PayCard, type ReferencePayment, refundableOf } from '../payments';
-import { isRunning } from './credit-notes';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
 const TOKENS = {
@@ -121,7 +120,7 @@ class PayAhead implements BillingCommand {
   }
 }
 
-/** The provider tells what became of a payment; of one that comes after its period is over, only that it failed. */
+/** The provider tells what became of a payment. */
 class Settle implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -136,8 +135,7 @@ class Settle implements BillingCommand {
     const { underWay, all } = model.payments;
     const payment = underWay[this.pick % underWay.length];
     if (payment === undefined) return;
-    const { invoice } = payment;
-    const isPaid = this.isPaid && (invoice === null || isRunning(model, invoice));
+    const { isPaid } = this;
     const id = await engine.paymentId(all.indexOf(payment));
     model.collection.settle(payment, isPaid);
     const outcome = isPaid ? 'succeeded' : 'failed';

@@ -3,6 +3,7 @@ import { ADDONS, COUPONS, PLANS } from '../catalog';
 import type { Terms } from '../items';
 import type { Reference } from '../model';
 import type { ReferenceSubscription } from '../subscription';
+import { advanceTo } from './advance';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
 const MOST_SUBSCRIPTIONS = 2;
@@ -23,6 +24,9 @@ function nameOf(addons: Addons): string {
 
 /** Something done to one subscription, whichever there are. */
 abstract class OnSubscription implements BillingCommand {
+  /** Whether what is due of the subscription is done first. */
+  protected readonly catchesUp: boolean = true;
+
   constructor(private readonly pick: number) {}
 
   check(model: Readonly<Reference>): boolean {
@@ -31,6 +35,7 @@ abstract class OnSubscription implements BillingCommand {
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
     const subscription = this.of(model);
+    const isLate = this.catchesUp && model.catchUp(subscription);
     const refusal = this.expected(model, subscription);
     const [command, body] = this.request(model, subscription, engine);
     const path = `/v1/subscriptions/${engine.subscriptionIds[subscription.index] ?? ''}/${command}`;
@@ -40,6 +45,8 @@ abstract class OnSubscription implements BillingCommand {
         ? { id: engine.subscriptionIds[subscription.index], status: subscription.status }
         : { code: refusal };
     expect({ command, ...answer.body }).toMatchObject(expected);
+    // What is refused does nothing of what is due either.
+    if (isLate && refusal !== null) await advanceTo(model.now + 1_000, model, engine);
   }
 
   protected of(model: Readonly<Reference>): ReferenceSubscription {
@@ -67,6 +74,7 @@ class Subscribe implements BillingCommand {
     private readonly quantity: number,
     private readonly addons: Addons,
     private readonly trialDays: number,
+    private readonly minutesAgo: number,
     private readonly coupon: number | null,
     private readonly mode: 'anniversary' | 'calendar',
     private readonly waits: boolean,
@@ -77,14 +85,16 @@ class Subscribe implements BillingCommand {
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const { plan, quantity, addons, trialDays, coupon, mode, waits } = this;
-    model.subscribe({ plan, quantity, addons }, mode, trialDays, coupon, waits);
+    const { plan, quantity, addons, trialDays, minutesAgo, coupon, mode, waits } = this;
+    const from = model.now - minutesAgo * 60_000;
+    model.subscribe({ plan, quantity, addons }, from, mode, trialDays, coupon, waits);
     const { status, body } = await engine.post('/v1/subscriptions', {
       customer_id: engine.customerId,
       plan_id: engine.planId(plan),
       quantity: String(quantity),
       addons: addonsFor(engine, addons),
       trial_days: trialDays,
+      ...(minutesAgo === 0 ? {} : { start_at: new Date(from).toISOString() }),
       billing_anchor: mode,
       payment_behavior: waits ? 'default_incomplete' : 'allow_active',
       ...(coupon === null ? {} : { coupon: engine.couponCode(coupon) }),
@@ -94,10 +104,11 @@ class Subscribe implements BillingCommand {
   }
 
   toString(): string {
-    const { plan, quantity, addons, trialDays, coupon, mode, waits } = this;
+    const { plan, quantity, addons, trialDays, minutesAgo, coupon, mode, waits } = this;
     const sold = `${PLANS[plan]?.name ?? ''} x ${quantity} ${nameOf(addons)}`;
     const redeemed = coupon === null ? '' : `, coupon ${COUPONS[coupon]?.name ?? ''}`;
-    return `subscribe(${sold}, trial ${trialDays}, ${mode}${redeemed}${waits ? ', waits' : ''})`;
+    const since = minutesAgo === 0 ? '' : `, ${minutesAgo} min ago`;
+    return `subscribe(${sold}, trial ${trialDays}${since}, ${mode}${redeemed}${waits ? ', waits' : ''})`;
   }
 }
 
@@ -204,6 +215,8 @@ class Plain extends OnSubscription {
 }
 
 class Redeem extends OnSubscription {
+  protected override readonly catchesUp = false;
+
   constructor(
     pick: number,
     private readonly coupon: number,
@@ -241,21 +254,25 @@ const addons: fc.Arbitrary<Addons> = fc
     quantities.flatMap((count, addon) => (count === 0 ? [] : [{ addon, quantity: count }])),
   );
 
+/** Most start now, some since a while, for which a few periods may be over. */
+const minutesAgo = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 * 24 * 2 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 * 24 * 70 }) },
+);
+
 export const subscribe = fc
   .tuple(
     plan,
     quantity,
     addons,
     fc.constantFrom(0, 0, 0, 0, 2, 3, 7, 30),
+    minutesAgo,
     fc.option(coupon),
     fc.constantFrom('anniversary' as const, 'anniversary' as const, 'calendar' as const),
     fc.nat({ max: 3 }).map((chance) => chance === 0),
   )
-  .map(([plan, quantity, addons, trialDays, coupon, mode, waits]) => {
-    // A first calendar period may be shorter than the time for its payment.
-    const anchor = waits ? 'anniversary' : mode;
-    return new Subscribe(plan, quantity, addons, trialDays, coupon, anchor, waits);
-  });
+  .map((terms) => new Subscribe(...terms));
 
 export const change = fc
   .tuple(
