@@ -299,6 +299,19 @@ describe('what a customer has, over time', () => {
     expect(await allowances.figures(key)).toEqual(['15', '13', '2']);
   });
 
+  test('a grant after the end of an unused period begins anew, whether anybody had asked or not', async () => {
+    for (const isAsked of [false, true]) {
+      const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+      const { id, key } = await createEntitlement(engine);
+      const subscription = await story.subscribe(await plan(story, id, '10'));
+      if (isAsked) await allowances.of(key);
+      await story.tell(subscription.id, 'cancel', { when: 'now' });
+      if (isAsked) await allowances.of(key);
+      await allowances.grant(key, { value: '5' });
+      expect(await allowances.of(key)).toMatchObject({ remaining: '5', resets_at: null });
+    }
+  });
+
   test.each([
     ['an end', 'cancel', { when: 'now' }],
     ['a pause', 'pause', {}],

@@ -22,7 +22,7 @@ import {
   reset,
   type Settlement,
   windowFor,
-  withoutEndedWindow,
+  withoutOldWindow,
 } from './domain/settlement';
 import { EntitlementsRepository } from './entitlements.repository';
 import { GrantsRepository } from './grants.repository';
@@ -112,7 +112,7 @@ export class SettleHoldingService {
   ): Promise<Settlement> {
     const { now } = one;
     let state = start;
-    if (given.lead === null && state.grants.length === 0) return withoutEndedWindow(state, now);
+    if (given.lead === null && state.grants.length === 0) return withoutOldWindow(state, now);
     for (
       let border = nextBorder(state, now);
       border !== null && state.grants.length > 0;

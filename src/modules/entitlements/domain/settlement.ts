@@ -90,11 +90,16 @@ export function carriedInto(
   };
 }
 
-/** Where nothing gives it any more, the last window is not followed by another: what is given later begins anew. */
-export function withoutEndedWindow(settlement: Settlement, now: Date): Settlement {
-  const endAt = settlement.counter.window?.endAt ?? null;
-  if (endAt === null || endAt > now) return settlement;
-  return { ...settlement, counter: counterFrom(null) };
+/**
+ * Where nothing gives it any more, the last window is let go of once it is over, or at once where nothing was used of it:
+ * no other follows, and what is given later begins anew.
+ */
+export function withoutOldWindow(settlement: Settlement, now: Date): Settlement {
+  const { window, used, spent, told } = settlement.counter;
+  const endAt = window?.endAt ?? null;
+  const isOver = endAt !== null && endAt <= now;
+  const isUsed = compare(used, ZERO) > 0 || compare(spent, ZERO) > 0 || told.length > 0;
+  return isUsed && !isOver ? settlement : { ...settlement, counter: counterFrom(null) };
 }
 
 /**
