@@ -179,6 +179,35 @@ describe('what a customer has, over time', () => {
     expect(await allowances.figures(key)).toEqual(['10', '4', '6']);
   });
 
+  test('a grace is counted from when the subscription fell behind, also when another payment method is tried', async () => {
+    const { story, allowances } = await begin('2026-01-01T00:00:00Z');
+    const { id, key } = await createEntitlement(engine);
+    const charge = (token: string) =>
+      engine.http
+        .post(`/v1/customers/${story.customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token, is_default: true });
+    await charge('pm_sandbox_declined');
+    const { id: subscriptionId } = await story.subscribe(await plan(story, id, '10'));
+    const standing = async () => [
+      (await story.subscription(subscriptionId)).status,
+      (await allowances.of(key)).has_access,
+    ];
+    await story.advance('2026-01-02T23:59:59Z');
+    expect(await standing()).toEqual(['past_due', true]);
+    await story.advance('2026-01-31T00:00:00Z');
+    expect(await standing()).toEqual(['unpaid', false]);
+    await charge('pm_sandbox_declined');
+    expect(await standing()).toEqual(['past_due', false]);
+
+    // The next time begins with a grace of its own.
+    await charge('pm_sandbox_ok');
+    await story.advance('2026-02-09T00:00:00Z');
+    expect(await standing()).toEqual(['active', true]);
+    await charge('pm_sandbox_declined');
+    await story.advance('2026-03-01T02:00:00Z');
+    expect(await standing()).toEqual(['past_due', true]);
+  });
+
   test('grants roll over by their rules, one reset after the other, whether anybody asks or not', async () => {
     const { story, allowances } = await begin('2026-01-31T00:00:00Z');
     const { id, key } = await createEntitlement(engine);

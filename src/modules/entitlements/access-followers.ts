@@ -45,14 +45,19 @@ export class AccessFollowers implements OnModuleInit {
     }
   }
 
-  /** The grace of a subscription begins when it falls behind, and ends when it does not any more. */
+  /**
+   * The grace of a subscription begins when it falls behind, and ends when nothing is owed any more: another payment method
+   * to try, where the last attempt had failed, does not begin it anew.
+   */
   private async followPayment(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     const isBehind = (status: string | undefined): boolean => status === 'past_due';
+    const isOwing = (status: string | undefined): boolean =>
+      isBehind(status) || status === 'unpaid';
     const fellBehind = changes.filter(
       ({ before, after }) => isBehind(after.status) && !isBehind(before?.status),
     );
     const caughtUp = changes.filter(
-      ({ before, after }) => !isBehind(after.status) && isBehind(before?.status),
+      ({ before, after }) => !isOwing(after.status) && isOwing(before?.status),
     );
     if (fellBehind.length > 0) {
       await this.holdings.beginGrace(
