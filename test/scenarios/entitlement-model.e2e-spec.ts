@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { createAddonWith, createEntitlement } from '../support/allowances';
+import { HOUR_MS, LINKS, listed, Lives, PLANS, type Shop, ZONES } from '../support/lives';
+import { SEED } from '../support/seed';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+/**
+ * Random lives of customers, told to the engine and to a plain computation (`allowance-model`). Each is lived twice: by
+ * one who is asked after every step, at each border of a window and each end of a grant, and by one who is not asked at
+ * all but where something is used. What they have must be the same. `SEQUENCES` sets how many; `SEED` repeats a run.
+ */
+const SEQUENCES = Number(process.env['SEQUENCES'] ?? 8);
+const MOST_STEPS = 16;
+const TIME_LIMIT_MS = 120_000 + SEQUENCES * 20_000;
+const KINDS = [
+  ...['consume', 'consume', 'consume', 'report', 'report', 'takeBack', 'advance', 'advance'],
+  ...['advance', 'subscribe', 'change', 'pause', 'resume', 'cancel', 'uncancel', 'link', 'grant'],
+  ...['grant', 'voidGrant'],
+] as const;
+
+describe('what customers have, beside a plain computation of it', () => {
+  let engine: TestApp;
+  const shops: Shop[] = [];
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    const seller = await Story.begin(engine, '2026-01-01T00:00:00Z');
+    for (const isCounted of [false, true]) {
+      const meter = isCounted ? await seller.meter() : null;
+      const { id, key } = await createEntitlement(engine, { meter_id: meter?.id ?? null });
+      const planIds: string[] = [];
+      for (const plan of PLANS)
+        planIds.push(await seller.plan(100, { entitlements: listed(plan, id) }));
+      const addons = [];
+      for (const { mode, value } of LINKS) {
+        addons.push(await createAddonWith(engine, id, { mode, value: String(value) }));
+      }
+      shops.push({ key, event: meter?.event ?? null, planIds, addons });
+    }
+  });
+
+  afterAll(() => engine.close());
+
+  test(
+    'is the same, whoever is asked and when',
+    async () => {
+      const steps = fc.array(
+        fc.record({
+          kind: fc.constantFrom(...KINDS),
+          by: fc.array(fc.nat({ max: 1_000 }), { minLength: 4, maxLength: 4 }),
+        }),
+        { minLength: 6, maxLength: MOST_STEPS, size: 'max' },
+      );
+      const begins = fc.integer({
+        min: Date.parse('2026-01-01T00:00:00Z') / HOUR_MS,
+        max: Date.parse('2026-12-31T00:00:00Z') / HOUR_MS,
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(0, 1),
+          begins,
+          fc.constantFrom(...ZONES),
+          fc.nat({ max: 1_000 }),
+          steps,
+          async (shop, hour, zone, plan, taken) => {
+            const lives = await Lives.begin(engine, shops[shop] ?? fail(), {
+              now: hour * HOUR_MS,
+              zone,
+            });
+            await lives.take({ kind: 'subscribe', by: [0, plan, plan, 0] });
+            for (const step of taken) await lives.take(step);
+            await lives.end();
+          },
+        ),
+        { seed: SEED, numRuns: SEQUENCES, endOnFailure: process.env['SHRINK'] === undefined },
+      );
+    },
+    TIME_LIMIT_MS,
+  );
+});
+
+function fail(): never {
+  throw new Error('there is no such shop');
+}

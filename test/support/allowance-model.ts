@@ -1,0 +1,290 @@
+import type { Subscription } from './story';
+
+/** A plain computation of what a customer has, by the rules alone. All quantities are multiples of a quarter. */
+
+export type ModelReset = 'period' | 'day' | 'week' | 'month' | 'never';
+
+/** What a plan allows; null: it lists nothing. */
+export type PlanAllows = {
+  readonly value: number | null;
+  readonly isHard: boolean;
+  readonly reset: ModelReset;
+} | null;
+
+export interface ModelLink {
+  readonly mode: 'set' | 'increment';
+  readonly value: number;
+}
+
+/** A subscription as far as it gives access, with what it sells by name. */
+export interface ModelSubscription {
+  readonly status: Subscription['status'];
+  readonly startAt: number;
+  readonly periodStart: number;
+  readonly periodEnd: number;
+  readonly plan: PlanAllows;
+  /** Of each add-on how many. */
+  readonly addons: readonly { readonly link: ModelLink | null; readonly quantity: number }[];
+}
+
+export interface ModelGrant {
+  readonly value: number;
+  readonly priority: number;
+  readonly expiresAt: number | null;
+  readonly rollover: { readonly min: number; readonly max: number } | null;
+  /** What was left when the window began. */
+  balance: number;
+  status: 'active' | 'expired' | 'lapsed' | 'voided';
+}
+
+interface ModelEvent {
+  readonly at: number;
+  readonly n: number;
+  isVoided: boolean;
+}
+
+interface Window {
+  readonly startAt: number;
+  readonly endAt: number;
+}
+
+/** What is allowed at an instant, and by which window it is counted. */
+interface Allowed {
+  readonly amount: number;
+  readonly isSoft: boolean;
+  readonly isGiven: boolean;
+  readonly window: Window | null;
+}
+
+const DAY_MS = 86_400_000;
+const NONE: Allowed = { amount: 0, isSoft: false, isGiven: false, window: null };
+
+export class AllowanceModel {
+  readonly grants: ModelGrant[] = [];
+  readonly events: ModelEvent[] = [];
+  private allowed = NONE;
+  private window: Window | null = null;
+  private consumed = 0;
+  private spent = 0;
+  private covered = 0;
+  /** Whether a threshold was told of in the window. */
+  private isTold = false;
+
+  constructor(
+    private readonly isCounted: boolean,
+    private readonly zone: string,
+  ) {}
+
+  /** What the API is to show. */
+  get shown(): Readonly<Record<string, unknown>> {
+    const isHeld = this.allowed.isGiven || this.running.length > 0;
+    const limit = isHeld ? this.limit : 0;
+    const remaining = Math.max(limit - this.used, 0);
+    const resetsAt = isHeld ? (this.window?.endAt ?? Infinity) : Infinity;
+    return {
+      has_access: isHeld && (this.allowed.isSoft || remaining > 0),
+      limit: shownNumber(limit),
+      used: String(this.used),
+      remaining: shownNumber(remaining),
+      overage_allowed: this.allowed.isSoft,
+      resets_at: resetsAt === Infinity ? null : new Date(resetsAt).toISOString(),
+    };
+  }
+
+  /** Status and rest of each grant, oldest first. */
+  get shownGrants(): readonly (readonly [string, string | null])[] {
+    const burnt = this.burnt(this.used);
+    return this.grants.map((grant) => {
+      const left = grant.balance - (burnt.get(grant) ?? 0);
+      return [grant.status, grant.status === 'active' ? String(left) : null];
+    });
+  }
+
+  /** The first instant after another at which a grant expires or the window ends. */
+  nextBorder(after: number): number {
+    const ends = [this.window?.endAt ?? Infinity, ...this.running.map(expiryOf)];
+    return Math.min(...ends.filter((at) => at > after));
+  }
+
+  /** Brings it to an instant, at most the next border, from when on subscriptions are as given. */
+  settle(now: number, subscriptions: readonly ModelSubscription[]): void {
+    const next = this.allowedBy(subscriptions, now);
+    for (const grant of this.running.filter((one) => expiryOf(one) <= now)) {
+      this.endGrant(grant, 'expired', expiryOf(grant));
+    }
+    const isNothingLeft = !next.isGiven && this.running.length === 0;
+    const isUsed = this.used > 0 || this.spent > 0 || this.isTold;
+    const isOver = this.window !== null && (this.window.endAt <= now || (isNothingLeft && !isUsed));
+    const target =
+      next.window ??
+      (this.window !== null && !isOver
+        ? this.window
+        : isNothingLeft
+          ? null
+          : { startAt: this.window?.endAt ?? now, endAt: Infinity });
+    const usedBefore = this.used;
+    if (!isSame(this.window, target)) this.begin(target);
+    this.window = target;
+    this.allowed = next;
+    if (this.used !== usedBefore) this.cover();
+  }
+
+  /** Whether a quantity is allowed; counts it if so. */
+  consume(quantity: number, now: number): boolean {
+    const isHeld = this.allowed.isGiven || this.running.length > 0;
+    if (!isHeld || !(this.allowed.isSoft || this.used + quantity <= this.limit)) return false;
+    if (this.isCounted) this.report(now, quantity);
+    else this.consumed += quantity;
+    this.cover();
+    return true;
+  }
+
+  report(at: number, n: number): void {
+    this.events.push({ at, n, isVoided: false });
+    this.cover();
+  }
+
+  takeBack(event: ModelEvent): void {
+    event.isVoided = true;
+    this.cover();
+  }
+
+  endGrant(grant: ModelGrant, status: 'expired' | 'voided', at: number): void {
+    const used = this.isCounted ? this.usedIn(this.window?.startAt ?? at, at) : this.consumed;
+    const counted = status === 'voided' ? this.used : used;
+    this.spent += this.burnt(counted).get(grant) ?? 0;
+    grant.status = status;
+  }
+
+  get running(): readonly ModelGrant[] {
+    return this.grants.filter(({ status }) => status === 'active');
+  }
+
+  private get used(): number {
+    if (this.window === null) return 0;
+    return this.isCounted ? this.usedIn(this.window.startAt, this.window.endAt) : this.consumed;
+  }
+
+  private usedIn(from: number, to: number): number {
+    const counted = this.events.filter(({ at, isVoided }) => !isVoided && at >= from && at < to);
+    return counted.reduce((total, { n }) => total + n, 0);
+  }
+
+  private get limit(): number {
+    const granted = this.running.reduce((total, { balance }) => total + balance, 0);
+    const kept = granted > 0 ? Math.max(this.allowed.amount, this.covered) : this.allowed.amount;
+    return kept + granted + this.spent;
+  }
+
+  /** What subscriptions covered stays covered, as long as it is used. */
+  private cover(): void {
+    const rest = Math.max(this.used - this.spent, 0);
+    this.covered = Math.min(rest, Math.max(this.covered, this.allowed.amount));
+    const isHeld = this.allowed.isGiven || this.running.length > 0;
+    if (isHeld && this.used > 0 && this.used * 100 >= this.limit * 80) this.isTold = true;
+  }
+
+  /** What each grant has lost, one after the other. */
+  private burnt(used: number): ReadonlyMap<ModelGrant, number> {
+    let rest = Math.max(used - this.spent - Math.max(this.allowed.amount, this.covered), 0);
+    const inOrder = [...this.running].sort(
+      (one, other) =>
+        one.priority - other.priority ||
+        (expiryOf(one) === expiryOf(other) ? 0 : expiryOf(one) - expiryOf(other)) ||
+        this.grants.indexOf(one) - this.grants.indexOf(other),
+    );
+    return new Map(
+      inOrder.map((grant) => {
+        const part = Math.min(rest, grant.balance);
+        rest -= part;
+        return [grant, part];
+      }),
+    );
+  }
+
+  /** Another window: what rolls over is left, unless the last one never ended. */
+  private begin(window: Window | null): void {
+    const burnt = this.burnt(this.used);
+    const isEndless = this.window === null || this.window.endAt === Infinity;
+    for (const grant of this.running) {
+      const left = grant.balance - (burnt.get(grant) ?? 0);
+      const { min, max } = isEndless ? { min: left, max: left } : (grant.rollover ?? NOTHING);
+      grant.balance = Math.min(max, Math.max(min, left));
+      if (!isEndless && grant.balance === 0) grant.status = 'lapsed';
+    }
+    this.window = window;
+    this.consumed = 0;
+    this.spent = 0;
+    this.covered = 0;
+    this.isTold = false;
+  }
+
+  private allowedBy(subscriptions: readonly ModelSubscription[], now: number): Allowed {
+    const giving = subscriptions.filter(({ status }) => ['active', 'trialing'].includes(status));
+    const plans = giving.flatMap((one) => (one.plan === null ? [] : [{ one, plan: one.plan }]));
+    const addons = giving.flatMap((one) =>
+      one.addons.flatMap(({ link, quantity }) =>
+        link === null ? [] : [{ one, mode: link.mode, total: link.value * quantity }],
+      ),
+    );
+    const setting = addons.filter(({ mode }) => mode === 'set').map(({ total }) => total);
+    const base =
+      setting.length > 0
+        ? Math.max(...setting)
+        : plans.reduce((total, { plan }) => total + (plan.value ?? Infinity), 0);
+    const added = addons.filter(({ mode }) => mode === 'increment');
+    const lead = plans[0]?.one ?? addons[0]?.one;
+    if (lead === undefined) return NONE;
+    return {
+      amount: added.reduce((total, one) => total + one.total, base),
+      isSoft: plans.some(({ plan }) => !plan.isHard),
+      isGiven: true,
+      window: this.windowOf(lead, plans[0]?.plan.reset ?? 'period', now),
+    };
+  }
+
+  private windowOf(subscription: ModelSubscription, reset: ModelReset, now: number): Window {
+    const { startAt, periodStart, periodEnd } = subscription;
+    if (reset === 'never') return { startAt, endAt: Infinity };
+    if (reset === 'period') return { startAt: periodStart, endAt: periodEnd };
+    const [year, month, day] = localDate(now, this.zone);
+    const weekday = (new Date(Date.UTC(year, month, day)).getUTCDay() + 6) % 7;
+    const midnight = (m: number, d: number): number => localMidnight(year, m, d, this.zone);
+    if (reset === 'day') return { startAt: midnight(month, day), endAt: midnight(month, day + 1) };
+    if (reset === 'month') return { startAt: midnight(month, 1), endAt: midnight(month + 1, 1) };
+    const monday = day - weekday;
+    return { startAt: midnight(month, monday), endAt: midnight(month, monday + 7) };
+  }
+}
+
+const NOTHING = { min: 0, max: 0 };
+
+function expiryOf({ expiresAt }: ModelGrant): number {
+  return expiresAt ?? Infinity;
+}
+
+function isSame(one: Window | null, other: Window | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.startAt === other.startAt && (one.endAt === Infinity) === (other.endAt === Infinity);
+}
+
+function shownNumber(value: number): string | null {
+  return value === Infinity ? null : String(value);
+}
+
+/** Year, month from 0 and day in a zone. */
+function localDate(at: number, zone: string): readonly [number, number, number] {
+  const text = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at);
+  const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
+  return [year, month - 1, day];
+}
+
+/** The first instant of a local date, found by looking: the clocks of no zone are 15 hours off. */
+function localMidnight(year: number, month: number, day: number, zone: string): number {
+  const nominal = Date.UTC(year, month, day);
+  const wanted = localDate(nominal, 'UTC').join('-');
+  for (let at = nominal - 0.625 * DAY_MS; at < nominal + DAY_MS; at += 900_000) {
+    if (localDate(at, zone).join('-') === wanted) return at;
+  }
+  throw new Error(`no midnight of ${wanted} in ${zone}`);
+}

@@ -1,0 +1,317 @@
+import {
+  AllowanceModel,
+  type ModelLink,
+  type ModelSubscription,
+  type PlanAllows,
+} from './allowance-model';
+import { Allowances } from './allowances';
+import { Story, type TestApp } from './story';
+
+export const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const SPANS = [HOUR_MS, 20 * HOUR_MS, 3 * DAY_MS, 9 * DAY_MS, 31 * DAY_MS];
+export const ZONES = ['UTC', 'America/New_York', 'Europe/Paris', 'Asia/Kolkata'];
+export const PLANS: readonly PlanAllows[] = [
+  { value: 100, isHard: true, reset: 'period' },
+  { value: 40, isHard: true, reset: 'period' },
+  { value: null, isHard: true, reset: 'period' },
+  { value: 20, isHard: false, reset: 'period' },
+  { value: 60, isHard: false, reset: 'day' },
+  { value: 30, isHard: true, reset: 'never' },
+  { value: 50, isHard: true, reset: 'week' },
+  { value: 70, isHard: true, reset: 'month' },
+  null,
+];
+export const LINKS: readonly ModelLink[] = [
+  { mode: 'increment', value: 10 },
+  { mode: 'set', value: 25 },
+];
+
+interface Step {
+  readonly kind: string;
+  readonly by: readonly number[];
+}
+
+/** One of the two customers. */
+interface Life {
+  readonly story: Story;
+  readonly allowances: Allowances;
+  readonly subscriptionIds: string[];
+  readonly grantIds: string[];
+  readonly eventKeys: string[];
+}
+
+/** What is sold of one entitlement. */
+export interface Shop {
+  readonly key: string;
+  readonly event: string | null;
+  readonly planIds: readonly string[];
+  readonly addons: readonly { readonly addonId: string; readonly linkId: string }[];
+}
+
+/** How a plan is told what it allows. */
+export function listed(plan: PlanAllows, id: string): readonly object[] {
+  if (plan === null) return [];
+  const { value, isHard, reset } = plan;
+  const text = value === null ? null : String(value);
+  return [{ entitlement_id: id, value: text, is_hard_limit: isHard, reset }];
+}
+
+/** The same customer twice, and what it is to have. */
+export class Lives {
+  private readonly links = LINKS.map((link) => ({ ...link }));
+  private readonly model: AllowanceModel;
+
+  private constructor(
+    private readonly shop: Shop,
+    private readonly watched: Life,
+    private readonly unwatched: Life,
+    private now: number,
+    zone: string,
+  ) {
+    this.model = new AllowanceModel(shop.event !== null, zone);
+  }
+
+  static async begin(
+    engine: TestApp,
+    shop: Shop,
+    { now, zone }: { readonly now: number; readonly zone: string },
+  ): Promise<Lives> {
+    const lives: Life[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const story = await Story.begin(engine, new Date(now).toISOString(), { timezone: zone });
+      const allowances = new Allowances(engine, story.customerId);
+      lives.push({ story, allowances, subscriptionIds: [], grantIds: [], eventKeys: [] });
+    }
+    const [watched, unwatched] = lives;
+    if (watched === undefined || unwatched === undefined) throw new Error('two lives');
+    for (const [index, { mode, value }] of LINKS.entries()) {
+      const path = `/v1/addon-entitlements/${shop.addons[index]?.linkId ?? ''}`;
+      const answer = await engine.http.patch(path).send({ mode, value: String(value) });
+      expect(answer.status).toBe(200);
+    }
+    return new Lives(shop, watched, unwatched, now, zone);
+  }
+
+  async take({ kind, by }: Step): Promise<void> {
+    const [one = 0, two = 0, three = 0, four = 0] = by;
+    if (kind === 'advance') return this.advance(SPANS[one % SPANS.length] ?? HOUR_MS);
+    if (kind === 'consume') return this.consume((one % 160) / 4);
+    if (kind === 'report')
+      return this.report(this.now + ((two % 68) - 48) * HOUR_MS, (one % 120) / 4);
+    if (kind === 'takeBack') return this.takeBack(one);
+    if (kind === 'grant') return this.grant(one, two, three, four);
+    if (kind === 'voidGrant') return this.voidGrant(one);
+    if (kind === 'link') await this.link(one, two, three);
+    else await this.tell(kind, one, two, three);
+    await this.settle();
+  }
+
+  /** Both have what is computed. */
+  async check(lives: readonly Life[] = [this.watched]): Promise<void> {
+    for (const { allowances } of lives) {
+      expect(await allowances.of(this.shop.key)).toMatchObject(this.model.shown);
+      expect(await allowances.grants(this.shop.key)).toEqual(this.model.shownGrants);
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.check([this.watched, this.unwatched]);
+    const told = await this.toldOf(this.watched);
+    expect(new Set(told).size).toBe(told.length);
+    expect(await this.toldOf(this.unwatched)).toEqual(told);
+  }
+
+  private async advance(ms: number): Promise<void> {
+    const to = this.now + ms;
+    while (this.now < to) {
+      this.now = Math.min(to, this.model.nextBorder(this.now), await this.nextBilling());
+      await this.watched.story.advance(new Date(this.now).toISOString());
+      await this.settle();
+      await this.check();
+    }
+    await this.unwatched.story.advance(new Date(to).toISOString());
+  }
+
+  private async nextBilling(): Promise<number> {
+    const due = (await this.subscriptions()).map(({ next_billing_at: at }) => at);
+    const instants = due.flatMap((at) => (at === null ? [] : [Date.parse(at)]));
+    return Math.min(...instants.filter((at) => at > this.now));
+  }
+
+  private async subscriptions() {
+    const found = [];
+    for (const id of this.watched.subscriptionIds) {
+      found.push(await this.watched.story.subscription(id));
+    }
+    return found;
+  }
+
+  /** The model learns of subscriptions what the API says of them. */
+  private async settle(): Promise<void> {
+    const subscriptions = await this.subscriptions();
+    this.model.settle(
+      this.now,
+      subscriptions.map((one) => this.asModel(one)),
+    );
+  }
+
+  private asModel(one: Awaited<ReturnType<Story['subscription']>>): ModelSubscription {
+    const { start_at: startAt, addons } = one as unknown as {
+      readonly start_at: string;
+      readonly addons: readonly { readonly addon_id: string; readonly quantity: string }[];
+    };
+    return {
+      status: one.status,
+      startAt: Date.parse(startAt),
+      periodStart: Date.parse(one.current_period_start ?? ''),
+      periodEnd: Date.parse(one.current_period_end ?? ''),
+      plan: PLANS[this.shop.planIds.indexOf(one.plan_id)] ?? null,
+      addons: addons.map(({ addon_id: id, quantity }) => ({
+        link: this.links[this.shop.addons.findIndex(({ addonId }) => addonId === id)] ?? null,
+        quantity: Number(quantity),
+      })),
+    };
+  }
+
+  private async both(work: (life: Life) => Promise<unknown>): Promise<void> {
+    const answers = [await work(this.watched), await work(this.unwatched)];
+    expect(answers[1]).toEqual(answers[0]);
+  }
+
+  private async consume(quantity: number): Promise<void> {
+    const isAllowed = this.model.consume(quantity, this.now);
+    const expected = { allowed: isAllowed, ...this.model.shown };
+    await this.both(async ({ allowances }) => {
+      const answer = await allowances.consume(this.shop.key, String(quantity));
+      expect(answer).toMatchObject(expected);
+    });
+  }
+
+  private async report(at: number, n: number): Promise<void> {
+    const { event } = this.shop;
+    if (event === null) return;
+    this.model.report(at, n);
+    await this.both(async ({ story, eventKeys }) => {
+      eventKeys[this.model.events.length - 1] = await story.use(event, new Date(at).toISOString(), {
+        n,
+      });
+    });
+    await this.check();
+  }
+
+  private async takeBack(by: number): Promise<void> {
+    const index = by % Math.max(this.model.events.length, 1);
+    const event = this.model.events[index];
+    // What was consumed has a key of the engine's own.
+    if (event === undefined || this.watched.eventKeys[index] === undefined) return;
+    this.model.takeBack(event);
+    await this.both(({ eventKeys }) =>
+      this.post('/v1/usage-events/void', { idempotency_key: eventKeys[index] }),
+    );
+    await this.check();
+  }
+
+  private async grant(value: number, priority: number, days: number, rollover: number) {
+    const expiresAt = days % 3 === 0 ? this.now + (1 + (days % 40)) * 10 * HOUR_MS : null;
+    const max = 5 * (rollover % 9);
+    const terms = {
+      value: 1 + (value % 200) / 4,
+      priority: priority % 3,
+      expiresAt,
+      rollover: rollover % 2 === 0 ? null : { min: rollover % 7 === 0 ? max / 2 : 0, max },
+    };
+    this.model.grants.push({ ...terms, balance: terms.value, status: 'active' });
+    const body = {
+      value: String(terms.value),
+      priority: terms.priority,
+      expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+      rollover:
+        terms.rollover === null
+          ? null
+          : { min: String(terms.rollover.min), max: String(terms.rollover.max) },
+    };
+    await this.settle();
+    const [, remaining] = this.model.shownGrants.at(-1) ?? [];
+    await this.both(async ({ allowances, grantIds }) => {
+      const grant = await allowances.grant(this.shop.key, body);
+      grantIds.push(grant.id);
+      expect(grant).toMatchObject({ status: 'active', remaining });
+    });
+    await this.check();
+  }
+
+  private async voidGrant(by: number): Promise<void> {
+    const index = by % Math.max(this.model.grants.length, 1);
+    const grant = this.model.grants[index];
+    if (grant === undefined) return;
+    const isActive = grant.status === 'active';
+    if (isActive) this.model.endGrant(grant, 'voided', this.now);
+    await this.settle();
+    await this.both(async ({ allowances, grantIds }) => {
+      const path = `${allowances.path(this.shop.key)}/grants/${grantIds[index] ?? ''}/void`;
+      const status = await this.post(path, {});
+      expect(status).toBe(isActive || grant.status === 'voided' ? 200 : 409);
+    });
+    await this.check();
+  }
+
+  /** A link that changes counts from the next question on. */
+  private async link(by: number, mode: number, value: number): Promise<void> {
+    const index = by % LINKS.length;
+    const link = { mode: mode % 2 === 0 ? 'set' : 'increment', value: value % 60 } as const;
+    await this.check([this.watched, this.unwatched]);
+    const path = `/v1/addon-entitlements/${this.shop.addons[index]?.linkId ?? ''}`;
+    const answer = await this.watched.story.engine.http
+      .patch(path)
+      .send({ mode: link.mode, value: String(link.value) });
+    expect(answer.status).toBe(200);
+    this.links[index] = link;
+    await this.settle();
+    await this.check([this.watched, this.unwatched]);
+  }
+
+  private async tell(kind: string, which: number, plan: number, addons: number): Promise<void> {
+    const planId = this.shop.planIds[plan % PLANS.length];
+    const bought = this.shop.addons
+      .filter((_, index) => (addons & (1 << index)) !== 0)
+      .map(({ addonId }) => ({ addon_id: addonId, quantity: String(1 + (addons % 3)) }));
+    const offer = { plan_id: planId, addons: bought };
+    const when = addons % 2 === 0 ? 'now' : 'period_end';
+    const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+      subscribe: { ...offer, ...(addons % 5 === 0 ? { trial_days: 5 } : {}) },
+      change: { ...offer, when },
+      cancel: { when },
+    };
+    await this.both(async ({ story, subscriptionIds }) => {
+      if (kind === 'subscribe') {
+        if (subscriptionIds.length < 3) {
+          const { id } = await story.subscribe(planId ?? '', bodies['subscribe']);
+          subscriptionIds.push(id);
+        }
+        return 201;
+      }
+      const id = subscriptionIds[which % Math.max(subscriptionIds.length, 1)];
+      return id === undefined
+        ? 404
+        : this.post(`/v1/subscriptions/${id}/${kind}`, bodies[kind] ?? {});
+    });
+    await this.settle();
+    await this.check();
+  }
+
+  private async toldOf({ story }: Life): Promise<readonly string[]> {
+    const rows = await this.watched.story.engine.database.query<{ told: string }>(
+      `SELECT type || ' ' || (data->'object'->>'percent') || ' ' || (data->'object'->>'period_start') AS told
+      FROM event WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
+      [story.customerId],
+    );
+    return rows.map(({ told }) => told);
+  }
+
+  private async post(path: string, body: object): Promise<number> {
+    const { status } = await this.watched.story.engine.http.post(path).send(body);
+    expect(status).toBeLessThan(500);
+    return status;
+  }
+}
