@@ -188,6 +188,17 @@ describe('what a customer has', () => {
   });
 
   describe('changes in the commit that changes it:', () => {
+    it('which nobody waits for who asks meanwhile', async () => {
+      const { allowances, key, customerId } = await customerWith('10');
+      await engine.database.transaction(async () => {
+        await engine.database.query(
+          'UPDATE customer_access SET version = version + 1 WHERE customer_id = $1',
+          [customerId],
+        );
+        expect(await allowances.figures(key)).toEqual(['10', '0', '10']);
+      });
+    });
+
     it('a link of an add-on made, changed and deleted', async () => {
       const { id, key } = await createEntitlement(engine);
       const planId = await planWith([{ entitlement_id: id, value: '100' }]);

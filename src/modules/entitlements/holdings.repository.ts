@@ -181,12 +181,21 @@ export class HoldingsRepository {
     ]);
   }
 
-  /** How many commits may have changed what the customer has. */
+  /**
+   * How many commits may have changed what the customer has. Read without waiting for one that is under way: it holds the
+   * row, and may wait for what the caller holds.
+   */
   async accessVersionOf({ id, testClockId }: AccessHolder): Promise<number> {
+    const known = await this.findAccess(id);
+    if (known !== null) return known.version;
     await this.database.query(ENSURE_ACCESS, [id, testClockId]);
-    const row = await this.database.selectOne(CustomerAccessEntity, 'WHERE customer_id = $1', [id]);
+    const row = await this.findAccess(id);
     invariant(row !== null, `What the customer ${id} has is counted.`);
     return row.version;
+  }
+
+  private findAccess(customerId: string): Promise<CustomerAccessEntity | null> {
+    return this.database.selectOne(CustomerAccessEntity, 'WHERE customer_id = $1', [customerId]);
   }
 
   /** What was resolved for these customers holds no more once the transaction commits. */
