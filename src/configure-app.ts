@@ -53,17 +53,18 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   routeExactly(express);
   answerJsonPlainly(express);
   catchUnreadableTargets(app.getHttpServer());
+  const lifecycle = app.get(Lifecycle);
   app.use(
     inOneLayer(
       requestLog(logger),
       app.get(Metrics).measure,
-      app.get(Lifecycle).closeWhenDraining,
+      lifecycle.closeWhenDraining,
       // Whoever puts TLS in front decides about Strict-Transport-Security: it would bind other hosts too.
       fixedHeaders(
         helmet({ contentSecurityPolicy: CONTENT_SECURITY_POLICY, strictTransportSecurity: false }),
       ),
       guardUrl,
-      bodyReader(),
+      bodyReader(lifecycle),
     ),
   );
   app.useGlobalPipes(createValidationPipe());
@@ -72,10 +73,11 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
 }
 
 /** Makes every body a JSON object that the engine can keep; where none was sent, an empty one. */
-function bodyReader(): RequestHandler {
-  const read = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_BODY_BYTES), guardBody);
+function bodyReader(lifecycle: Lifecycle): RequestHandler {
+  const readJson = (limit: number) => lifecycle.unlessStopping(jsonParser(limit));
+  const read = inOneLayer(readAsciiAsUtf8, readJson(LARGEST_BODY_BYTES), guardBody);
   // A batch of usage is taken item by item: what is wrong with one says nothing against the others.
-  const readUsage = inOneLayer(readAsciiAsUtf8, jsonParser(LARGEST_USAGE_BODY_BYTES));
+  const readUsage = inOneLayer(readAsciiAsUtf8, readJson(LARGEST_USAGE_BODY_BYTES));
   return (request, response, next) => {
     if (isUsageRequest(request)) readUsage(request, response, next);
     else if (announcesBody(request)) read(request, response, next);

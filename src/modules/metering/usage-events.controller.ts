@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { Configuration } from '../../platform/config';
 import { requestTimeout } from '../../platform/errors';
 import { Operation } from '../../platform/http';
+import { Lifecycle } from '../../platform/observability';
 import { AppendResultDto, toAppendResultDto } from './dto/append-result.dto';
 import { NDJSON, readUsageRequest, type UsageReport } from './dto/read-usage-request';
 import { UsageBatchDto, UsageEventReportDto } from './dto/usage-event.dto';
@@ -18,6 +19,7 @@ export class UsageEventsController {
   constructor(
     private readonly usage: UsageEventsService,
     private readonly configuration: Configuration,
+    private readonly lifecycle: Lifecycle,
   ) {}
 
   @Post()
@@ -25,8 +27,8 @@ export class UsageEventsController {
     summary: 'Report usage',
     description:
       'One event, up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, which may be packed with gzip. ' +
-      'Each event is stored and counted in one commit. NDJSON is one commit as a whole: what breaks off, or of which ' +
-      'nothing comes for 30 s, stores nothing. A list may be more than one: if it fails, a part may be stored. In a ' +
+      'Each event is stored and counted in one commit. NDJSON is one commit as a whole: what breaks off, of which ' +
+      'nothing comes for 30 s, or that is not there when the service stops, stores nothing. A list may be more than one: if it fails, a part may be stored. In a ' +
       'list, an event that cannot be taken is in `rejected`, and the rest is stored. Every event has its own idempotency ' +
       'key, for ever, so that a request can be sent again as it is: what was stored counts as `duplicates`. No ' +
       '`Idempotency-Key` is read.',
@@ -42,8 +44,10 @@ export class UsageEventsController {
     },
   })
   async reportUsage(@Req() request: Request): Promise<AppendResultDto> {
-    const { ndjsonIdleTimeoutMs } = this.configuration;
-    return toAppendResultDto(await this.store(readUsageRequest(request, ndjsonIdleTimeoutMs)));
+    const { ndjsonIdleTimeoutMs: longestPauseMs } = this.configuration;
+    const { stopping } = this.lifecycle;
+    const report = readUsageRequest(request, { longestPauseMs, stopping });
+    return toAppendResultDto(await this.store(report));
   }
 
   private store(report: UsageReport): Promise<AppendResult> {

@@ -168,7 +168,8 @@ export const SETTINGS = {
   NDJSON_IDLE_TIMEOUT_MS: setting({
     fallback: '30000',
     accepts: '100 to 300000',
-    meaning: 'How long a client may send nothing of the NDJSON it has begun.',
+    meaning:
+      'How long a client may send nothing of the NDJSON it has begun, or less than 500 bytes a second.',
     parse: integerBetween(100, 300_000),
   }),
   PAST_DUE_GRACE_HOURS: setting({

@@ -132,13 +132,14 @@ export const requestTimeout = defineProblem(
   {
     code: 'request_timeout',
     kind: 'timed_out',
-    title: 'The body stopped coming',
+    title: 'The body stopped coming, or came too slowly',
     meaning:
-      'The client began to send NDJSON and then sent nothing for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set. Nothing was ' +
-      'stored, and the connection is closed. Send the request again.',
+      'The client began to send NDJSON and then sent nothing for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set, or took longer ' +
+      'than that and sent less than 500 bytes a second. Nothing was stored, and the connection is closed. Send the request ' +
+      'again.',
   },
   (longestPauseMs: number) => ({
-    detail: `No byte of the body came for ${longestPauseMs} ms. Nothing was stored.`,
+    detail: `For ${longestPauseMs} ms nothing of the body came, or too little. Nothing was stored.`,
   }),
 );
 

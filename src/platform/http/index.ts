@@ -27,6 +27,7 @@ export type { PageDto } from './list';
 export { answerJsonPlainly } from './json-answer';
 export { linesOf } from './ndjson';
 export type { LineLimits } from './ndjson';
+export type { Patience } from './unless-stalled';
 export { NoFields } from './no-fields.guard';
 export { inOneLayer } from './one-layer';
 export { Operation } from './operation';

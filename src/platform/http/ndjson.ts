@@ -3,16 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { type Duplex, pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { malformedRequest, payloadTooLarge, unsupportedMediaType } from '../errors';
-import { unlessStalled } from './unless-stalled';
+import { type Patience, unlessStalled } from './unless-stalled';
 
 const LONGEST_LINE_BYTES = 1_048_576;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-export interface LineLimits {
+export interface LineLimits extends Patience {
   readonly mostLines: number;
-  /** How long a client may send nothing. */
-  readonly longestPauseMs: number;
 }
 
 /** A line of a body, from 0; the text is null where it is not UTF-8. */
@@ -27,11 +25,12 @@ export interface Line {
  * is in memory.
  * @throws {ProblemError} `payload_too_large` for more lines than given, or for a line of more than 1 MiB;
  * `malformed_request` when the body breaks off or cannot be unpacked; `unsupported_media_type` for an unknown encoding;
- * `request_timeout` when the client sends nothing for too long
+ * `request_timeout` when the client sends nothing for too long, or too little; `service_unavailable` when the process stops
+ * before the body is there
  */
 export async function* linesOf(
   request: IncomingMessage,
-  { mostLines, longestPauseMs }: LineLimits,
+  { mostLines, ...patience }: LineLimits,
 ): AsyncGenerator<readonly Line[]> {
   let rest: Buffer = Buffer.alloc(0);
   let count = 0;
@@ -41,7 +40,7 @@ export async function* linesOf(
     if (count > mostLines) throw payloadTooLarge(`The body holds more than ${mostLines} lines.`);
     return lines.filled;
   };
-  for await (const chunk of piecesOf(request, longestPauseMs)) {
+  for await (const chunk of piecesOf(request, patience)) {
     const end = chunk.lastIndexOf(LINE_FEED);
     if (end === -1) {
       rest = Buffer.concat([rest, chunk]);
@@ -87,11 +86,11 @@ function fromBytes(latin1: string): string | null {
 }
 
 /** The body as it was before it was packed. */
-async function* piecesOf(request: IncomingMessage, longestPauseMs: number): AsyncGenerator<Buffer> {
+async function* piecesOf(request: IncomingMessage, patience: Patience): AsyncGenerator<Buffer> {
   // Destroying the request would destroy the way of the answer.
   const pieces = unpacked(request).iterator({ destroyOnReturn: false });
   try {
-    yield* unlessStalled(request, pieces as AsyncIterator<Buffer>, longestPauseMs);
+    yield* unlessStalled(request, pieces as AsyncIterator<Buffer>, patience);
   } catch (error) {
     // The client is gone, or what it sent is not what it said: either way there is no whole body.
     const { code = '' } = error as NodeJS.ErrnoException;

@@ -39,6 +39,8 @@ export interface ProblemResponse {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+const CLOSING: ReadonlySet<ProblemKind> = new Set(['timed_out', 'unavailable']);
+
 /** The answer to a failure, as RFC 9457 says. */
 export function problemResponse(problem: ProblemError, requestId: string): ProblemResponse {
   const { definition, occurrence } = problem;
@@ -47,8 +49,8 @@ export function problemResponse(problem: ProblemError, requestId: string): Probl
   if (occurrence.retryAfterSeconds !== undefined) {
     headers['Retry-After'] = String(occurrence.retryAfterSeconds);
   }
-  // The rest of what was being sent could come at any time, or never.
-  if (definition.kind === 'timed_out') headers['Connection'] = 'close';
+  // The rest of what was being sent could come at any time, or never; and whoever is unavailable is so to the next request.
+  if (CLOSING.has(definition.kind)) headers['Connection'] = 'close';
   if (occurrence.allow !== undefined) headers['Allow'] = occurrence.allow.join(', ');
   return {
     status,

@@ -2,69 +2,112 @@ import { ProblemError } from '../errors';
 import { unlessStalled } from './unless-stalled';
 
 const LONGEST_PAUSE_MS = 30_000;
+/** What comes with a piece that is no drip. */
+const MANY_BYTES = 65_536;
 
-/** Pieces that come after so many milliseconds each, until they stop coming without an end. */
-async function* comingAfter(...pausesMs: readonly number[]): AsyncGenerator<number> {
-  for (const pauseMs of pausesMs) {
-    // eslint-disable-next-line house/no-sleep -- the time is faked
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    yield pauseMs;
+class Sender {
+  readonly socket = { bytesRead: 0 };
+  complete = false;
+
+  /** Pieces of so many bytes that come after so many milliseconds each, until they stop coming without an end. */
+  async *sendingAfter(pausesMs: readonly number[], bytes = MANY_BYTES): AsyncGenerator<number> {
+    for (const pauseMs of pausesMs) {
+      // eslint-disable-next-line house/no-sleep -- the time is faked
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      this.socket.bytesRead += bytes;
+      yield pauseMs;
+    }
+    await new Promise(() => undefined);
   }
-  await new Promise(() => undefined);
 }
 
 describe('a body that comes in pieces', () => {
-  beforeEach(() => jest.useFakeTimers());
+  let sender: Sender;
+  let stop: AbortController;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    sender = new Sender();
+    stop = new AbortController();
+  });
   afterEach(() => jest.useRealTimers());
 
-  const silent = { socket: { bytesRead: 0 } };
+  const patience = () => ({ longestPauseMs: LONGEST_PAUSE_MS, stopping: stop.signal });
 
-  /** What was taken, and the error that ended it. */
+  /** What is taken, and the error that ends it. */
+  function taking(pieces: AsyncGenerator<number>): { taken: number; code: string | null } {
+    const result: { taken: number; code: string | null } = { taken: 0, code: null };
+    const take = async (): Promise<void> => {
+      for await (const piece of unlessStalled(sender, pieces, patience())) {
+        result.taken += piece < 0 ? 0 : 1;
+      }
+    };
+    take().catch((error: unknown) => {
+      result.code = error instanceof ProblemError ? error.definition.code : String(error);
+    });
+    return result;
+  }
+
   async function take(
     pieces: AsyncGenerator<number>,
     afterMs: number,
-    sender = silent,
   ): Promise<{ taken: number; code: string | null }> {
-    const taken: number[] = [];
-    let code: string | null = null;
-    const taking = (async () => {
-      for await (const piece of unlessStalled(sender, pieces, LONGEST_PAUSE_MS)) {
-        taken.push(piece);
-      }
-    })();
-    taking.catch((error: unknown) => {
-      code = error instanceof ProblemError ? error.definition.code : String(error);
-    });
+    const result = taking(pieces);
     await jest.advanceTimersByTimeAsync(afterMs);
-    return { taken: taken.length, code };
+    return result;
   }
 
   it('may take as long as it likes, if it goes on', async () => {
     const slow = Array.from({ length: 100 }, () => LONGEST_PAUSE_MS - 1);
-    expect(await take(comingAfter(...slow), 100 * (LONGEST_PAUSE_MS - 1))).toEqual({
+    expect(await take(sender.sendingAfter(slow), 100 * (LONGEST_PAUSE_MS - 1))).toEqual({
       taken: 100,
       code: null,
     });
   });
 
   it('is given up when nothing comes', async () => {
-    expect(await take(comingAfter(), LONGEST_PAUSE_MS - 1)).toEqual({ taken: 0, code: null });
-    expect(await take(comingAfter(10, 10), LONGEST_PAUSE_MS + 21)).toEqual({
+    expect(await take(sender.sendingAfter([]), LONGEST_PAUSE_MS - 1)).toEqual({
+      taken: 0,
+      code: null,
+    });
+    expect(await take(sender.sendingAfter([10, 10]), LONGEST_PAUSE_MS + 21)).toEqual({
       taken: 2,
       code: 'request_timeout',
     });
   });
 
+  it('is given up when it drips, once it took longer than a pause may', async () => {
+    const drip = Array.from({ length: 10 }, () => LONGEST_PAUSE_MS - 1_000);
+    expect(await take(sender.sendingAfter(drip, 1), 10 * LONGEST_PAUSE_MS)).toEqual({
+      taken: 1,
+      code: 'request_timeout',
+    });
+    const seconds = Array.from({ length: 200 }, () => 1_000);
+    expect(await take(sender.sendingAfter(seconds, 400), 200_000)).toMatchObject({
+      code: 'request_timeout',
+    });
+    expect(await take(sender.sendingAfter(seconds, 500), 200_000)).toEqual({
+      taken: 200,
+      code: null,
+    });
+  });
+
   it('goes on while its bytes come, though they are no piece yet', async () => {
-    const sender = { socket: { bytesRead: 0 } };
-    const drip = setInterval(() => (sender.socket.bytesRead += 1), 1_000);
-    const waiting = take(comingAfter(), 10 * LONGEST_PAUSE_MS, sender);
+    const bytes = setInterval(() => (sender.socket.bytesRead += 500), 1_000);
+    const waiting = take(sender.sendingAfter([]), 10 * LONGEST_PAUSE_MS);
     expect(await waiting).toEqual({ taken: 0, code: null });
+    clearInterval(bytes);
+  });
+
+  it('does not go on for a drip that is no piece', async () => {
+    const drip = setInterval(() => (sender.socket.bytesRead += 1), 1_000);
+    const waiting = take(sender.sendingAfter([]), 2 * LONGEST_PAUSE_MS + 1);
+    expect(await waiting).toEqual({ taken: 0, code: 'request_timeout' });
     clearInterval(drip);
   });
 
   it('does not count the time in which nobody asks for a piece', async () => {
-    const pieces = unlessStalled(silent, comingAfter(0, 0), LONGEST_PAUSE_MS);
+    const pieces = unlessStalled(sender, sender.sendingAfter([0, 0], 1), patience());
     const first = pieces.next();
     await jest.advanceTimersByTimeAsync(0);
     expect(await first).toMatchObject({ done: false });
@@ -72,6 +115,25 @@ describe('a body that comes in pieces', () => {
     const second = pieces.next();
     await jest.advanceTimersByTimeAsync(0);
     expect(await second).toMatchObject({ done: false });
+  });
+
+  it('is given up at once when the process stops, and when it stopped before', async () => {
+    const waiting = taking(sender.sendingAfter([10]));
+    await jest.advanceTimersByTimeAsync(20);
+    stop.abort();
+    await jest.advanceTimersByTimeAsync(0);
+    expect(waiting).toEqual({ taken: 1, code: 'service_unavailable' });
+    expect(await take(sender.sendingAfter([]), 0)).toEqual({
+      taken: 0,
+      code: 'service_unavailable',
+    });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is read to its end while the process stops, if all of it is there', async () => {
+    sender.complete = true;
+    stop.abort();
+    expect(await take(sender.sendingAfter([10, 10]), 20)).toEqual({ taken: 2, code: null });
   });
 
   it('is let go by whoever needs no more of it', async () => {
@@ -83,7 +145,7 @@ describe('a body that comes in pieces', () => {
         isOver = true;
       }
     }
-    const pieces = unlessStalled(silent, endless(), LONGEST_PAUSE_MS);
+    const pieces = unlessStalled(sender, endless(), patience());
     await pieces.next();
     await pieces.return(undefined);
     expect(isOver).toBe(true);

@@ -1,6 +1,12 @@
 import type { Request } from 'express';
 import { malformedRequest, type ProblemItem, unsupportedMediaType } from '../../../platform/errors';
-import { hasBody, type LineLimits, linesOf, refusalOf } from '../../../platform/http';
+import {
+  hasBody,
+  type LineLimits,
+  linesOf,
+  type Patience,
+  refusalOf,
+} from '../../../platform/http';
 import type { UsageEvent } from '../domain/usage-event';
 import type { UsageItem } from '../usage-events.service';
 import { readUsageEvent } from './read-usage-event';
@@ -17,13 +23,14 @@ export type UsageReport =
 /**
  * What a request reports; the lines of NDJSON come as they are read.
  * @throws {ProblemError} `validation_failed` for a single event that is malformed and for a list that is none or too long,
- * `malformed_request`, `unsupported_media_type`; while lines are read `payload_too_large` and `request_timeout` as well
+ * `malformed_request`, `unsupported_media_type`; while lines are read `payload_too_large`, `request_timeout` and
+ * `service_unavailable` as well
  */
-export function readUsageRequest(request: Request, longestPauseMs: number): UsageReport {
+export function readUsageRequest(request: Request, patience: Patience): UsageReport {
   const body = request.body as unknown;
   if (body === undefined) {
     if (request.is(NDJSON) === NDJSON) {
-      return { kind: 'stream', items: itemsOf(request, { mostLines: MOST_LINES, longestPauseMs }) };
+      return { kind: 'stream', items: itemsOf(request, { mostLines: MOST_LINES, ...patience }) };
     }
     if (hasBody(request)) {
       throw unsupportedMediaType(`Only application/json and ${NDJSON} are read.`);

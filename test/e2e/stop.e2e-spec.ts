@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { Client } from 'pg';
+import { createCustomer } from '../support/metering';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+const RUN_TS = join(__dirname, '../support/run-ts.cjs');
+const MAIN = join(__dirname, '../../src/main.ts');
+/** More than stay in memory before a transaction begins. */
+const MANY_LINES = 8_000;
+const END = '0\r\n\r\n';
+
+describe('a process that is told to stop', () => {
+  let engine: TestApp;
+  let watcher: Client;
+  let customer: string;
+  let service: ChildProcess;
+  let port: number;
+  let ended: Promise<unknown[]>;
+  let serial = 0;
+  const sockets = new Set<Socket>();
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    customer = await createCustomer(engine);
+    watcher = new Client({ connectionString: engine.databaseUrl });
+    await watcher.connect();
+  });
+
+  beforeEach(async () => {
+    service = spawn(process.execPath, [RUN_TS, MAIN], {
+      env: {
+        ...process.env,
+        DATABASE_URL: engine.databaseUrl,
+        PORT: '0',
+        ROLE: 'api',
+        LOG_LEVEL: 'silent',
+        ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    ended = once(service, 'exit');
+    if (service.stdout === null) throw new Error('The output of the service is not piped.');
+    for await (const line of createInterface(service.stdout)) {
+      const [, url] = /^Billing engine: (.*)$/.exec(line) ?? [];
+      if (url === undefined) continue;
+      port = Number(new URL(url).port);
+      break;
+    }
+  }, 60_000);
+
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+    service.kill('SIGKILL');
+    await ended;
+  });
+
+  afterAll(async () => {
+    await watcher.end();
+    await engine.close();
+  });
+
+  async function open(
+    path: string,
+    type: string,
+    length = 'Transfer-Encoding: chunked',
+  ): Promise<Socket> {
+    const socket = connect({ port, noDelay: true });
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', `Content-Type: ${type}`];
+    socket.write([...head, length, '', ''].join('\r\n'));
+    return socket;
+  }
+
+  const isRefused = async (): Promise<boolean> => {
+    const socket = connect({ port });
+    const outcome = await Promise.race([
+      once(socket, 'connect').then(() => false),
+      new Promise<boolean>((resolve) => socket.once('error', () => resolve(true))),
+    ]).catch(() => true);
+    socket.destroy();
+    return outcome;
+  };
+
+  const openNdjson = (): Promise<Socket> => open('/v1/usage-events', 'application/x-ndjson');
+
+  const chunk = (piece: string): string =>
+    `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`;
+
+  const linesOf = (count: number, event_name = 'stopped'): string =>
+    Array.from({ length: count }, () => {
+      const idempotency_key = `stop-${(serial += 1)}`;
+      const timestamp = '2026-03-01T00:00:00Z';
+      return `${JSON.stringify({ idempotency_key, customer_id: customer, event_name, timestamp })}\n`;
+    }).join('');
+
+  async function countOf(sql: string): Promise<number> {
+    const { rows } = await watcher.query<{ count: number }>(sql);
+    return rows[0]?.count ?? 0;
+  }
+
+  const stored = (): Promise<number> => countOf(`SELECT count(*)::int AS count FROM usage_event`);
+
+  const inTransaction = (): Promise<number> =>
+    countOf(`SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'idle in transaction'`);
+
+  const waitingForLocks = (): Promise<number> =>
+    countOf(`SELECT count(*)::int AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+
+  it('answers at once whoever still sends usage, stores nothing of it, and ends in time', async () => {
+    const before = await stored();
+    const [silent, begun, more, waiting] = [
+      await openNdjson(),
+      await openNdjson(),
+      await openNdjson(),
+      await openNdjson(),
+    ];
+    const late = await openNdjson();
+    begun.write(chunk(linesOf(1)));
+    more.write(chunk(linesOf(MANY_LINES)));
+    await until('the long one is in a transaction', async () => (await inTransaction()) === 1);
+    const answers = [silent, begun, more, waiting, late].map((socket) => text(socket));
+    service.kill('SIGTERM');
+    for (const answer of await Promise.all(answers)) {
+      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 503 /);
+      expect(head).toMatch(/^connection: close$/im);
+      expect(head).toMatch(/^retry-after: \d+$/im);
+      expect(body).toContain('"code":"service_unavailable"');
+    }
+    expect(await ended).toEqual([0, null]);
+    expect(await stored()).toBe(before);
+  }, 60_000);
+
+  it('stores what was sent before, and answers it', async () => {
+    const before = await stored();
+    const warm = await openNdjson();
+    warm.end(`${chunk(linesOf(1, 'held'))}${END}`);
+    await until('there is a stream', async () => (await stored()) === before + 1);
+    await watcher.query('BEGIN');
+    await watcher.query(`SELECT FROM usage_stream WHERE event_name = 'held' FOR UPDATE`);
+    const socket = await openNdjson();
+    const answer = text(socket);
+    socket.write(`${chunk(linesOf(3, 'held'))}${END}`);
+    await until('it waits to be stored', async () => (await waitingForLocks()) === 1);
+    service.kill('SIGTERM');
+    await until('it listens no more', isRefused);
+    await watcher.query('COMMIT');
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*"accepted":3/);
+    expect(await ended).toEqual([0, null]);
+    expect(await stored()).toBe(before + 4);
+  }, 60_000);
+
+  it('waits for no body of JSON', async () => {
+    const announced = 'Content-Length: 100';
+    const stalled = await Promise.all(
+      ['/v1/customers', '/v1/usage-events'].flatMap((path) => [
+        open(path, 'application/json'),
+        open(path, 'application/json', announced),
+      ]),
+    );
+    // Whoever came before them was answered, so they are known.
+    const known = await openNdjson();
+    known.write(END);
+    await once(known, 'data');
+    const answers = stalled.map((socket) => text(socket));
+    service.kill('SIGTERM');
+    for (const answer of await Promise.all(answers)) {
+      expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*"code":"service_unavailable"/);
+    }
+    expect(await ended).toEqual([0, null]);
+  }, 60_000);
+});
