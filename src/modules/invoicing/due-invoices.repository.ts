@@ -15,9 +15,12 @@ const UNPAID = `
   status = 'open' AND overdue_at IS NULL AND amount_pending = 0
   AND (collect_at IS NULL OR attempt_count > 0)`;
 
+/** Nothing, or less than all that is left, is being paid: what is reserved wholly keeps its time until that has ended. */
+const CHARGEABLE = 'amount_pending < amount_due - amount_paid - amount_credited';
+
 const DUE_FOR_COLLECTION = (scope: TimeScope, isOpen: boolean): string => `
   SELECT id FROM invoice
-  WHERE ${scoped(scope)} AND collect_at <= $2 AND status ${isOpen ? '=' : '<>'} 'open'
+  WHERE ${scoped(scope)} AND collect_at <= $2 AND status ${isOpen ? `= 'open' AND ${CHARGEABLE}` : "<> 'open'"}
   ORDER BY collect_at, id LIMIT $3`;
 
 const OVERDUE = (scope: TimeScope): string => `
@@ -26,7 +29,7 @@ const OVERDUE = (scope: TimeScope): string => `
 
 const NEXT_COLLECTION = `
   SELECT min(collect_at) AS due_at FROM invoice
-  WHERE test_clock_id = $1 AND collect_at IS NOT NULL`;
+  WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND (status <> 'open' OR ${CHARGEABLE})`;
 
 const NEXT_OVERDUE = `
   SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${UNPAID}`;
@@ -38,7 +41,7 @@ const STOP_COLLECTING = `
 /** Locks the rows it looks at, so that a payment that ends meanwhile is seen by whoever comes second. */
 const COLLECT_AGAIN = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
-  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' AND amount_pending = 0`;
+  WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic'`;
 
 const OWED_BY_SUBSCRIPTION = `
   SELECT id FROM invoice WHERE subscription_id = $1 AND status IN ('open', 'uncollectible') LIMIT 1`;
@@ -109,7 +112,7 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
-  /** Has the open invoices of a customer charged at once, but for those that are being paid. */
+  /** Has the open invoices of a customer charged at once: those that are being paid, once that has ended. */
   async collectAgain(customerId: string, now: Date): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(COLLECT_AGAIN, [customerId, now]);

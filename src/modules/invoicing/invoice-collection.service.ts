@@ -46,7 +46,10 @@ export class InvoiceCollectionService {
     return this.due.stopCollecting(ids, now);
   }
 
-  /** Has the open invoices of a customer charged at once, in the caller's transaction, but for those that are being paid. */
+  /**
+   * Has the open invoices of a customer charged at once, in the caller's transaction; what is being paid, once that has
+   * ended.
+   */
   collectAgain(customerId: string, now: Date): Promise<void> {
     return this.due.collectAgain(customerId, now);
   }

@@ -25,6 +25,12 @@ describe('an invoice is charged', () => {
 
   it.each<[string, Partial<Invoice>, boolean, Date | null]>([
     ['after a failed attempt, by the plan', {}, true, LATER],
+    [
+      'as another payment method has it, which came during the attempt',
+      { collectAt: NOW },
+      true,
+      NOW,
+    ],
     ['after the last one, never', { attemptCount: 3 }, true, null],
     ['at once, when another payment held it back', {}, false, NOW],
     ['not before the plan, when another payment did not', { collectAt: LATER }, false, LATER],

@@ -24,8 +24,10 @@ export function nextAttemptAt(
 ): Date | null {
   // One that is void by now may still wait for its last look.
   if (invoice.status !== 'open' || invoice.collection !== 'automatic') return invoice.collectAt;
+  // What is planned stands: an attempt leaves nothing planned but what another payment method brought meanwhile.
+  if (invoice.collectAt !== null) return invoice.collectAt;
   if (wasAttempt) return retry(invoice.attemptCount, now);
-  if (invoice.collectAt !== null || invoice.amountPending > 0n) return invoice.collectAt;
+  if (invoice.amountPending > 0n) return null;
   return retry(invoice.attemptCount, now) === null ? null : now;
 }
 

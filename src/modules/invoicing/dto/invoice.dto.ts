@@ -169,7 +169,10 @@ export class InvoiceDto extends InvoicePreviewDto {
   })
   readonly attempt_count!: number;
 
-  @InstantProperty('When it is charged next; null where nothing is planned.', { nullable: true })
+  @InstantProperty(
+    'When it is charged next, if no payment under way is to pay all of it by then; null where nothing is planned.',
+    { nullable: true },
+  )
   readonly next_attempt_at!: string | null;
 
   @InstantProperty('When it was found to be due and not paid.', { nullable: true })
