@@ -6,7 +6,7 @@ import type { ReferenceSubscription } from './subscription';
 
 /** How customers of the reference are charged, and what that makes of their subscriptions. */
 
-export type Card = 'good' | 'bad';
+export type Card = 'good' | 'bad' | 'slow';
 
 const DAY_MS = 86_400_000;
 
@@ -72,7 +72,7 @@ export class Collection {
 
   /** What becomes of a payment under way. */
   settle(payment: ReferencePayment, isPaid: boolean): void {
-    this.conclude(payment, isPaid, false);
+    this.conclude(payment, isPaid);
   }
 
   tellOverdue(now: number): void {
@@ -101,18 +101,24 @@ export class Collection {
     const payments = charged.map((invoice) => {
       invoice.attempts += 1;
       invoice.chargeAt = null;
-      return this.reserve(invoice, owedOf(invoice) - invoice.pending, this.card ?? 'bad');
+      return this.reserve(invoice, owedOf(invoice) - invoice.pending, this.card ?? 'bad', true);
     });
-    for (const payment of payments) this.conclude(payment, payment.card === 'good', true);
+    for (const payment of payments) this.ask(payment);
   }
 
   /** What was tried in vain while a subscription was paused, counts when it goes on. */
   resume(subscription: ReferenceSubscription): void {
-    const tried = this.owed.invoices.filter(
-      (one) => one.subscription === subscription.index && isOpen(one) && one.attempts > 0,
+    const { invoices, payments } = this.owed;
+    const isAttempted = (invoice: ReferenceInvoice): boolean =>
+      payments.underWay.some((one) => one.isAttempt && one.invoice === invoice);
+    const tried = invoices.filter(
+      (one) =>
+        one.subscription === subscription.index &&
+        isOpen(one) &&
+        one.attempts > (isAttempted(one) ? 1 : 0),
     );
     if (tried.length === 0) return;
-    const isTried = tried.every(({ chargeAt }) => chargeAt !== null);
+    const isTried = tried.every((one) => one.chargeAt !== null || isAttempted(one));
     subscription.status = isTried ? 'past_due' : 'unpaid';
   }
 
@@ -129,27 +135,36 @@ export class Collection {
     amount: bigint,
     card: PayCard,
   ): ReferencePayment {
-    const payment = this.reserve(invoice, amount, card);
-    if (card === 'slow') {
-      payment.status = 'processing';
-      payment.events.push('processing');
-    } else this.conclude(payment, card !== 'bad', false);
+    const payment = this.reserve(invoice, amount, card, false);
+    this.ask(payment);
     return payment;
   }
 
-  private reserve(invoice: ReferenceInvoice | null, amount: bigint, card: PayCard) {
-    if (invoice !== null) invoice.pending += amount;
-    return this.owed.payments.begin(invoice, amount, card);
+  private ask(payment: ReferencePayment): void {
+    if (payment.card === 'slow') {
+      payment.status = 'processing';
+      payment.events.push('processing');
+    } else this.conclude(payment, payment.card !== 'bad');
   }
 
-  private conclude(payment: ReferencePayment, isPaid: boolean, wasAttempt: boolean): void {
-    const { invoice, amount } = payment;
+  private reserve(
+    invoice: ReferenceInvoice | null,
+    amount: bigint,
+    card: PayCard,
+    isAttempt: boolean,
+  ): ReferencePayment {
+    if (invoice !== null) invoice.pending += amount;
+    return this.owed.payments.begin(invoice, amount, card, isAttempt);
+  }
+
+  private conclude(payment: ReferencePayment, isPaid: boolean): void {
+    const { invoice, amount, isAttempt } = payment;
     payment.status = isPaid ? 'succeeded' : 'failed';
     payment.events.push(payment.status);
     if (invoice === null) return;
     invoice.pending -= amount;
     if (isPaid) this.paid(invoice, payment);
-    else this.failed(invoice, wasAttempt);
+    else this.failed(invoice, isAttempt);
     this.owed.firstPayments.paymentEnded(invoice);
   }
 
@@ -177,14 +192,16 @@ export class Collection {
       return;
     }
     if (!isOpen(invoice)) return;
+    // Another card that came meanwhile is charged at once.
     const pause = this.pauseAfter(invoice);
-    invoice.chargeAt = pause === null ? null : this.owed.now + pause;
+    if (pause !== null) invoice.chargeAt ??= this.owed.now + pause;
+    const isOver = invoice.chargeAt === null;
     const subscription = this.owed.subscription(invoice.subscription);
     const { status } = subscription;
-    if (pause === null && (status === 'active' || status === 'past_due')) {
+    if (isOver && (status === 'active' || status === 'past_due')) {
       subscription.status = 'unpaid';
       subscription.events.push('updated');
-    } else if (pause !== null && status === 'active') {
+    } else if (!isOver && status === 'active') {
       subscription.status = 'past_due';
       subscription.events.push('past_due');
     }

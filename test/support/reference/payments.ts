@@ -10,6 +10,8 @@ export interface ReferencePayment {
   readonly invoice: ReferenceInvoice | null;
   readonly amount: bigint;
   readonly card: PayCard;
+  /** Whether nobody asked for it. */
+  readonly isAttempt: boolean;
   status: 'pending' | 'processing' | 'succeeded' | 'failed';
   /** What of it paid the invoice. */
   applied: bigint;
@@ -35,10 +37,23 @@ export class Payments {
     return this.all.filter(({ status }) => status === 'processing');
   }
 
-  begin(invoice: ReferenceInvoice | null, amount: bigint, card: PayCard): ReferencePayment {
+  begin(
+    invoice: ReferenceInvoice | null,
+    amount: bigint,
+    card: PayCard,
+    isAttempt: boolean,
+  ): ReferencePayment {
     const nothing = { applied: 0n, refunded: 0n, refundPending: 0n };
     const events = ['created'];
-    const payment = { invoice, amount, card, status: 'pending' as const, ...nothing, events };
+    const payment = {
+      invoice,
+      amount,
+      card,
+      isAttempt,
+      status: 'pending' as const,
+      ...nothing,
+      events,
+    };
     this.all.push(payment);
     return payment;
   }

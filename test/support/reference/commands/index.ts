@@ -16,7 +16,18 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
   const changes = [subscribe, change, change, change, change, cancel, plain, plain, redeem];
   const usage = [report, report, report, voidUsage, voidUsage];
   const invoices = [onInvoice, onInvoice, onInvoice, finalize, issueNote, issueNote, voidNote];
-  const money = [takeCard, pay, pay, payAhead, settle, refund, refund, settleRefund];
+  const money = [
+    takeCard,
+    takeCard,
+    pay,
+    pay,
+    payAhead,
+    settle,
+    settle,
+    refund,
+    refund,
+    settleRefund,
+  ];
   const moves = [advance, advance, advance, advance];
   return fc.commands([...changes, ...usage, ...invoices, ...money, ...moves], {
     maxCommands: most,
