@@ -61,6 +61,11 @@ describe('migrations', () => {
     expect(await migrate(database.url)).toEqual([]);
   });
 
+  it('have an order: no two bear the same time', () => {
+    const times = allMigrations().map((name) => name.slice(-13));
+    expect(new Set(times).size).toBe(times.length);
+  });
+
   it('make what the entities say, to the letter: every column, constraint and index', async () => {
     await migrate(database.url);
     const migrated = (await catalogueOf(database.url)).filter((line) => !isBeyondEntities(line));

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { TellSinceWhenLinesCount1795400000001 } from '../../migrations/1795400000001-TellSinceWhenLinesCount';
+import { TellSinceWhenLinesCount1795410000001 } from '../../migrations/1795410000001-TellSinceWhenLinesCount';
 import { type Line, startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-01-01T00:00:00.000Z';
@@ -163,7 +163,7 @@ describe('a line for usage that was held', () => {
     const source = await new DataSource({ type: 'postgres', url: engine.databaseUrl }).initialize();
     const runner = source.createQueryRunner();
     try {
-      const migration = new TellSinceWhenLinesCount1795400000001();
+      const migration = new TellSinceWhenLinesCount1795410000001();
       await migration.down(runner);
       expect(await traces()).not.toEqual(before);
       await migration.up(runner);

@@ -4,8 +4,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * The trace of a line for usage says from when on events counted in it: before its period, where values were held over, as
  * what was kept of its bill says. What is known of no bill counted from the start of its period.
  */
-export class TellSinceWhenLinesCount1795400000001 implements MigrationInterface {
-  readonly name = 'TellSinceWhenLinesCount1795400000001';
+export class TellSinceWhenLinesCount1795410000001 implements MigrationInterface {
+  readonly name = 'TellSinceWhenLinesCount1795410000001';
 
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
