@@ -50,16 +50,22 @@ const OPEN_OF_SUBSCRIPTIONS = `
   SELECT id, subscription_id, amount_pending > 0 AS is_being_paid FROM invoice
   WHERE subscription_id = ANY ($1) AND status = 'open' ORDER BY id FOR UPDATE`;
 
-/** Open invoices at which an attempt failed, and whether another one is planned or under way. */
-const FAILED_OF_SUBSCRIPTION = `
-  SELECT collect_at IS NOT NULL OR amount_pending > 0 AS is_tried FROM invoice
-  WHERE subscription_id = $1 AND status = 'open'
-    AND attempt_count > CASE WHEN amount_pending > 0 THEN 1 ELSE 0 END`;
+const ATTEMPTED_OF_SUBSCRIPTION = `
+  SELECT id, attempt_count, collect_at IS NOT NULL AS is_planned FROM invoice
+  WHERE subscription_id = $1 AND status = 'open' AND attempt_count > 0`;
 
 interface OpenRow {
   readonly id: string;
   readonly subscription_id: string;
   readonly is_being_paid: boolean;
+}
+
+/** An open invoice at which an automatic attempt was begun. */
+interface AttemptedInvoice {
+  readonly id: string;
+  readonly attemptCount: number;
+  /** Whether another one is planned. */
+  readonly isPlanned: boolean;
 }
 
 /** Finds the invoices that something is to be done about at a time. */
@@ -144,12 +150,17 @@ export class DueInvoicesRepository {
     return this.database.query<OpenRow>(OPEN_OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 
-  /** For each open invoice of the subscription at which an attempt failed, whether it is still tried. */
-  async triedAfterFailure(subscriptionId: string): Promise<readonly boolean[]> {
-    const rows = await this.database.query<{ is_tried: boolean }>(FAILED_OF_SUBSCRIPTION, [
-      subscriptionId,
-    ]);
-    return rows.map(({ is_tried: isTried }) => isTried);
+  async attemptedOf(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
+    const rows = await this.database.query<{
+      id: string;
+      attempt_count: number;
+      is_planned: boolean;
+    }>(ATTEMPTED_OF_SUBSCRIPTION, [subscriptionId]);
+    return rows.map(({ id, attempt_count: attemptCount, is_planned: isPlanned }) => ({
+      id,
+      attemptCount,
+      isPlanned,
+    }));
   }
 
   private async idsOf(sql: string, parameters: readonly unknown[]): Promise<readonly string[]> {

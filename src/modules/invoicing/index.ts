@@ -20,6 +20,7 @@ export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { InvoiceBooks } from './invoice-books';
 export type { RetryPlan } from './domain/invoice-collection';
 export type { TimeScope } from './due-invoices.repository';
+export { AttemptsUnderWay } from './attempts-under-way';
 export { EarnedTimes } from './earned-times';
 export { InvoiceCollectionService } from './invoice-collection.service';
 export { InvoiceFollowers } from './invoice-followers';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import { AttemptsUnderWay } from './attempts-under-way';
 import type { Invoice } from './domain/invoice';
 import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
@@ -12,6 +13,7 @@ export class InvoiceCollectionService {
     private readonly database: Database,
     private readonly invoices: InvoicesRepository,
     private readonly due: DueInvoicesRepository,
+    private readonly attempts: AttemptsUnderWay,
   ) {}
 
   /**
@@ -56,9 +58,14 @@ export class InvoiceCollectionService {
 
   /** What automatic attempts at the open invoices of a subscription came to; null: none failed. */
   async failureOf(subscriptionId: string): Promise<'failed' | 'used_up' | null> {
-    const tried = await this.due.triedAfterFailure(subscriptionId);
-    if (tried.length === 0) return null;
-    return tried.every((isTried) => isTried) ? 'failed' : 'used_up';
+    const attempted = await this.due.attemptedOf(subscriptionId);
+    const underWay = await this.attempts.of(attempted.map(({ id }) => id));
+    const failed = attempted.filter(
+      ({ id, attemptCount }) => attemptCount > (underWay.has(id) ? 1 : 0),
+    );
+    if (failed.length === 0) return null;
+    const isTried = failed.every(({ id, isPlanned }) => isPlanned || underWay.has(id));
+    return isTried ? 'failed' : 'used_up';
   }
 
   /** Those of the subscriptions of which an open invoice is being paid; their open invoices stay locked. */

@@ -21,6 +21,7 @@ import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
+import { AttemptsUnderWay } from './attempts-under-way';
 import { EarnedTimes } from './earned-times';
 import { InvoiceCollectionService } from './invoice-collection.service';
 import { InvoiceFollowers } from './invoice-followers';
@@ -95,6 +96,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     InvoiceFollowers,
     EarnedTimes,
     PaymentReturns,
+    AttemptsUnderWay,
     VoidInvoiceService,
     InvoicesService,
     EditInvoiceService,
@@ -113,6 +115,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     InvoicePaymentsService,
     IssueInvoiceService,
     PaymentReturns,
+    AttemptsUnderWay,
     InvoicesService,
     ReissueInvoiceService,
     UsageQuotesService,

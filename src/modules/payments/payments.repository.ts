@@ -35,6 +35,10 @@ const SUM_BY_CUSTOMER = `
     (sum(amount) FILTER (WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL))::text AS under_way
   FROM payment GROUP BY 1, 2`;
 
+const ATTEMPTS_UNDER_WAY = `
+  SELECT invoice_id FROM payment
+  WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
+
 const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
 
 /** What payments brought in and refunds did not give back. */
@@ -89,6 +93,14 @@ export class PaymentsRepository {
     this.database.requireTransaction();
     const tail = 'WHERE invoice_id = $1 AND amount_applied > 0 ORDER BY id FOR UPDATE';
     return this.database.select(PaymentEntity, tail, [invoiceId]);
+  }
+
+  /** Those of these invoices at which an automatic attempt is under way. */
+  async attemptedNow(invoiceIds: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ invoice_id: string }>(ATTEMPTS_UNDER_WAY, [
+      invoiceIds,
+    ]);
+    return rows.map(({ invoice_id: id }) => id);
   }
 
   /** Writes what an outcome may change. */

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
@@ -6,6 +6,7 @@ import { newId } from '../../../platform/ids';
 import { Outbox } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
 import {
+  AttemptsUnderWay,
   type Invoice,
   InvoiceCollectionService,
   InvoicePaymentsService,
@@ -33,7 +34,7 @@ interface Begun {
 
 /** Charges invoices that are collected automatically: each attempt once, by whoever locks the invoice first. */
 @Injectable()
-export class CollectInvoicesService {
+export class CollectInvoicesService implements OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly collection: InvoiceCollectionService,
@@ -42,11 +43,16 @@ export class CollectInvoicesService {
     private readonly customers: CustomersService,
     private readonly methods: PaymentMethodsService,
     private readonly payments: PaymentsRepository,
+    private readonly attempts: AttemptsUnderWay,
     private readonly outcomes: PaymentOutcomesService,
     private readonly gateway: ProviderGateway,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
+
+  onModuleInit(): void {
+    this.attempts.register((invoiceIds) => this.payments.attemptedNow(invoiceIds));
+  }
 
   /**
    * The first commit of attempts at some due invoices: the reserves, the pending payments and their events. From then on

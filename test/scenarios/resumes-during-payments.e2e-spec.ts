@@ -1,0 +1,43 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const START = '2026-03-01T00:00:00.000Z';
+
+/** What failed while a subscription was paused counts when it goes on, whatever somebody pays by hand meanwhile. */
+describe('a subscription that goes on while its invoice is being paid', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  it.each([
+    [
+      'past due after a failed attempt',
+      'pm_sandbox_declined',
+      '2026-03-01T12:00:00.000Z',
+      'past_due',
+    ],
+    ['unpaid after the last one', 'pm_sandbox_declined', '2026-03-20T00:00:00.000Z', 'unpaid'],
+    ['active during the first one', 'pm_sandbox_pending', '2026-03-01T12:00:00.000Z', 'active'],
+  ])('is %s', async (_, token, at, status) => {
+    const story = await Story.begin(engine, START);
+    await engine.http
+      .post(`/v1/customers/${story.customerId}/payment-methods`)
+      .send({ provider: 'sandbox', token, is_default: true })
+      .expect(201);
+    const { id } = await story.subscribe(await story.plan(1_000));
+    await story.tell(id, 'pause');
+    await story.advance(at);
+    const [invoice] = await story.invoices();
+    const path = `/v1/invoices/${invoice?.id ?? ''}/pay`;
+    // During an attempt nothing is left to pay.
+    await engine.http
+      .post(path)
+      .send({ payment_method_id: 'pm_sandbox_pending' })
+      .expect(status === 'active' ? 409 : 201);
+    expect((await story.tell(id, 'resume')).status).toBe(status);
+    await story.verify();
+  });
+});
