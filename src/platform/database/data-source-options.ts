@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { ClientBase } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import { SnakeNaming } from './snake-naming';
 
@@ -25,8 +26,17 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     migrationsTableName: 'migration',
     migrationsTransactionMode: 'each',
     extra: {
+      onConnect: surviveErrors,
       // No statement here runs for so long that compiling it first would pay.
       options: `-c lock_timeout=${LOCK_TIMEOUT_MS} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC -c jit=off`,
     },
   };
+}
+
+/**
+ * A connection may break while it is handed from the pool to whoever asked, when neither listens to it: an error that
+ * nobody hears ends the process. Whoever uses the connection next meets the error, and it leaves the pool.
+ */
+function surviveErrors(connection: ClientBase): void {
+  connection.on('error', () => undefined);
 }
