@@ -58,7 +58,7 @@ const REMOVE_TRANSACTIONS = 'DELETE FROM ledger_transaction WHERE customer_id = 
 const ONE_INSTANT = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY';
 
 /** All of the books takes longer to read than any request for a part of them. */
-const MORE_TIME = `SET LOCAL statement_timeout = '5min'`;
+const MORE_TIME = { statementMs: 300_000 };
 
 type TransactionRow = Omit<PostedTransaction, 'postings'>;
 
@@ -153,7 +153,7 @@ export class LedgerRepository {
   async holdStill(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(ONE_INSTANT);
-    await this.database.query(MORE_TIME);
+    await this.database.allowLongWork(MORE_TIME);
   }
 
   /** Removes the books of customers on test clocks; of others the database refuses it. No event told of them. */

@@ -6,7 +6,11 @@ import { SnakeNaming } from './snake-naming';
 /** A caller waits no longer than this for a row another one holds, and no statement runs longer. */
 const LOCK_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
-const CONNECT_TIMEOUT_MS = 5_000;
+export const CONNECT_TIMEOUT_MS = 5_000;
+/** A server that lives has ended a statement by its own timeout; one that says nothing for this much longer is gone. */
+export const ANSWER_SLACK_MS = 5_000;
+/** Of silence, after which the machine of the server is asked whether it is still there. */
+const KEEP_ALIVE_MS = 10_000;
 
 const MIGRATIONS = join(__dirname, '../../../migrations/*-*.{js,ts}');
 
@@ -26,6 +30,9 @@ export function dataSourceOptions(url: string, poolSize: number): DataSourceOpti
     migrationsTableName: 'migration',
     migrationsTransactionMode: 'each',
     extra: {
+      query_timeout: STATEMENT_TIMEOUT_MS + ANSWER_SLACK_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       onConnect: surviveErrors,
       // No statement here runs for so long that compiling it first would pay.
       options: `-c lock_timeout=${LOCK_TIMEOUT_MS} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC -c jit=off`,

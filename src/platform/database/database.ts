@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient, QueryConfig } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import {
   DataSource,
   type EntityManager,
@@ -10,16 +10,23 @@ import {
 } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { CallScope } from './call-scope';
+import { disconnect, rollBackQuietly, timed, type TimedQuery } from './connections';
 import { copyIn } from './copy-in';
+import { ANSWER_SLACK_MS } from './data-source-options';
 import { EntitySql, type Statement } from './entity-sql';
-import { isWorthRetrying } from './postgres-errors';
+import { Outage } from './outage';
+import { isConnectionUseless, isWorthRetrying } from './postgres-errors';
 
 interface OpenTransaction {
   readonly runner: QueryRunner;
   readonly afterCommit: (() => void)[];
+  /** How long its statements may go without an answer, where that is longer than for all others. */
+  patienceMs?: number;
 }
 
 const TRIES = 3;
+
+const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
 
 /**
  * The way to the database. A transaction travels with the asynchronous call, not by hand: every query made while one is
@@ -28,6 +35,7 @@ const TRIES = 3;
 @Injectable()
 export class Database {
   private readonly open = new CallScope<OpenTransaction>();
+  private readonly outage = new Outage();
   /** The names of prepared inserts, by their text. */
   private readonly insertNames = new Map<string, string>();
   private readonly entitySql = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
@@ -87,10 +95,15 @@ export class Database {
       try {
         result = await this.open.run(transaction, work);
         await transaction.runner.commitTransaction();
+        this.outage.answered();
       } catch (error) {
-        await rollBackQuietly(transaction.runner);
+        if (isConnectionUseless(error)) await disconnect(transaction.runner);
+        else await rollBackQuietly(transaction.runner);
         throw error;
       }
+    } catch (error) {
+      this.outage.failed(error);
+      throw error;
     } finally {
       await transaction.runner.release();
     }
@@ -112,12 +125,44 @@ export class Database {
     return this.send({ name, text: sql, values: parameters as unknown[] });
   }
 
-  private async send<Row>(statement: string | QueryConfig, values?: unknown[]): Promise<Row[]> {
+  private async send<Row>(statement: string | TimedQuery, values?: unknown[]): Promise<Row[]> {
     const transaction = this.open.current;
-    const connection =
-      transaction === undefined ? this.pool : ((await transaction.runner.connect()) as PoolClient);
-    const { rows } = await connection.query(statement, values);
+    if (transaction === undefined) return this.sendAlone(statement, values);
+    const connection = (await transaction.runner.connect()) as PoolClient;
+    const { rows } = await connection.query(timed(statement, transaction.patienceMs), values);
     return rows as Row[];
+  }
+
+  private async sendAlone<Row>(statement: string | TimedQuery, values?: unknown[]): Promise<Row[]> {
+    try {
+      const { rows } = await this.pool.query(statement, values);
+      this.outage.answered();
+      return rows as Row[];
+    } catch (error) {
+      this.outage.failed(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Asks the database for a lock, and so whether it takes writes.
+   * @param timeoutMs for its answer, once there is a connection
+   * @throws {Error} when it does not answer, or takes none
+   */
+  async requireWritable(timeoutMs: number): Promise<void> {
+    await this.sendAlone({ text: LOCK_NOTHING, query_timeout: timeoutMs });
+  }
+
+  /** Gives the statements of the open transaction, and their waiting for locks, more time than others have. */
+  async allowLongWork(limits: {
+    readonly statementMs: number;
+    readonly lockMs?: number;
+  }): Promise<void> {
+    const transaction = this.open.current;
+    if (transaction === undefined) throw new Error('This must run inside a transaction.');
+    transaction.patienceMs = limits.statementMs + ANSWER_SLACK_MS;
+    await this.query(`SET LOCAL statement_timeout = ${limits.statementMs}`);
+    if (limits.lockMs !== undefined) await this.query(`SET LOCAL lock_timeout = ${limits.lockMs}`);
   }
 
   /**
@@ -141,7 +186,7 @@ export class Database {
     const transaction = this.open.current;
     if (transaction === undefined) throw new Error('This must run inside a transaction.');
     const connection = (await transaction.runner.connect()) as PoolClient;
-    await copyIn(connection, `COPY ${target} FROM STDIN`, rows);
+    await copyIn(connection, `COPY ${target} FROM STDIN`, rows, transaction.patienceMs);
   }
 
   /**
@@ -297,14 +342,5 @@ async function retrying<Result>(tries: number, work: () => Promise<Result>): Pro
     } catch (error) {
       if (attempt >= tries || !isWorthRetrying(error)) throw error;
     }
-  }
-}
-
-/** A connection that is gone cannot roll back and has nothing to: the first error is the one that tells. */
-async function rollBackQuietly(runner: QueryRunner): Promise<void> {
-  try {
-    if (runner.isTransactionActive) await runner.rollbackTransaction();
-  } catch {
-    // The server rolls back what a lost connection left open.
   }
 }

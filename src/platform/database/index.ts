@@ -14,6 +14,12 @@ export { dataSourceOptions } from './data-source-options';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
 export { migrate } from './migrate';
-export { isDatabaseUnavailable, isLockTimeout, violatedConstraint } from './postgres-errors';
+export {
+  isDatabaseOutOfReach,
+  isDatabaseUnavailable,
+  isLockTimeout,
+  isWorthRetrying,
+  violatedConstraint,
+} from './postgres-errors';
 export { assertVersion } from './versions';
 export type { VersionCondition } from './versions';

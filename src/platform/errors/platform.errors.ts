@@ -194,7 +194,7 @@ export const serviceUnavailable = defineProblem(
     kind: 'unavailable',
     title: 'The service cannot answer at the moment',
     meaning:
-      'The service is stopping, or its database is out of reach or too busy. Try again after `Retry-After`.',
+      'The service is stopping, or its database is out of reach, too busy or takes no writes. Try again after `Retry-After`.',
   },
   (detail: string) => ({ detail, retryAfterSeconds: 2 }),
 );

@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../database';
+import { isDatabaseUnavailable, isWorthRetrying } from '../database';
 import {
   internalError,
   malformedRequest,
@@ -77,7 +77,8 @@ interface StatusError extends Error {
 /** Turns whatever was thrown into a problem the caller may see. Unknown errors say nothing of themselves. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (isDatabaseUnavailable(error)) {
+  // Deadlocks come this far when the work met one each time it was done again.
+  if (isDatabaseUnavailable(error) || isWorthRetrying(error)) {
     return serviceUnavailable('The database is out of reach or too busy.');
   }
   const status = statusOf(error);

@@ -26,7 +26,8 @@ export class ProblemFilter implements ExceptionFilter {
       return;
     }
     const problem = this.problemOf(error, request);
-    if (problem.definition.kind === 'internal' || problem.definition.kind === 'unavailable') {
+    const { kind } = problem.definition;
+    if (kind === 'internal' || (kind === 'unavailable' && problem !== error)) {
       this.logger.error({ err: error, request_id: requestIdOf(request) }, 'request failed');
     }
     if (response.headersSent) {

@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import pino, { type Logger } from 'pino';
 import type { Configuration } from '../config';
+import { isDatabaseOutOfReach } from '../database';
 
 /** Never written to a log, wherever in a logged object they stand (to three levels). */
 const SECRET_FIELDS = [
@@ -52,6 +53,8 @@ function serializeError(error: unknown): object {
   return { type: error.name, message: error.message, code, constraint, stack: error.stack };
 }
 
+type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+
 /** What Nest says of putting itself together: of use only to whoever debugs that. */
 const WIRING: ReadonlySet<string> = new Set([
   'InstanceLoader',
@@ -90,11 +93,8 @@ export class NestLogger implements LoggerService {
   }
 
   /** Nest passes further texts, and last the name of whoever logs. */
-  private write(
-    level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace',
-    message: unknown,
-    rest: readonly unknown[],
-  ): void {
+  private write(severity: Level, message: unknown, rest: readonly unknown[]): void {
+    const level = isOfAnOutage(message) ? 'debug' : severity;
     const context = rest.at(-1);
     const texts = rest.slice(0, -1).filter((part) => typeof part === 'string');
     if (message instanceof Error) {
@@ -105,4 +105,14 @@ export class NestLogger implements LoggerService {
       this.logger[level]({ context }, [String(message), ...texts].join(' '));
     }
   }
+}
+
+/** What fails because the database is out of reach: hundreds a second, and `Database` tells why. */
+function isOfAnOutage(message: unknown): boolean {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'err' in message &&
+    isDatabaseOutOfReach(message.err)
+  );
 }

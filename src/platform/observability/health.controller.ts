@@ -1,10 +1,13 @@
-import { Controller, Get, Header, Logger } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Database } from '../database';
 import { serviceUnavailable } from '../errors';
 import { Operation } from '../http/operation';
 import { Lifecycle } from './lifecycle';
 import { Metrics } from './metrics';
+
+/** For the database to answer whoever asks whether this process can serve. */
+const ANSWER_MS = 3_000;
 
 class HealthDto {
   @ApiProperty({ enum: ['ok'], example: 'ok' })
@@ -14,8 +17,6 @@ class HealthDto {
 @ApiTags('Operations')
 @Controller()
 export class HealthController {
-  private readonly logger = new Logger('health');
-
   constructor(
     private readonly database: Database,
     private readonly lifecycle: Lifecycle,
@@ -37,19 +38,18 @@ export class HealthController {
   @Get('health/ready')
   @Operation({
     summary: 'Tell whether the process can serve',
-    description: '503 while it starts or stops, or while its database is out of reach.',
+    description:
+      '503 while it starts or stops, or while its database is out of reach or takes no writes.',
     status: 200,
     answer: HealthDto,
     reads: 'path',
   })
   async ready(): Promise<HealthDto> {
     if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');
-    try {
-      await this.database.query('SELECT 1');
-    } catch (error) {
-      this.logger.warn({ err: error }, 'the database does not answer');
-      throw serviceUnavailable('The database does not answer.');
-    }
+    // Whatever keeps it from that, `Database` tells the log.
+    await this.database.requireWritable(ANSWER_MS).catch(() => {
+      throw serviceUnavailable('The database does not answer, or takes no writes.');
+    });
     return { status: 'ok' };
   }
 

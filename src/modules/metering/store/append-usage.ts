@@ -16,7 +16,7 @@ import { WatchedWindows } from './watched-windows';
 const FARTHEST_AHEAD_MS = 24 * 3_600_000;
 
 /** A hundred thousand lines take seconds, and wait longer for their turn than a single event would. */
-const ALLOW_LONG_WORK = `SET LOCAL statement_timeout = '10min'; SET LOCAL lock_timeout = '1min'`;
+const LONG_WORK = { statementMs: 600_000, lockMs: 60_000 };
 
 const NOTHING: Appended = { accepted: 0, missed: [] };
 
@@ -49,7 +49,7 @@ export class AppendUsage {
     // What was read cannot be read again: a deadlock has only the part after that done anew.
     return this.database.transaction(
       async () => {
-        await this.database.query(ALLOW_LONG_WORK);
+        await this.database.allowLongWork(LONG_WORK);
         await staged.moveToTable();
         for await (const piece of pieces) {
           for (const event of piece) staged.add(event);

@@ -9,7 +9,7 @@ import { holdUsage } from './meters-lock';
 import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
 /** Outdating and counting what is stored for years takes longer than any other statement may. */
-const ALLOW_LONG_STATEMENT = `SET LOCAL statement_timeout = '10min'`;
+const LONG_STATEMENT = { statementMs: 600_000 };
 
 /** Of a meter that nobody knows yet there are no windows: to look for them would be to read all events twice. */
 const COUNT_ANEW = `
@@ -49,7 +49,7 @@ export class UsageTotalsWriter {
   /** Until the open transaction ends, nobody stores an event of this name, and a statement of it may take long. */
   async holdUsage(eventName: string): Promise<void> {
     await holdUsage(this.database, eventName);
-    await this.database.query(ALLOW_LONG_STATEMENT);
+    await this.database.allowLongWork(LONG_STATEMENT);
   }
 
   /** Counts all that is stored for a meter that has no totals yet; the caller holds all usage. */
