@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module';
 import { configureApp } from './configure-app';
 import { type Configuration, ConfigurationError, loadConfiguration } from './platform/config';
-import { isDatabaseUnavailable, migrate } from './platform/database';
+import { isDatabaseUnavailable, migrate, SchemaError } from './platform/database';
 import {
   EmbeddedPostgresError,
   type EmbeddedServer,
@@ -42,7 +42,10 @@ async function start(
 ): Promise<void> {
   running.embedded = await startDatabaseIfNone(configuration, logger);
   const databaseUrl = running.embedded?.connectionString ?? configuration.databaseUrl ?? '';
-  for (const name of await migrate(databaseUrl)) logger.info({ migration: name }, 'migrated');
+  const migrations = await migrate(databaseUrl, () => {
+    logger.info('another process migrates the database: waiting for it');
+  });
+  for (const name of migrations) logger.info({ migration: name }, 'migrated');
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(configuration, databaseUrl),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
@@ -111,10 +114,11 @@ async function finishWithin(timeoutMs: number, work: Promise<void> | undefined):
 /** No such role or a wrong password, no such database, no right to make tables. */
 const DATABASE_REFUSES = /^(28...|3D000|42501)$/;
 
+/** Errors whose message says what to do. */
+const EXPLAINED = [ConfigurationError, EmbeddedPostgresError, SchemaError];
+
 function explain(error: unknown): string {
-  if (error instanceof ConfigurationError || error instanceof EmbeddedPostgresError) {
-    return error.message;
-  }
+  if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
     return `The port is taken (${message}). Stop what listens there, or set PORT to another one.`;

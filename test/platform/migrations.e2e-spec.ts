@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, migrate } from '../../src/platform/database';
+import { dataSourceOptions, migrate, SchemaError } from '../../src/platform/database';
 import { catalogueOf, isBeyondEntities } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { startTestApp } from '../support/test-app';
@@ -106,6 +107,26 @@ describe('migrations', () => {
     const runs = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
     expect(runs.flat().sort()).toEqual(allMigrations());
     expect(await migrationsRun()).toEqual(allMigrations());
+  });
+
+  it('of a newer version keep an older one from starting', async () => {
+    await migrate(database.url);
+    await dataSource.query(
+      `INSERT INTO migration (timestamp, name) VALUES (9999999999999, 'AddTomorrow9999999999999')`,
+    );
+    const refusal = await migrate(database.url).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(SchemaError);
+    expect(String(refusal)).toContain('AddTomorrow9999999999999');
+  });
+
+  it('are waited for while another process runs them, and who waits says so', async () => {
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('SELECT pg_advisory_lock(7205759403)');
+    const ran = await new Promise<readonly string[]>((resolve, reject) => {
+      migrate(database.url, () => void other.end()).then(resolve, reject);
+    });
+    expect([...ran].sort()).toEqual(allMigrations());
   });
 
   it('are compared with every entity the application knows, and with no other', async () => {

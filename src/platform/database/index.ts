@@ -13,7 +13,7 @@ export { DatabaseModule } from './database.module';
 export { dataSourceOptions } from './data-source-options';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
-export { migrate } from './migrate';
+export { migrate, SchemaError } from './migrate';
 export {
   isDatabaseOutOfReach,
   isDatabaseUnavailable,
