@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
 import { EventDispatcher, newDelivery } from '../../src/modules/webhooks/delivery/event-dispatcher';
@@ -377,6 +378,21 @@ describe('webhook deliveries', () => {
       'coupon 3',
     ]);
     expect(other).toMatch(/^coup_/);
+  });
+
+  it('whose secrets cannot be read for now are no failed attempts', async () => {
+    const endpoint = await register();
+    await createCoupon();
+    const other = new Client({ connectionString: engine.databaseUrl });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('LOCK TABLE webhook_secret');
+    await expect(deliver()).rejects.toThrow('lock timeout');
+    await other.end();
+    expect(await onlyDelivery(endpoint)).toMatchObject({ status: 'pending', attempts: [] });
+    engine.clock.advanceMs(61 * SECOND);
+    await deliver();
+    expect(await onlyDelivery(endpoint)).toMatchObject({ status: 'succeeded' });
   });
 
   it('after a rotation are signed with both secrets for 24 hours', async () => {

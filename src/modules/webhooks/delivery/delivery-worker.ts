@@ -7,6 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
+import { isDatabaseUnavailable } from '../../../platform/database';
 import { Jobs } from '../../../platform/jobs';
 import { OutboundError, OutboundHttp } from '../../../platform/outbound';
 import { EventLog, type RecordedEvent } from '../../../platform/outbox';
@@ -133,6 +134,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       try {
         secrets.set(id, await this.secrets.goodSecrets(id, now));
       } catch (error) {
+        // That they cannot be read now says nothing of them: the leases end, and the deliveries are claimed again.
+        if (isDatabaseUnavailable(error)) throw error;
         this.logger.error({ err: error, endpoint_id: id }, 'the secrets cannot be opened');
         secrets.set(id, null);
       }
