@@ -1,15 +1,13 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type Express, json, type RequestHandler } from 'express';
-import helmet, { type HelmetOptions } from 'helmet';
 import type { Logger } from 'pino';
 import { isUsageRequest } from './modules/metering';
-import { publishDocs } from './openapi';
+import { isOfDocs, publishDocs } from './openapi';
 import {
   announcesBody,
   answerJsonPlainly,
   catchUnreadableTargets,
   createValidationPipe,
-  fixedHeaders,
   guardBody,
   guardUrl,
   inOneLayer,
@@ -18,6 +16,7 @@ import {
   readPlainJson,
   requireUtf8,
   routeExactly,
+  securityHeaders,
 } from './platform/http';
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
@@ -25,24 +24,6 @@ import { Lifecycle, Metrics } from './platform/observability';
 const LARGEST_BODY_BYTES = 2 ** 20;
 /** A thousand events of usage with all the properties they may have. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
-
-/**
- * What the page at /docs needs, from this service alone; Swagger UI sets styles in its elements and has its icons in data
- * URLs. Never `upgrade-insecure-requests`: the service speaks plain http, and beyond loopback the page would stay empty.
- */
-const CONTENT_SECURITY_POLICY = {
-  useDefaults: false,
-  directives: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'", "'unsafe-inline'"],
-    imgSrc: ["'self'", 'data:'],
-    connectSrc: ["'self'"],
-    baseUri: ["'none'"],
-    formAction: ["'self'"],
-    frameAncestors: ["'none'"],
-  },
-} satisfies HelmetOptions['contentSecurityPolicy'];
 
 /** Everything between the socket and the controllers, the same in `main.ts` and in the tests. */
 export function configureApp(app: NestExpressApplication, logger: Logger): void {
@@ -59,10 +40,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       requestLog(logger),
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,
-      // Whoever puts TLS in front decides about Strict-Transport-Security: it would bind other hosts too.
-      fixedHeaders(
-        helmet({ contentSecurityPolicy: CONTENT_SECURITY_POLICY, strictTransportSecurity: false }),
-      ),
+      securityHeaders(isOfDocs),
       guardUrl,
       bodyReader(lifecycle),
     ),

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { Request } from 'express';
 
 const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, coupons, payments and refunds, webhooks.
 
@@ -33,6 +34,11 @@ function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, 
   return Object.fromEntries(
     Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)),
   );
+}
+
+/** Whether a request is for the page or what it is made of. */
+export function isOfDocs({ url }: Pick<Request, 'url'>): boolean {
+  return url.startsWith('/docs');
 }
 
 /** Swagger UI at /docs, the document at /openapi.json. */

@@ -13,7 +13,7 @@ describe('an answer', () => {
 
   afterAll(() => engine.close());
 
-  const SECURITY = {
+  const OF_PAGES = {
     'content-security-policy':
       "default-src 'none';script-src 'self';style-src 'self' 'unsafe-inline';img-src 'self' data:;connect-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none'",
     'cross-origin-opener-policy': 'same-origin',
@@ -28,16 +28,24 @@ describe('an answer', () => {
     'x-xss-protection': '0',
   };
 
+  const OF_DATA = {
+    'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  };
+
   it.each([
-    ['of a resource', () => customer, 200],
-    ['of the documentation', () => '/docs/', 200],
-    ['that a resource is unknown', () => '/v1/customers/cus_unknown', 404],
-    ['that a path is unknown', () => '/v1/nothing', 404],
-    ['that a query cannot be read', () => `${customer}?a=1&a=2`, 400],
-  ])('%s has the headers that keep browsers in check', async (_, path, status) => {
+    ['of a resource', () => customer, 200, OF_DATA],
+    ['of the description of the API', () => '/openapi.json', 200, OF_DATA],
+    ['of the documentation', () => '/docs/', 200, OF_PAGES],
+    ['of a part of the documentation', () => '/docs/swagger-ui.css', 200, OF_PAGES],
+    ['that a resource is unknown', () => '/v1/customers/cus_unknown', 404, OF_DATA],
+    ['that a path is unknown', () => '/v1/nothing', 404, OF_DATA],
+    ['that a query cannot be read', () => `${customer}?a=1&a=2`, 400, OF_DATA],
+  ])('%s has the headers that keep browsers in check', async (_, path, status, headers) => {
     const answer = await engine.http.get(path());
     expect(answer.status).toBe(status);
-    expect(answer.headers).toMatchObject(SECURITY);
+    expect(answer.headers).toMatchObject(headers);
     expect(answer.headers).not.toHaveProperty('strict-transport-security');
     expect(answer.headers).not.toHaveProperty('x-powered-by');
   });
