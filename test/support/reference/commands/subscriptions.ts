@@ -24,9 +24,6 @@ function nameOf(addons: Addons): string {
 
 /** Something done to one subscription, whichever there are. */
 abstract class OnSubscription implements BillingCommand {
-  /** Whether what is due of the subscription is done first. */
-  protected readonly catchesUp: boolean = true;
-
   constructor(private readonly pick: number) {}
 
   check(model: Readonly<Reference>): boolean {
@@ -35,7 +32,7 @@ abstract class OnSubscription implements BillingCommand {
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
     const subscription = this.of(model);
-    const isLate = this.catchesUp && model.catchUp(subscription);
+    const isLate = model.catchUp(subscription);
     const refusal = this.expected(model, subscription);
     const [command, body] = this.request(model, subscription, engine);
     const path = `/v1/subscriptions/${engine.subscriptionIds[subscription.index] ?? ''}/${command}`;
@@ -215,8 +212,6 @@ class Plain extends OnSubscription {
 }
 
 class Redeem extends OnSubscription {
-  protected override readonly catchesUp = false;
-
   constructor(
     pick: number,
     private readonly coupon: number,
