@@ -98,10 +98,13 @@ export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: 
 }
 
 /** Whether a subscription bills the usage of an instant. */
-export function billsUsageOf({ status, items, spans }: ReferenceSubscription, at: number): boolean {
+export function billsUsageOf(subscription: ReferenceSubscription, at: number): boolean {
+  const { status, items, spans, period } = subscription;
+  // A first payment that comes late finds borders that have passed: the next period is yet to begin, and will be billed.
+  const isToBegin = !isEnded(subscription) && !period.isOver && period.to <= at;
   return (
     status !== 'incomplete_expired' &&
-    spans.some(({ from, to }) => from <= at && at < to) &&
+    (isToBegin || spans.some(({ from, to }) => from <= at && at < to)) &&
     items.some(({ price, from, to }) => price.isMetered && from <= at && at < to)
   );
 }
