@@ -1,10 +1,10 @@
 /**
- * The walls of the house (docs/architecture.md). `npm run walls` checks them, and proves on a tree of its own that each
- * rule can fail: scripts/walls/controls.mjs holds one violation per rule.
+ * The import rules (docs/architecture.md). `npm run imports` checks them, and proves on a tree of its own that each
+ * rule can fail: scripts/imports/controls.mjs holds one violation per rule.
  *
  * `$1` in `to` is what the first group of `from` matched: the module the importing file belongs to.
  */
-const { LAYERS } = require('./scripts/walls/layers.cjs');
+const { LAYERS } = require('./scripts/imports/layers.cjs');
 
 const ANY_MODULE = '^src/modules/([^/]+)/';
 const SAME_MODULE = '^src/modules/$1/';
@@ -70,7 +70,7 @@ const rules = [
   },
   {
     name: 'modules-have-a-layer',
-    comment: 'A new module gets its place in scripts/walls/layers.cjs first.',
+    comment: 'A new module gets its place in scripts/imports/layers.cjs first.',
     from: {},
     to: { path: '^src/modules/', pathNot: `^src/modules/${alternatives(LAYERS.flat())}/` },
   },

@@ -1,7 +1,7 @@
 import { defineConfig, globalIgnores } from 'eslint/config';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
-import { houseConfig } from './scripts/lint/house-rules.mjs';
+import { projectConfig } from './scripts/lint/project-rules.mjs';
 
 const TYPESCRIPT = ['**/*.ts'];
 const TESTS = ['**/*.spec.ts', 'test/**/*.ts'];
@@ -83,6 +83,6 @@ export default defineConfig(
       'prefer-const': 'error',
     },
   },
-  ...houseConfig,
+  ...projectConfig,
   prettier,
 );

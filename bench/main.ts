@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchmarkReads } from './reads';
 import { benchmarkRefunds } from './refunds';
 import { benchmarkEntitlementCheck } from './entitlements';
+import { benchmarkIsolation } from './isolation';
 import { benchmarkRenewals } from './renewals';
 import { endChildren } from './support/channel';
 import { tableOf } from './support/report';
@@ -24,6 +25,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   'usage-singles': (database, settings) => benchmarkUsage('singles', database, settings),
   'usage-large': benchmarkLargeUsage,
   webhooks: benchmarkWebhooks,
+  isolation: benchmarkIsolation,
 };
 
 /** Takes many minutes for one line of the table: only when it is asked for. */

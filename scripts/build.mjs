@@ -20,10 +20,19 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
+// Node 20.11 brought it; src/supported-node.ts looks at the rest.
+if (import.meta.dirname === undefined) {
+  console.error(
+    `This is Node ${process.versions.node}, but the billing engine needs Node 20.19 or newer.`,
+  );
+  process.exit(1);
+}
+
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const stampFile = join(dist, '.build-stamp');
 const lockFile = join(dist, '.build-lock');
+const entry = join(dist, 'src', 'main.js');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 
 const LONGEST_BUILD_MS = 300_000;
@@ -130,10 +139,6 @@ function build() {
   const paths = sources();
   const isForced = process.argv.includes('--force');
   if (!isForced && isFresh(paths)) return 0;
-  if (!existsSync(compiler)) {
-    console.error('The service has to be built, but TypeScript is not installed: run `npm ci`.');
-    return 1;
-  }
   console.log('Building…');
   const stamp = { files: digest(paths), stats: statsOf(paths), content: contentOf(paths) };
   // What was compiled from a file that is gone must go too.
@@ -148,7 +153,23 @@ function build() {
   return status ?? 1;
 }
 
-if (process.argv.includes('--force') || !isFresh(sources())) {
+function needsBuild() {
+  if (process.argv.includes('--force')) return true;
+  // Where dist/ was built elsewhere, its sources need not be here.
+  return existsSync(join(root, 'src')) ? !isFresh(sources()) : !existsSync(entry);
+}
+
+if (needsBuild()) {
+  if (existsSync(compiler)) await buildAlone();
+  else if (existsSync(entry)) {
+    console.error('TypeScript is not installed, so dist/ is started as it was built before.');
+  } else {
+    console.error('The service has to be built, but TypeScript is not installed: run `npm ci`.');
+    process.exitCode = 1;
+  }
+}
+
+async function buildAlone() {
   await lock();
   try {
     process.exitCode = build();

@@ -1,6 +1,6 @@
 /**
  * Everything that can be checked without a database: `npm run check`. Each step is an npm script that can be called alone.
- * All of them run, whatever fails, so that one run tells all there is to mend.
+ * All steps run even when one fails, so that one run reports every fault.
  */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
@@ -9,7 +9,8 @@ const STEPS = [
   'format:check',
   'types',
   'lint',
-  'walls',
+  'language',
+  'imports',
   'unused',
   'test:unit',
   'docs:check',

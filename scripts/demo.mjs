@@ -1,11 +1,12 @@
 /**
- * Walks the main job against a running service and prints every request and its answer: `npm run demo`. BASE_URL names
- * another service than the one `npm start` starts. Can be repeated: codes and keys are new in each run. Stops with exit
- * code 1 at the first answer that is not what it has to be. Needs no dependency and no build.
+ * Walks the main job against a running service and prints every request and its answer: `npm run demo`. Set PORT as for
+ * `npm start`, or BASE_URL to the address of a service elsewhere. Can be repeated: codes and keys are new in each run.
+ * Stops with exit code 1 at the first answer that is not what it has to be. Needs no dependency and no build.
  */
 import { isDeepStrictEqual } from 'node:util';
 
-const baseUrl = (process.env.BASE_URL ?? 'http://127.0.0.1:3000').replace(/\/+$/, '');
+const ownUrl = `http://127.0.0.1:${process.env.PORT ?? '3000'}`;
+const baseUrl = (process.env.BASE_URL ?? ownUrl).replace(/\/+$/, '');
 const run = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)}`;
 
 const LONGEST_ANSWER_MS = 15_000;
@@ -43,7 +44,7 @@ function indent(value) {
   return JSON.stringify(value, null, 2).replaceAll(/^/gm, '  ');
 }
 
-/** Whether `actual` holds all that `expected` does; of an array, item by item. */
+/** Returns true when `actual` has every property of `expected`; arrays are compared item by item. */
 function holds(actual, expected) {
   if (typeof expected !== 'object' || expected === null) return isDeepStrictEqual(actual, expected);
   if (typeof actual !== 'object' || actual === null) return false;
@@ -199,7 +200,7 @@ async function renameAdmin() {
 
 async function registerWebhookEndpoint() {
   chapter(
-    'A webhook endpoint that is told of refunds and payments; removed, as nobody listens there',
+    'A webhook endpoint that receives refund and payment events; removed again, as no server listens there',
   );
   const endpoint = await create(
     '/v1/webhooks/endpoints',

@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 const USAGE =
-  'Usage: npm run import-events -- FILE [--url http://127.0.0.1:3000] [--lines 20000] [--anew]';
+  'Usage: npm run import-events -- FILE [--url http://127.0.0.1:3000] [--lines 20000] [--restart]';
 
 const MOST_LINES = 100_000;
 const LARGEST_PORTION_BYTES = 32 * 1_048_576;
@@ -21,7 +21,7 @@ const READ_BYTES = 1_048_576;
 const LONGEST_ANSWER_MS = 15 * 60_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 const BAR_WIDTH = 30;
-/** What tells one file from another under the same name. */
+/** Bytes at the start of a file whose digest identifies it: two files may have the same name. */
 const HEAD_BYTES = 65_536;
 const LINE_FEED = 0x0a;
 const FEED = Buffer.from([LINE_FEED]);
@@ -36,13 +36,18 @@ function readArguments() {
     options: {
       url: { type: 'string', default: process.env.BASE_URL ?? 'http://127.0.0.1:3000' },
       lines: { type: 'string', default: '20000' },
-      anew: { type: 'boolean', default: false },
+      restart: { type: 'boolean', default: false },
     },
   });
   const lines = Number(values.lines);
   const isUsable = positionals.length === 1 && lines >= 1 && lines <= MOST_LINES;
   if (!isUsable || !Number.isInteger(lines)) throw new ImportError(USAGE);
-  return { file: positionals[0], url: values.url.replace(/\/+$/, ''), lines, anew: values.anew };
+  return {
+    file: positionals[0],
+    url: values.url.replace(/\/+$/, ''),
+    lines,
+    restart: values.restart,
+  };
 }
 
 async function headOf(handle, size) {
@@ -184,16 +189,17 @@ function showProgress(state, size, startedAt, startBytes) {
 }
 
 async function run() {
-  const { file, url, lines, anew } = readArguments();
+  const { file, url, lines, restart } = readArguments();
   const handle = await open(file).catch(() => {
     throw new ImportError(`Cannot read ${file}.`);
   });
   const { size } = await stat(file);
   const [statePath, rejectedPath] = [`${file}.import`, `${file}.rejected`];
-  if (anew) await rm(statePath, { force: true });
+  if (restart) await rm(statePath, { force: true });
   const state = await readState(statePath, handle, size);
   if (state.bytes === 0) await rm(rejectedPath, { force: true });
-  else console.error(`Going on after ${inWords(state.lines)} lines; --anew starts from the first.`);
+  else
+    console.error(`Going on after ${inWords(state.lines)} lines; --restart starts from the first.`);
   const [startedAt, startBytes] = [performance.now(), state.bytes];
   for await (const portion of portionsFrom(handle, state.bytes, lines)) {
     const answer = await send(url, Buffer.concat(portion.parts));

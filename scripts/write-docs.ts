@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { renderDecisions } from './docs/decisions';
 import { renderErrors } from './docs/errors';
 import { renderEvents } from './docs/events';
 import { renderOpenApi } from './docs/openapi';
@@ -12,6 +13,7 @@ const DOCUMENTS: readonly (readonly [path: string, render: () => string | Promis
   ['openapi/openapi.json', renderOpenApi],
   ['docs/errors.md', renderErrors],
   ['docs/events.md', renderEvents],
+  ['docs/decisions/README.md', renderDecisions],
 ];
 
 async function main(isCheck: boolean): Promise<void> {

@@ -7,6 +7,7 @@ import { JobsModule } from './platform/jobs';
 import { ObservabilityModule } from './platform/observability';
 import { OutboundModule } from './platform/outbound';
 import { OutboxModule } from './platform/outbox';
+import { ProcessesModule } from './platform/processes';
 import { SecretsModule } from './platform/secrets';
 import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
@@ -15,18 +16,20 @@ import { EntitlementsModule } from './modules/entitlements';
 import { InvoicingModule } from './modules/invoicing';
 import { LedgerModule } from './modules/ledger';
 import { MeteringModule } from './modules/metering';
-import { PaymentsModule } from './modules/payments';
-import { RefundsModule } from './modules/refunds';
+import { PaymentsModule, SandboxPaymentsModule } from './modules/payments';
+import { RefundsModule, SandboxRefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
 import { SubscriptionsModule } from './modules/subscriptions';
 import { TaxRatesModule } from './modules/tax-rates';
 import { TestClocksModule } from './modules/test-clocks';
 import { WebhooksModule } from './modules/webhooks';
 
-/** The whole engine. `main.ts` and the tests start the same one. */
+/** The whole application, for `main.ts` and the tests. */
 @Module({})
 export class AppModule {
-  /** @param databaseUrl the database to use: the configured one, or the embedded server's */
+  /**
+   * @param databaseUrl the configured database, or that of the embedded server
+   */
   static with(configuration: Configuration, databaseUrl: string): DynamicModule {
     return {
       module: AppModule,
@@ -36,11 +39,12 @@ export class AppModule {
         DatabaseModule.connect(databaseUrl),
         SecretsModule,
         JobsModule,
+        ProcessesModule,
         OutboundModule,
         OutboxModule,
         IdempotencyModule,
         ObservabilityModule,
-        // The routes of the first are found first, and nothing is asked as often as these two.
+        // Routes are searched in this order, and these two modules have the most requests.
         MeteringModule,
         EntitlementsModule,
         CouponsModule,
@@ -55,6 +59,9 @@ export class AppModule {
         TaxRatesModule,
         TestClocksModule,
         WebhooksModule,
+        ...(configuration.paymentProviders.includes('sandbox')
+          ? [SandboxPaymentsModule, SandboxRefundsModule]
+          : []),
       ],
     };
   }

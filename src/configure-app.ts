@@ -1,19 +1,25 @@
+import type { Server } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { type Express, json, type RequestHandler } from 'express';
+import { type Express, json, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { isUsageRequest } from './modules/metering';
 import { isOfDocs, publishDocs } from './openapi';
+import { Configuration } from './platform/config';
 import {
+  announcedBytes,
   announcesBody,
-  answerJsonPlainly,
+  useFastJson,
   catchUnreadableTargets,
   createValidationPipe,
   guardBody,
+  guardLoopback,
   guardUrl,
-  inOneLayer,
+  composeMiddleware,
+  limitBodiesInFlight,
   ProblemFilter,
   readAsciiAsUtf8,
   readPlainJson,
+  requireReadEncoding,
   requireUtf8,
   routeExactly,
   securityHeaders,
@@ -21,26 +27,40 @@ import {
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 
+/** Longer than the 60 s for which load balancers keep idle connections, so that they never use a closed one. */
+const KEEP_ALIVE_MS = 65_000;
+/** Longer than the keep-alive time, because it also runs while a connection is idle. */
+const HEADERS_MS = 70_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
-/** A thousand events of usage with all the properties they may have. */
+/** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
+/** NDJSON is read in chunks; memory holds at most two unfinished lines of each body. */
+const NDJSON_BYTES_IN_MEMORY = 2 * 2 ** 20;
 
-/** Everything between the socket and the controllers, the same in `main.ts` and in the tests. */
+/** Configures everything between socket and controllers, for `main.ts` and the tests. */
 export function configureApp(app: NestExpressApplication, logger: Logger): void {
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.disable('x-powered-by');
   const express: Express = app.getHttpAdapter().getInstance();
   routeExactly(express);
-  answerJsonPlainly(express);
-  catchUnreadableTargets(app.getHttpServer());
+  useFastJson(express);
+  const server: Server = app.getHttpServer();
+  catchUnreadableTargets(server);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.headersTimeout = HEADERS_MS;
   const lifecycle = app.get(Lifecycle);
+  // Closes the connections of requests in flight after their answer, when the process stops.
+  lifecycle.stopping.addEventListener('abort', () => {
+    server.keepAliveTimeout = 1;
+  });
   app.use(
-    inOneLayer(
+    composeMiddleware(
       requestLog(logger),
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,
       securityHeaders(isOfDocs),
+      ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       guardUrl,
       bodyReader(lifecycle),
     ),
@@ -50,20 +70,34 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   publishDocs(app);
 }
 
-/** Makes every body a JSON object that the engine can keep; where none was sent, an empty one. */
+/** Parses every body to a valid JSON object; no body gives an empty one. */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJson = (limit: number) => lifecycle.unlessStopping(jsonParser(limit));
-  const read = inOneLayer(readAsciiAsUtf8, readJson(LARGEST_BODY_BYTES), guardBody);
-  // A batch of usage is taken item by item: what is wrong with one says nothing against the others.
-  const readUsage = inOneLayer(readAsciiAsUtf8, readJson(LARGEST_USAGE_BODY_BYTES));
-  return (request, response, next) => {
+  const read = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_BODY_BYTES), guardBody);
+  // Batches of usage are checked item by item, because an invalid item does not invalidate the others.
+  const readUsage = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_USAGE_BODY_BYTES));
+  const parse: RequestHandler = (request, response, next) => {
     if (isUsageRequest(request)) readUsage(request, response, next);
-    else if (announcesBody(request)) read(request, response, next);
+    else read(request, response, next);
+  };
+  const readBody = composeMiddleware(
+    requireReadEncoding,
+    limitBodiesInFlight(bytesInMemory),
+    parse,
+  );
+  return (request, response, next) => {
+    if (announcesBody(request) || isUsageRequest(request)) readBody(request, response, next);
     else {
       request.body = {};
       next();
     }
   };
+}
+
+function bytesInMemory(request: Request): number {
+  if (!isUsageRequest(request)) return announcedBytes(request, LARGEST_BODY_BYTES);
+  const isJson = request.is('application/json') === 'application/json';
+  return announcedBytes(request, isJson ? LARGEST_USAGE_BODY_BYTES : NDJSON_BYTES_IN_MEMORY);
 }
 
 function jsonParser(limit: number): RequestHandler {

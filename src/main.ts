@@ -1,10 +1,17 @@
+import './supported-node';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module';
 import { configureApp } from './configure-app';
 import { type Configuration, ConfigurationError, loadConfiguration } from './platform/config';
-import { isDatabaseUnavailable, migrate, SchemaError } from './platform/database';
+import {
+  isDatabaseUnavailable,
+  migrate,
+  MigrationLockError,
+  PoolerError,
+  SchemaError,
+} from './platform/database';
 import {
   EmbeddedPostgresError,
   type EmbeddedServer,
@@ -12,7 +19,7 @@ import {
 } from './platform/embedded-postgres';
 import { createLogger, NestLogger } from './platform/logging';
 
-/** What runs in this process, as far as it has started. */
+/** Started parts of this process. */
 interface Running {
   embedded: EmbeddedServer | null;
   app: NestExpressApplication | null;
@@ -21,14 +28,14 @@ interface Running {
 async function main(): Promise<void> {
   const configuration = loadConfiguration();
   const logger = createLogger(configuration.logLevel);
-  // Whoever read what is announced may have gone; that is no reason to stop.
+  // A closed standard output must not stop the service.
   process.stdout.on('error', () => undefined);
   const running: Running = { embedded: null, app: null };
   stopOnSignal(running, configuration, logger);
   try {
     await start(running, configuration, logger);
   } catch (error) {
-    // Its background work has begun when it finds that it cannot listen.
+    // Background work has already started when listening fails.
     await running.app?.close().catch(() => undefined);
     await running.embedded?.stop();
     throw error;
@@ -42,9 +49,13 @@ async function start(
 ): Promise<void> {
   running.embedded = await startDatabaseIfNone(configuration, logger);
   const databaseUrl = running.embedded?.connectionString ?? configuration.databaseUrl ?? '';
-  const migrations = await migrate(databaseUrl, () => {
-    logger.info('another process migrates the database: waiting for it');
-  });
+  const migrations = await migrate(
+    databaseUrl,
+    (holder) => {
+      logger.info({ holder }, 'waiting for the migration lock');
+    },
+    configuration.migrationWaitMs,
+  );
   for (const name of migrations) logger.info({ migration: name }, 'migrated');
   const app = await NestFactory.create<NestExpressApplication>(
     AppModule.with(configuration, databaseUrl),
@@ -75,14 +86,14 @@ async function startDatabaseIfNone(
   });
 }
 
-/** For the person at the terminal; everything else goes through the log. */
+/** Prints the addresses to the terminal. Everything else is logged. */
 function announce(url: string, embedded: EmbeddedServer | null): void {
   const lines = [`Billing engine: ${url}`, `Swagger UI:     ${url}/docs`];
   if (embedded !== null) lines.push(`PostgreSQL:     ${embedded.connectionString}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Not ready, claim nothing more, finish what is in flight, close; then the embedded server. */
+/** Stops in order: not ready, no new work claimed, work in flight finished, connections closed, embedded server stopped. */
 function stopOnSignal(running: Running, configuration: Configuration, logger: Logger): void {
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
@@ -90,7 +101,7 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
     stopping = true;
     logger.info({ signal }, 'stopping');
     const inTime = await finishWithin(configuration.shutdownTimeoutMs, running.app?.close());
-    if (!inTime) logger.error('what was in flight did not finish in time');
+    if (!inTime) logger.error('requests and jobs in flight did not finish in time');
     await running.embedded?.stop();
     logger.info('stopped');
     process.exit(inTime ? 0 : 1);
@@ -111,11 +122,17 @@ async function finishWithin(timeoutMs: number, work: Promise<void> | undefined):
   });
 }
 
-/** No such role or a wrong password, no such database, no right to make tables. */
+/** SQLSTATEs for an unknown role or wrong password, a missing database, and missing rights. */
 const DATABASE_REFUSES = /^(28...|3D000|42501)$/;
 
 /** Errors whose message says what to do. */
-const EXPLAINED = [ConfigurationError, EmbeddedPostgresError, SchemaError];
+const EXPLAINED = [
+  ConfigurationError,
+  EmbeddedPostgresError,
+  MigrationLockError,
+  PoolerError,
+  SchemaError,
+];
 
 function explain(error: unknown): string {
   if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { answerJobs } from '../support/channel';
 
-/** A fast receiver of webhooks: answers at once, and notes what came when. */
+/** A receiver of webhooks: answers at once, or after a given time, and records arrivals. */
 
 export type ReceiverJob =
-  | { readonly kind: 'listen'; readonly port: number }
+  | { readonly kind: 'listen'; readonly port: number; readonly answersAfterMs?: number }
   /** Starts to count anew. */
   | { readonly kind: 'forget' }
   /** Answered once so many notifications have come. */
@@ -29,6 +29,7 @@ const WITHIN_MS = 60_000;
 
 let arrivals: { readonly atMs: number; readonly body: string }[] = [];
 let last: Notification | null = null;
+let answersAfterMs = 0;
 let awaited: { readonly count: number; readonly done: () => void } | null = null;
 
 function note(request: IncomingMessage, body: string): void {
@@ -47,7 +48,11 @@ const server = createServer((request, response) => {
     body += chunk;
   });
   request.on('end', () => {
-    response.writeHead(200, { 'Content-Length': '0' }).end();
+    const answer = (): void => {
+      response.writeHead(200, { 'Content-Length': '0' }).end();
+    };
+    if (answersAfterMs === 0) answer();
+    else setTimeout(answer, answersAfterMs);
     note(request, body);
   });
 });
@@ -79,6 +84,7 @@ async function arrived(count: number): Promise<void> {
 answerJobs(async (job: ReceiverJob): Promise<ReceiverResult> => {
   switch (job.kind) {
     case 'listen':
+      answersAfterMs = job.answersAfterMs ?? 0;
       await once(server.listen(job.port, '127.0.0.1'), 'listening');
       break;
     case 'forget':

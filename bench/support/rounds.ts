@@ -12,7 +12,7 @@ export interface Finding {
   readonly benchmark: string;
   readonly unit: string;
   readonly figures: readonly number[];
-  /** Of the same rounds, in the same order; none where the target is a figure of its own. */
+  /** Values of the same rounds, in the same order; none where the target is a figure of its own. */
   readonly ceilings: readonly number[] | null;
   readonly target:
     | { readonly kind: 'ratio'; readonly atLeast: number }
@@ -58,7 +58,8 @@ export function percentile(values: readonly number[], part: number): number {
 
 /** Largest less smallest, as a part of the median: how much to believe it. */
 export function spread(values: readonly number[]): number {
-  return (Math.max(...values) - Math.min(...values)) / median(values);
+  const range = Math.max(...values) - Math.min(...values);
+  return range === 0 ? 0 : range / median(values);
 }
 
 /** The median of the ratios of the rounds: what disturbed one round disturbed both its sides. */

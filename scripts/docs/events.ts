@@ -6,9 +6,9 @@ const INTRODUCTION = `# Events
 
 <!-- Generated from the \`*.events.ts\` files by \`npm run docs:write\`; do not edit. -->
 
-An event is written in the transaction of the change it tells of, and carries the resource as the API shows it at that
-moment. Webhook endpoints subscribe to types, to \`coupon.*\` or to \`*\`; how they are told stands in
-[webhooks.md](webhooks.md).`;
+An event is written in the transaction of the change it describes, and carries the resource as the API shows it at that
+moment. Webhook endpoints subscribe to types, to \`coupon.*\` or to \`*\`; [webhooks.md](webhooks.md) describes their
+delivery.`;
 
 /** docs/events.md: every type of event, with an example of each resource. Needs the modules to be loaded. */
 export function renderEvents(): string {

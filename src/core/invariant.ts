@@ -1,7 +1,7 @@
 /**
  * Something the engine promises about its own figures does not hold: totals that miss their lines,
  * two currencies in one sum, periods that overlap. It is a fault of the program or of stored data,
- * never of a caller, and nobody should catch it to go on.
+ * never of a caller, and no code should catch it to continue.
  */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';

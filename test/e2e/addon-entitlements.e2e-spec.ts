@@ -131,7 +131,7 @@ describe('the links of add-ons to entitlements', () => {
     expect(answer.body).toMatchObject({ code: 'reference_not_found', errors: [{ pointer }] });
   });
 
-  it('of an archived add-on are made no more, but those it has stay listed', async () => {
+  it('cannot be created for an archived add-on; existing ones stay listed', async () => {
     const link = await createLink();
     expect((await engine.http.delete(`/v1/addons/${link.addon_id}`)).status).toBe(204);
     const answer = await engine.http
@@ -142,7 +142,7 @@ describe('the links of add-ons to entitlements', () => {
     expect((await listOf(link.addon_id)).body).toEqual([link]);
   });
 
-  it('of one pair asked for by many at once are one', async () => {
+  it('of one pair, created concurrently, are one', async () => {
     const body = { ...(await pair()), value: '5' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => engine.http.post(LINKS).send(body)),
@@ -199,7 +199,7 @@ describe('the links of add-ons to entitlements', () => {
   });
 
   describe('listed', () => {
-    it('are a bare array of those of the add-on, oldest first', async () => {
+    it('are an array of all links of the add-on, oldest first', async () => {
       const { addon_id: addonId, ...first } = await createLink({ metadata: { a: 1 } });
       const made: LinkBody[] = [{ addon_id: addonId, ...first }];
       for (let index = 0; index < 3; index += 1) {
@@ -242,7 +242,7 @@ describe('the links of add-ons to entitlements', () => {
   });
 
   describe('updated', () => {
-    it('change mode, value and metadata, with an event that tells what was before', async () => {
+    it('change mode, value and metadata, with an event that holds the former values', async () => {
       const { id } = await createLink({ metadata: { a: 1 } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http
@@ -320,7 +320,7 @@ describe('the links of add-ons to entitlements', () => {
       expect(Object.keys((body as { metadata: object }).metadata).sort()).toEqual([...keys].sort());
     });
 
-    it('only in the version the caller read, where it says so', async () => {
+    it('only in the version of If-Match, if it is sent', async () => {
       const { id } = await createLink();
       const change = (tag: string, value: string) =>
         engine.http.patch(`${LINKS}/${id}`).set('If-Match', tag).send({ value });
@@ -347,7 +347,7 @@ describe('the links of add-ons to entitlements', () => {
     await createLink({ addon_id: link.addon_id, entitlement_id: link.entitlement_id });
   });
 
-  it('and the deletion of the entitlement at once leave no link to nothing', async () => {
+  it('created while the entitlement is deleted leave no dangling link', async () => {
     for (let round = 0; round < 5; round += 1) {
       const body = { ...(await pair()), value: '5' };
       const [created, deleted] = await Promise.all([

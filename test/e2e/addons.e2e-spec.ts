@@ -127,7 +127,7 @@ describe('add-ons', () => {
     ]);
   });
 
-  it('sent twice with one key are one add-on', async () => {
+  it('sent twice with one key are created once', async () => {
     const body = addonWith({ prices: [flat] });
     const send = () =>
       engine.http.post('/v1/addons').set('Idempotency-Key', 'addon-once').send(body);
@@ -138,7 +138,7 @@ describe('add-ons', () => {
     expect(second.headers['idempotent-replayed']).toBe('true');
   });
 
-  it('a code names one add-on, also when two ask for it at once', async () => {
+  it('have unique codes, also with concurrent requests', async () => {
     const body = addonWith();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => engine.http.post('/v1/addons').send(body)),
@@ -151,7 +151,7 @@ describe('add-ons', () => {
     expect(refused?.body).toMatchObject({ code: 'addon_code_taken', status: 409 });
   });
 
-  it('whose prices contradict themselves are refused, with every place', async () => {
+  it('with contradictory prices are refused, with every contradiction', async () => {
     const answer = await engine.http.post('/v1/addons').send(
       addonWith({
         prices: [
@@ -236,7 +236,7 @@ describe('add-ons', () => {
   });
 
   describe('updated', () => {
-    it('are renamed, with an event that tells what was before', async () => {
+    it('are renamed, with an event that contains the previous name', async () => {
       const { id } = await createAddon({ prices: [flat, graduated], metadata: { a: 1 } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http
@@ -291,7 +291,7 @@ describe('add-ons', () => {
       expect(answer.body).toMatchObject({ code: 'metadata_too_large' });
     });
 
-    it('by many at once lose no change', async () => {
+    it('concurrently lose no change', async () => {
       const { id } = await createAddon();
       const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
       await Promise.all(
@@ -301,7 +301,7 @@ describe('add-ons', () => {
       expect(Object.keys((body as { metadata: object }).metadata).sort()).toEqual([...keys].sort());
     });
 
-    it('only in the version the caller read, where it says so', async () => {
+    it('with If-Match only in the version the caller read', async () => {
       const { id } = await createAddon();
       const change = (tag: string, name: string) =>
         engine.http.patch(`/v1/addons/${id}`).set('If-Match', tag).send({ name });
@@ -340,7 +340,7 @@ describe('add-ons', () => {
   });
 
   describe('archived', () => {
-    it('are found no more; their rows and their code stay', async () => {
+    it('are no longer returned; their rows and codes stay', async () => {
       const created = await createAddon({ prices: [flat] });
       const { id, code } = created;
       const path = `/v1/addons/${id}`;
@@ -386,7 +386,7 @@ describe('add-ons', () => {
     'cus_01h455vb4pex5vsknk084sn02q',
     '%00',
     'addon_',
-  ])('unknown by the id %s are a 404', async (id) => {
+  ])('with the unknown id %s give 404', async (id) => {
     for (const method of ['get', 'patch', 'delete'] as const) {
       const answer = await engine.http[method](`/v1/addons/${id}`);
       expect(answer.status).toBe(404);

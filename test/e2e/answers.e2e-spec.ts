@@ -43,7 +43,8 @@ describe('an answer', () => {
     ['that a path is unknown', () => '/v1/nothing', 404, OF_DATA],
     ['that a query cannot be read', () => `${customer}?a=1&a=2`, 400, OF_DATA],
   ])('%s has the headers that keep browsers in check', async (_, path, status, headers) => {
-    const answer = await engine.http.get(path());
+    // Also pages outside the document.
+    const answer = await engine.uncheckedHttp.get(path());
     expect(answer.status).toBe(status);
     expect(answer.headers).toMatchObject(headers);
     expect(answer.headers).not.toHaveProperty('strict-transport-security');

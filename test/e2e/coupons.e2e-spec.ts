@@ -63,7 +63,7 @@ describe('coupons', () => {
     expect((await createCoupon()).code).toMatch(/^[A-HJ-NP-Z2-9]{12}$/);
   });
 
-  it('a code names one coupon, also when two ask for it at once', async () => {
+  it('have unique codes, also with concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
         engine.http.post('/v1/coupons').send({ ...percent, code: 'ONLY1' }),
@@ -77,7 +77,7 @@ describe('coupons', () => {
     expect(refused?.body).toMatchObject({ code: 'coupon_code_taken', status: 409 });
   });
 
-  it('whose terms contradict each other are refused, with every place', async () => {
+  it('with contradictory terms are refused, with every contradiction', async () => {
     const answer = await engine.http
       .post('/v1/coupons')
       .send({ type: 'percent', amount_off: 500, duration: 'repeating' });
@@ -94,7 +94,7 @@ describe('coupons', () => {
   });
 
   describe('updated', () => {
-    it('are switched off and on, with an event that tells what was before', async () => {
+    it('are deactivated and activated, with an event that contains the previous value', async () => {
       const { id } = await createCoupon({ metadata: { a: 1, b: { c: 2 } } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http
@@ -157,7 +157,7 @@ describe('coupons', () => {
       expect(answer.body).toMatchObject({ code: 'metadata_too_large' });
     });
 
-    it('by many at once lose no change', async () => {
+    it('concurrently lose no change', async () => {
       const { id } = await createCoupon();
       const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
       const answers = await Promise.all(
@@ -171,7 +171,7 @@ describe('coupons', () => {
       );
     });
 
-    it('only in the version the caller read, where it says so', async () => {
+    it('with If-Match only in the version the caller read', async () => {
       const { id } = await createCoupon();
       const change = (tag: string, active: boolean) =>
         engine.http.patch(`/v1/coupons/${id}`).set('If-Match', tag).send({ is_active: active });
@@ -215,7 +215,7 @@ describe('coupons', () => {
     expect((await engine.http.get(`/v1/coupons?${query}`)).status).toBe(400);
   });
 
-  it('nobody redeemed can be deleted', async () => {
+  it('without redemptions can be deleted', async () => {
     const { id } = await createCoupon();
     expect((await engine.http.delete(`/v1/coupons/${id}`).set('If-Match', '"7"')).status).toBe(412);
     const answer = await engine.http.delete(`/v1/coupons/${id}`);
@@ -224,7 +224,7 @@ describe('coupons', () => {
     expect((await engine.http.delete(`/v1/coupons/${id}`)).status).toBe(404);
   });
 
-  it('that are deleted tell of it once, and free their code', async () => {
+  it('that are deleted record one event, and free their code', async () => {
     const { body: made } = await engine.http
       .post('/v1/coupons')
       .send({ code: 'AGAIN', type: 'percent', percent_off: '5', duration: 'once' });

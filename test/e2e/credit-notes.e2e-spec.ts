@@ -112,8 +112,8 @@ describe('credit notes', () => {
       code: 'invalid_transition',
     });
     expect((await issue(invoice, 1_000, { settle: 'refund' })).body).toMatchObject({
-      to_refund: 1_000,
-      credited_to_balance: 0,
+      to_refund: 0,
+      credited_to_balance: 1_000,
     });
     const accounts = await engine.http.get(`/v1/ledger/accounts?customer_id=${story.customerId}`);
     expect(accounts.status).toBe(200);
@@ -142,7 +142,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('a change credits no more than a note has left', async () => {
+  it('an end credits the unused share of what a note has left', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000));
     const [bought] = await story.invoices();
@@ -150,8 +150,8 @@ describe('credit notes', () => {
     await issue(bought, 2_500).expect(201);
     await story.advance('2026-04-11T00:00:00.000Z');
     await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
-    // 19 of 30 days are 1,900, but 500 is all the line still holds.
-    expect(await story.amounts()).toEqual([[3_000], [-500]]);
+    // 19 of 30 days of the 500 that the line still holds.
+    expect(await story.amounts()).toEqual([[3_000], [-317]]);
     await story.verify();
   });
 
@@ -228,5 +228,80 @@ describe('credit notes', () => {
     });
     const { body } = await engine.http.get('/v1/credit-notes/cn_01h455vb4pex5vsknk084sn02q');
     expect(body).toMatchObject({ status: 404, code: 'credit_note_not_found' });
+  });
+
+  describe('give nothing back twice', () => {
+    const begin = (): Promise<Story> =>
+      Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'USD' });
+    async function bill(story: Story, amount: number): Promise<Invoice> {
+      const draft = await engine.http
+        .post('/v1/invoices')
+        .send({ customer_id: story.customerId, lines: [{ description: 'Work', amount }] });
+      const path = `/v1/invoices/${(draft.body as Invoice).id}/finalize`;
+      return (await engine.http.post(path).send({}).expect(200)).body as Invoice;
+    }
+    const pay = async ({ id }: Invoice): Promise<string> => {
+      const method = { payment_method_id: 'pm_sandbox_ok' };
+      const { body } = await engine.http.post(`/v1/invoices/${id}/pay`).send(method).expect(201);
+      return (body as { id: string }).id;
+    };
+    const refund = (payment: string, body: object = {}) =>
+      engine.http.post(`/v1/refunds/payment/${payment}`).send(body);
+    const accountsOf = async ({ customerId }: Story): Promise<Record<string, string>> => {
+      const { body } = await engine.http.get(`/v1/ledger/accounts?customer_id=${customerId}`);
+      const { data } = body as { data: { account: string; balance: string }[] };
+      return Object.fromEntries(data.map(({ account, balance }) => [account, balance]));
+    };
+
+    it('to be refunded: what credit paid returns as credit', async () => {
+      const story = await begin();
+      const advance = { customer_id: story.customerId, amount: 800, currency: 'USD' };
+      await engine.http.post('/v1/payments').send(advance).expect(201);
+      const invoice = await bill(story, 1_000);
+      await pay(invoice);
+      const { body } = await issue(invoice, 1_000, { settle: 'refund' }).expect(201);
+      expect(body).toMatchObject({ to_refund: 200, credited_to_balance: 800 });
+      expect(await accountsOf(story)).toMatchObject({ refunds: '-200', customer_credit: '-800' });
+      await story.verify();
+    });
+
+    it('after a refund', async () => {
+      const story = await begin();
+      const invoice = await bill(story, 1_000);
+      await refund(await pay(invoice), { amount: 700 }).expect(201);
+      expect((await issue(invoice, 301)).body).toMatchObject({
+        status: 422,
+        code: 'credit_given_back_already',
+        creditable_total: 300,
+      });
+      await issue(invoice, 300).expect(201);
+      await issue(invoice, 700, { settle: 'refund' }).expect(201);
+      expect(await accountsOf(story)).toMatchObject({ refunds: '0', customer_credit: '-300' });
+      await story.verify();
+    });
+
+    it('before a refund', async () => {
+      const story = await begin();
+      const invoice = await bill(story, 1_000);
+      const payment = await pay(invoice);
+      await issue(invoice, 400).expect(201);
+      expect((await refund(payment, { amount: 601 })).body).toMatchObject({
+        status: 422,
+        code: 'refund_amount_exceeds_refundable',
+        refundable_amount: 600,
+      });
+      expect((await refund(payment)).body).toMatchObject({ amount: 600, status: 'succeeded' });
+      expect((await refund(payment)).body).toMatchObject({ refundable_amount: 0 });
+      await story.verify();
+    });
+
+    it('beside a refund at the same moment', async () => {
+      const story = await begin();
+      const invoice = await bill(story, 1_000);
+      const payment = await pay(invoice);
+      const answers = await Promise.all([issue(invoice, 600), refund(payment, { amount: 600 })]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+      await story.verify();
+    });
   });
 });

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import supertest from 'supertest';
 import {
   Allowances,
   createAddonWith,
@@ -10,6 +9,7 @@ import {
   type GrantBody,
 } from '../support/allowances';
 import { createCustomer } from '../support/billing';
+import { checkedClient } from '../support/checked-client';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
@@ -17,7 +17,7 @@ const API = join(__dirname, '../support/api-process.ts');
 const UNKNOWN_CUSTOMER = 'cus_01h455vb4pex5vsknk084sn02q';
 const UNKNOWN_GRANT = 'grant_01h455vb4pex5vsknk084sn02q';
 
-describe('what a customer has', () => {
+describe('an entitlement of a customer', () => {
   let engine: TestApp;
   let made = 0;
 
@@ -49,7 +49,7 @@ describe('what a customer has', () => {
     return (answer.body as { id: string }).id;
   }
 
-  /** A customer of a plan that allows so many of a new metered entitlement. */
+  /** Subscribes a customer to a plan with the given allowance of a new metered entitlement. */
   async function customerWith(
     value: string | null,
     fields: Readonly<Record<string, unknown>> = {},
@@ -84,7 +84,7 @@ describe('what a customer has', () => {
         },
       ],
     });
-    // Again, from the row that was kept.
+    // The second check reads the cached balance.
     expect((await allowances.of(key)).sources).toHaveLength(1);
   });
 
@@ -100,7 +100,7 @@ describe('what a customer has', () => {
     expect(await allowances.of(key)).toMatchObject(expected);
   });
 
-  it('is no access where nothing gives it', async () => {
+  it('gives no access without a source', async () => {
     const { key } = await createEntitlement(engine);
     const allowances = new Allowances(engine, await createCustomer(engine));
     expect(await allowances.of(key)).toEqual({
@@ -147,7 +147,7 @@ describe('what a customer has', () => {
     expect(consumed.status).toBe(404);
   });
 
-  it('goes with the test clock of the customer', async () => {
+  it('is purged with the test clock of the customer', async () => {
     const clock = await engine.http
       .post('/v1/test-clocks')
       .send({ name: 'Short', now: '2026-03-01T00:00:00Z' });
@@ -188,7 +188,7 @@ describe('what a customer has', () => {
   });
 
   describe('changes in the commit that changes it:', () => {
-    it('which nobody waits for who asks meanwhile', async () => {
+    it('checks do not wait for the commit', async () => {
       const { allowances, key, customerId } = await customerWith('10');
       await engine.database.transaction(async () => {
         await engine.database.query(
@@ -246,15 +246,15 @@ describe('what a customer has', () => {
         `UPDATE subscription SET status = $2::varchar, paused_at = CASE WHEN $2::varchar = 'paused' THEN updated_at END WHERE id = $1`,
         [subscriptionId, status],
       );
-      // Any commit that tells of the customer's subscriptions.
+      // Any commit that changes the customer's subscriptions.
       const other = await planWith([]);
       await subscribe(customerId, other);
       expect((await allowances.of(key)).has_access).toBe(expected);
     });
   });
 
-  describe('is used up', () => {
-    it('by what fits, and by nothing more at a hard limit', async () => {
+  describe('is consumed', () => {
+    it('up to a hard limit, not beyond', async () => {
       const { key, allowances } = await customerWith('10.5');
       expect(await allowances.consume(key, '10')).toMatchObject({
         allowed: true,
@@ -271,7 +271,7 @@ describe('what a customer has', () => {
       expect(await allowances.figures(key)).toEqual(['10.5', '10.5', '0']);
     });
 
-    it('beyond a soft limit as overage, and without end where there is no limit', async () => {
+    it('beyond a soft limit as overage, and without bound if there is no limit', async () => {
       const soft = await customerWith('10', { is_hard_limit: false });
       expect(await soft.allowances.consume(soft.key, '12')).toMatchObject({
         allowed: true,
@@ -288,7 +288,7 @@ describe('what a customer has', () => {
       });
     });
 
-    it('once by one key, which gets the same answer for ever', async () => {
+    it('once per key; a replay gets the first answer', async () => {
       const { key, allowances } = await customerWith('10');
       const first = await allowances.consume(key, '4', 'once');
       await allowances.consume(key, '4', 'other');
@@ -300,7 +300,7 @@ describe('what a customer has', () => {
       expect(await allowances.consume(key, '5', 'refused')).toEqual(refused);
     });
 
-    it('once by one key, also when many send it at once', async () => {
+    it('once per key, also by concurrent requests', async () => {
       const { key, allowances } = await customerWith('100');
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => allowances.consume(key, '1', 'at-once')),
@@ -309,7 +309,7 @@ describe('what a customer has', () => {
       expect(await allowances.figures(key)).toEqual(['100', '1', '99']);
     });
 
-    it('not by a key that took another quantity', async () => {
+    it('not by a key that was used with another quantity', async () => {
       const { key, allowances } = await customerWith('10');
       await allowances.consume(key, '1', 'key');
       const answer = await engine.http
@@ -385,7 +385,7 @@ describe('what a customer has', () => {
       const child = fork(RUN_TS, [API, engine.databaseUrl], { execArgv: [] });
       try {
         const [url] = (await once(child, 'message')) as [string];
-        const other = supertest(url);
+        const other = checkedClient(url);
         const consume = async (index: number): Promise<boolean> => {
           const caller = index % 2 === 0 ? engine.http : other;
           const answer = await caller
@@ -404,7 +404,7 @@ describe('what a customer has', () => {
       }
     }, 60_000);
 
-    it('never beyond what there is while the limit changes', async () => {
+    it('never beyond the limit while the limit changes', async () => {
       const { id, key } = await createEntitlement(engine);
       const { addonId, linkId } = await createAddonWith(engine, id, { value: '40' });
       const customerId = await createCustomer(engine);
@@ -420,7 +420,7 @@ describe('what a customer has', () => {
     }, 30_000);
   });
 
-  describe('tells', () => {
+  describe('records events', () => {
     interface Told {
       readonly type: string;
       readonly data: { readonly object: { readonly percent?: number; readonly key: string } };
@@ -457,7 +457,7 @@ describe('what a customer has', () => {
       ]);
     });
 
-    it('of own thresholds, and of the limit whatever they are', async () => {
+    it('of custom thresholds, and always of the limit', async () => {
       const { key, customerId, allowances } = await customerWith(
         '10',
         { is_hard_limit: false },
@@ -473,7 +473,7 @@ describe('what a customer has', () => {
       ]);
     });
 
-    it('of one crossing once, when many cross it at once', async () => {
+    it('once per threshold, also when concurrent requests reach it', async () => {
       const { key, customerId, allowances } = await customerWith('10');
       await Promise.all(Array.from({ length: 20 }, () => allowances.consume(key, '1')));
       expect(await told(customerId)).toHaveLength(3);
@@ -514,7 +514,7 @@ describe('what a customer has', () => {
       });
     });
 
-    it('of what the customer has from nowhere else', async () => {
+    it('without any subscription', async () => {
       const allowances = new Allowances(engine, await createCustomer(engine));
       const feature = await createEntitlement(engine, { type: 'boolean' });
       const seats = await createEntitlement(engine, { type: 'static' });
@@ -532,7 +532,7 @@ describe('what a customer has', () => {
       });
     });
 
-    it('and is used up by priority, expiry and age, after what subscriptions allow', async () => {
+    it('and is used up by priority, expiry and age, after the allowance of subscriptions', async () => {
       const { key, allowances } = await customerWith('10');
       await allowances.grant(key, { value: '5' });
       await allowances.grant(key, { value: '5', expires_at: '2026-05-01T00:00:00Z' });
@@ -551,7 +551,7 @@ describe('what a customer has', () => {
       ]);
     });
 
-    it('and taken back: what it covered stays covered', async () => {
+    it('and voided: usage taken from it stays covered', async () => {
       const { key, allowances } = await customerWith('10');
       const { id } = await allowances.grant(key, { value: '5' });
       await allowances.consume(key, '12');
@@ -572,7 +572,7 @@ describe('what a customer has', () => {
       expect(unknown.body).toMatchObject({ code: 'entitlement_grant_not_found' });
     });
 
-    it('and cannot be taken back once it has expired', async () => {
+    it('and cannot be voided after it expired', async () => {
       const { key, allowances } = await customerWith('10');
       const { id } = await allowances.grant(key, {
         value: '5',
@@ -606,7 +606,7 @@ describe('what a customer has', () => {
       expect((answer.body as { errors: { pointer: string }[] }).errors[0]?.pointer).toBe(pointer);
     });
 
-    it('not without end', async () => {
+    it('at most 100 times', async () => {
       const { key, customerId, allowances } = await customerWith('1');
       const first = await allowances.grant(key, { value: '1' });
       await engine.database.query(

@@ -77,7 +77,7 @@ describe('customers', () => {
     ]);
   });
 
-  it('need a name alone', async () => {
+  it('need only a name', async () => {
     expect(await createCustomer()).toMatchObject({
       name: 'Ada',
       email: null,
@@ -95,7 +95,7 @@ describe('customers', () => {
     });
   });
 
-  it('sent twice with one key are one customer', async () => {
+  it('sent twice with one key are created once', async () => {
     const send = () =>
       engine.http
         .post('/v1/customers')
@@ -112,7 +112,7 @@ describe('customers', () => {
     });
   });
 
-  it('an external id names one customer, also when two ask for it at once', async () => {
+  it('have unique external ids, also with concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
         engine.http.post('/v1/customers').send({ name: 'Ada', external_id: 'only-1' }),
@@ -187,7 +187,7 @@ describe('customers', () => {
       metadata: { a: 1, b: { c: 2 } },
     };
 
-    it('take every field, with an event that tells what was before', async () => {
+    it('take every field, with an event that contains the previous values', async () => {
       const { id } = await createCustomer({ ...full, external_id: 'before' });
       engine.clock.advanceMs(1_000);
       const change = {
@@ -220,7 +220,7 @@ describe('customers', () => {
       });
     });
 
-    it('lose what is set to null', async () => {
+    it('lose the fields that are set to null', async () => {
       const { id } = await createCustomer({ ...full, external_id: 'gone' });
       const cleared = {
         email: null,
@@ -278,7 +278,7 @@ describe('customers', () => {
       expect(answer.body).toMatchObject({ code: 'metadata_too_large' });
     });
 
-    it('by many at once lose no change', async () => {
+    it('concurrently lose no change', async () => {
       const { id } = await createCustomer();
       const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
       const answers = await Promise.all(
@@ -294,7 +294,7 @@ describe('customers', () => {
       );
     });
 
-    it('only in the version the caller read, where it says so', async () => {
+    it('with If-Match only in the version the caller read', async () => {
       const { id } = await createCustomer();
       const change = (tag: string, name: string) =>
         engine.http.patch(`/v1/customers/${id}`).set('If-Match', tag).send({ name });
@@ -307,7 +307,7 @@ describe('customers', () => {
   });
 
   describe('listed', () => {
-    it('come newest first, page by page', async () => {
+    it('are ordered newest first, page by page', async () => {
       const made: string[] = [];
       for (let count = 0; count < 5; count += 1) made.push((await createCustomer()).id);
       const seen: string[] = [];
@@ -325,7 +325,7 @@ describe('customers', () => {
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    it('are narrowed to an external id or an e-mail address', async () => {
+    it('are filtered by external id or e-mail address', async () => {
       const email = 'shared@example.com';
       const first = await createCustomer({ email, external_id: 'a b&c' });
       const second = await createCustomer({ email });
@@ -356,7 +356,7 @@ describe('customers', () => {
   });
 
   describe('deleted', () => {
-    it('are found no more, and leave their external id to others; their row stays', async () => {
+    it('are no longer returned, and free their external id; their row stays', async () => {
       const created = await createCustomer({ external_id: 'reused' });
       const { id } = created;
       const path = `/v1/customers/${id}`;
@@ -383,7 +383,7 @@ describe('customers', () => {
       });
     });
 
-    it('by many at once are deleted once', async () => {
+    it('concurrently are deleted once', async () => {
       const { id } = await createCustomer();
       const answers = await Promise.all(
         Array.from({ length: 6 }, () => engine.http.delete(`/v1/customers/${id}`)),
@@ -414,7 +414,7 @@ describe('customers', () => {
       await expect(refer('nope')).rejects.toMatchObject(gone);
     });
 
-    it('cannot be deleted until the reference is written, but changed and referred to', async () => {
+    it('cannot be deleted until the reference is written, but can be changed and referred to', async () => {
       const { id } = await createCustomer();
       const other = new Client({ connectionString: engine.databaseUrl });
       await other.connect();
@@ -458,7 +458,7 @@ describe('customers', () => {
       ]);
     });
 
-    it('of two first amounts in different currencies at once take one', async () => {
+    it('take one of two concurrent first amounts in different currencies', async () => {
       const { id } = await createCustomer();
       const outcomes = await Promise.allSettled([fix(id, 'USD'), fix(id, 'EUR')]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -478,7 +478,7 @@ describe('customers', () => {
       });
     });
 
-    it('get no currency from an amount that is not written after all', async () => {
+    it('get no currency from an amount whose transaction rolls back', async () => {
       const { id } = await createCustomer();
       const rolledBack = engine.database.transaction(async () => {
         await fix(id, 'USD');

@@ -84,7 +84,7 @@ describe('entitlements', () => {
     expect(second.headers['idempotent-replayed']).toBe('true');
   });
 
-  it('a key names one entitlement, also when two ask for it at once', async () => {
+  it('have unique keys, also when two are created at once', async () => {
     const body = entitlementWith();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => engine.http.post('/v1/entitlements').send(body)),
@@ -138,7 +138,7 @@ describe('entitlements', () => {
   });
 
   describe('updated', () => {
-    it('change name, unit and metadata, with an event that tells what was before', async () => {
+    it('change name, unit and metadata, with an event that holds the former values', async () => {
       const { id } = await createEntitlement({ unit: 'seats', metadata: { a: 1 } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http
@@ -206,7 +206,7 @@ describe('entitlements', () => {
       expect(Object.keys((body as { metadata: object }).metadata).sort()).toEqual([...keys].sort());
     });
 
-    it('only in the version the caller read, where it says so', async () => {
+    it('only in the version of If-Match, if it is sent', async () => {
       const { id } = await createEntitlement();
       const change = (tag: string, name: string) =>
         engine.http.patch(`/v1/entitlements/${id}`).set('If-Match', tag).send({ name });
@@ -239,7 +239,7 @@ describe('entitlements', () => {
     expect((await engine.http.get(`/v1/entitlements?${query}`)).status).toBe(400);
   });
 
-  it('nothing is linked to can be deleted, with an event, and leave their key', async () => {
+  it('that are not in use can be deleted, with an event, and free their key', async () => {
     const created = await createEntitlement();
     const path = `/v1/entitlements/${created.id}`;
     expect((await engine.http.delete(path).set('If-Match', '"7"')).status).toBe(412);
@@ -276,7 +276,7 @@ describe('entitlements', () => {
     expect((await engine.http.delete(`/v1/entitlements/${id}`)).status).toBe(204);
   });
 
-  it('that customers were asked about alone can be deleted, also while they are', async () => {
+  it('that were only checked can be deleted, also during checks', async () => {
     const customer = await createCustomer(engine);
     for (let round = 0; round < 8; round += 1) {
       const { id, key } = await createEntitlement({ type: 'metered' });
@@ -294,7 +294,7 @@ describe('entitlements', () => {
         asked,
         engine.http.delete(`/v1/entitlements/${id}`),
       ]);
-      // What was refused is kept for good, and keeps it.
+      // A stored refusal keeps the entitlement.
       expect(['200 204', '404 204', '200 409']).toContain(`${one.status} ${deleted.status}`);
     }
   });

@@ -114,7 +114,7 @@ describe('events', () => {
       expect(Object.keys(example.data.object).length).toBeGreaterThan(4);
     }
     const refund = data.find(({ type }) => type === 'refund.succeeded');
-    expect(refund?.example.data.object).toMatchObject({ amount: 2_500, currency: 'USD' });
+    expect(refund?.example.data.object).toMatchObject({ amount: 2_500, currency: 'EUR' });
   });
 
   it('tell of every state a payment or a refund can come into', async () => {

@@ -58,8 +58,8 @@ describe('import-events', () => {
 
     const again = await importFile(file);
     expect(again.error).toContain('Going on after 250 lines');
-    const anew = await importFile(file, '--anew');
-    expect(anew.out).toContain('250 lines: 0 accepted, 248 duplicates, 1 rejected');
+    const restarted = await importFile(file, '--restart');
+    expect(restarted.out).toContain('250 lines: 0 accepted, 248 duplicates, 1 rejected');
   });
 
   it('takes what a file has grown by, also where the last line was only half written', async () => {

@@ -35,7 +35,7 @@ describe('payments of invoices', () => {
     return id;
   }
 
-  const pay = (id: string, body: object = {}) =>
+  const pay = (id: string, body: object = { provider: 'sandbox' }) =>
     engine.http.post(`/v1/invoices/${id}/pay`).send(body);
   const payPart = (story: Story, id: string, amount: number, fields: object = {}) =>
     engine.http.post('/v1/payments').send({
@@ -43,6 +43,7 @@ describe('payments of invoices', () => {
       invoice_id: id,
       amount,
       currency: 'USD',
+      ...('payment_method_id' in fields ? {} : { provider: 'sandbox' }),
       ...fields,
     });
   const settle = (paymentId: string, outcome: string) =>

@@ -50,6 +50,21 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect(second.headers['etag']).toBe(first.headers['etag']);
   });
 
+  it('counts the prints of invoices with characters that no font has', async () => {
+    const printed = async (): Promise<number> => {
+      const { text } = await engine.http.get('/metrics');
+      const [, count] = /^invoice_prints_with_missing_glyphs_total (\d+)$/m.exec(text) ?? [];
+      return Number(count);
+    };
+    const known = await draft(await createCustomer(engine, { currency: 'EUR' }));
+    const unknown = await draft(await buyer());
+    const before = await printed();
+    await print(known);
+    expect(await printed()).toBe(before);
+    await print(unknown);
+    expect(await printed()).toBe(before + 1);
+  });
+
   it('answers 304 to a caller that has it, and anew once the invoice has changed', async () => {
     const id = await draft(await buyer());
     const before = (await print(id)).headers['etag'] ?? '';

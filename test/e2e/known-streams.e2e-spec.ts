@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
 import { AppendKnown } from '../../src/modules/metering/store/append-known';
 import { KnownRequest } from '../../src/modules/metering/store/known-request';
 import { KnownStreams } from '../../src/modules/metering/store/known-streams';
@@ -20,6 +21,7 @@ describe('events of a stream that the process knows', () => {
   beforeAll(async () => {
     engine = await startTestApp();
     other = await startTestApp({ databaseUrl: engine.databaseUrl });
+    await insertMeter(engine, { eventName: NAME });
   });
 
   afterAll(async () => {
@@ -387,8 +389,8 @@ describe('events of a stream that the process knows', () => {
   it('are refused once another process has deleted the customer', async () => {
     await other.http.delete(`/v1/customers/${customer}`);
     expect(await send(event())).toMatchObject({
-      accepted: 0,
-      rejected: [{ index: 0, code: 'customer_not_found' }],
+      code: 'usage_event_rejected',
+      errors: [{ pointer: '/customer_id', code: 'customer_not_found' }],
     });
   });
 
@@ -468,6 +470,10 @@ describe('events of a stream that the process knows', () => {
       Array.from({ length: 10 }, (_, from) => report(through, from)),
     );
     await Promise.all([...reporters, change()]);
+    await until('the meters are active', async () => {
+      while (await other.app.get(MeterBackfills).runDue());
+      return (await other.database.query('SELECT FROM meter_backfill')).length === 0;
+    });
     const [stored] = await engine.database.query<{ events: number }>(
       `SELECT count(*)::int AS events FROM usage_event JOIN usage_stream ON usage_stream.id = stream_id
        WHERE event_name = $1`,

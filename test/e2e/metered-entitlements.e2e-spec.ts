@@ -2,11 +2,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import supertest from 'supertest';
 import { parseDecimal } from '../../src/core/decimal';
 import { ConsumeService } from '../../src/modules/entitlements/consume.service';
 import { EntitlementWindows } from '../../src/modules/entitlements/entitlement-windows';
 import { Allowances, createEntitlement } from '../support/allowances';
+import { checkedClient } from '../support/checked-client';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
 
@@ -21,7 +21,7 @@ interface Setup {
   readonly subscriptionId: string;
 }
 
-describe('what a meter counts of an entitlement', () => {
+describe('metered usage of an entitlement', () => {
   let engine: TestApp;
   let made = 0;
 
@@ -37,7 +37,7 @@ describe('what a meter counts of an entitlement', () => {
     return (answer.body as { id: string }).id;
   }
 
-  /** A subscriber, from 1 March at noon, to a plan that allows 100 of what a new meter counts. */
+  /** Subscribes a customer, from 1 March at noon, to a plan that allows 100 of a new meter. */
   async function subscriber(
     meter: Readonly<Record<string, unknown>> = {},
     allowed: Readonly<Record<string, unknown>> = {},
@@ -62,7 +62,7 @@ describe('what a meter counts of an entitlement', () => {
     return { story, key, eventName, allowances, subscriptionId };
   }
 
-  /** Takes one event of the customer back. */
+  /** Voids one event of the customer. */
   async function takeBack({ story }: Setup): Promise<void> {
     const path = `/v1/usage-events?customer_id=${story.customerId}&limit=1`;
     const { body } = await engine.http.get(path);
@@ -111,7 +111,7 @@ describe('what a meter counts of an entitlement', () => {
     expect(await setup.allowances.figures(setup.key)).toEqual(['100', '37.5', '62.5']);
   });
 
-  it('is what lies in the period, whatever came before anybody asked', async () => {
+  it('is the usage in the period, also from before the first check', async () => {
     const setup = await subscriber();
     await send(setup, ['1'], '2026-03-01T11:59:59.999Z');
     await send(setup, ['2'], '2026-03-01T12:00:00Z');
@@ -168,10 +168,10 @@ describe('what a meter counts of an entitlement', () => {
     expect((await allowances.of(key)).used).toBe('0');
   });
 
-  it('cannot be consumed under the key of an event of somebody else', async () => {
+  it('cannot be consumed if another event has its key', async () => {
     const { allowances, key, story } = await subscriber();
     await allowances.consume(key, '1', 'a');
-    // What was kept of it is lost, and its event is not.
+    // The stored answer is lost; the event is not.
     await engine.database.query('DELETE FROM entitlement_consumption WHERE customer_id = $1', [
       story.customerId,
     ]);
@@ -211,7 +211,7 @@ describe('what a meter counts of an entitlement', () => {
       const child = fork(RUN_TS, [API, engine.databaseUrl], { execArgv: [] });
       try {
         const [url] = (await once(child, 'message')) as [string];
-        await work([engine.http, supertest(url)]);
+        await work([engine.http, checkedClient(url)]);
       } finally {
         child.kill('SIGKILL');
       }
@@ -240,14 +240,14 @@ describe('what a meter counts of an entitlement', () => {
         await Promise.all(events);
         expect(statuses).toEqual([200]);
         expect((await setup.allowances.of(setup.key)).used).toBe(String(allowed + 20));
-        // Events are taken beyond a limit: they tell what has happened.
+        // Events are accepted beyond a limit: they report what has happened.
         expect(allowed).toBeGreaterThanOrEqual(80);
         expect(allowed).toBeLessThanOrEqual(100);
       });
     }, 60_000);
   });
 
-  it('answers each of those who consume at once by its own key and quantity', async () => {
+  it('answers concurrent consumptions by their own keys and quantities', async () => {
     const setup = await subscriber({ aggregation: 'count', value_property: undefined });
     const { allowances, key } = setup;
     const answers = await Promise.all(
@@ -292,13 +292,13 @@ describe('what a meter counts of an entitlement', () => {
       return rows.length === count;
     };
     try {
-      // A refusal takes no lock. It is written, and cannot be committed while the customer it names is held.
+      // A refusal takes no lock, but cannot commit while the customer it references is locked.
       await client.query('BEGIN');
       await client.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [customerId]);
       const refused = allowances.consume(key, '1', 'shared');
       await until('the refusal waits', () => areWaiting(1));
       await takeBack(setup);
-      // What has its answer holds nobody up: the two behind it are decided together, and allowed.
+      // An answered key does not block the batch: the two others are decided together, and allowed.
       const consuming = other.app.get(ConsumeService);
       const answers = ['known', 'shared', 'own'].map((idempotencyKey) =>
         consuming.consume({ customerId, key }, { idempotencyKey, quantity: parseDecimal('1') }),
@@ -316,7 +316,7 @@ describe('what a meter counts of an entitlement', () => {
     expect(await allowances.consume(key, '1', 'shared')).toMatchObject({ allowed: false });
   });
 
-  it('tells of thresholds by the different values of all groups together', async () => {
+  it('records thresholds by the distinct values of all groups together', async () => {
     const meter = { aggregation: 'unique', group_by: ['region'] };
     const setup = await subscriber(meter, { value: '4' }, [50]);
     const report = async (region: string, amount: string): Promise<void> => {
@@ -338,10 +338,10 @@ describe('what a meter counts of an entitlement', () => {
     expect(await told(setup.story.customerId)).toEqual([['threshold_reached', 50]]);
   });
 
-  it('tells of thresholds in the commit of the event that reached them', async () => {
+  it('records thresholds in the commit of the event that reached them', async () => {
     const setup = await subscriber();
     const { customerId } = setup.story;
-    // Nobody has asked yet: the subscription opened the window.
+    // No check was made yet: the subscription opened the window.
     await send(setup, ['79']);
     expect(await told(customerId)).toEqual([]);
     await send(setup, ['1']);
@@ -356,7 +356,7 @@ describe('what a meter counts of an entitlement', () => {
     expect(await setup.allowances.of(setup.key)).toMatchObject({ has_access: false, used: '112' });
   });
 
-  it('tells of each period anew, with the renewal, and with the day of the calendar', async () => {
+  it('records thresholds again in each billing period and calendar day', async () => {
     for (const [allowed, next, second] of [
       [{}, '2026-04-01T12:00:00Z', '2026-04-02T00:00:00Z'],
       [{ reset: 'day' }, '2026-03-02T00:00:00Z', '2026-03-02T01:00:00Z'],
@@ -372,7 +372,7 @@ describe('what a meter counts of an entitlement', () => {
     }
   });
 
-  it('tells of nothing while the subscription is paused, and of the limit when it is reached after it', async () => {
+  it('records nothing while the subscription is paused, and the limit when it is reached after that', async () => {
     const setup = await subscriber({}, {}, []);
     const { story, subscriptionId } = setup;
     await story.tell(subscriptionId, 'pause');
@@ -385,7 +385,7 @@ describe('what a meter counts of an entitlement', () => {
     expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
   });
 
-  it('tells of what grants alone allow, also in the window after the last period of a subscription', async () => {
+  it('records thresholds of grants alone, also in the window after the last period', async () => {
     const setup = await subscriber({}, {}, []);
     const { story, allowances, key, subscriptionId } = setup;
     await allowances.grant(key, { value: '10', rollover: { max: '10' } });
@@ -396,7 +396,7 @@ describe('what a meter counts of an entitlement', () => {
     expect(await allowances.figures(key)).toEqual(['10', '10', '0']);
   });
 
-  it('tells of what an upgrade and a further add-on leave of it', async () => {
+  it('records thresholds after an upgrade and another add-on', async () => {
     const setup = await subscriber({}, { is_hard_limit: false });
     await send(setup, ['50']);
     await setup.allowances.grant(setup.key, { value: '100' });
@@ -414,7 +414,7 @@ describe('what a meter counts of an entitlement', () => {
     await allowances.grant(key, { value: '50', rollover: { max: '40' }, priority: 2 });
     await send(setup, ['120']);
     expect(await allowances.figures(key)).toEqual(['200', '120', '80']);
-    // What is used after it does not count against a grant that has expired, whenever anybody asks.
+    // What is used after it does not count against a grant that has expired, whenever it is checked.
     await story.advance('2026-03-20T00:00:00Z');
     await send(setup, ['20'], '2026-03-15T00:00:00Z');
     expect(await allowances.figures(key)).toEqual(['170', '140', '30']);
@@ -428,13 +428,13 @@ describe('what a meter counts of an entitlement', () => {
     expect(await allowances.figures(key)).toEqual(['130', '0', '130']);
   });
 
-  it('is told of by what is allowed when a grant has expired, and late usage is none of that grant', async () => {
+  it('records thresholds by the allowance after a grant expired, and late usage is not taken from that grant', async () => {
     const setup = await subscriber({}, {}, []);
     const { story, allowances, key } = setup;
     await allowances.grant(key, { value: '50', expires_at: '2026-03-10T00:00:00Z' });
     await send(setup, ['90']);
     await story.advance('2026-03-20T00:00:00Z');
-    // Of a time before it expired.
+    // Its timestamp is before the expiry.
     await send(setup, ['9']);
     expect(await told(story.customerId)).toEqual([]);
     await send(setup, ['1']);
@@ -450,7 +450,7 @@ describe('what a meter counts of an entitlement', () => {
     expect(['60', '30']).toContain((await setup.allowances.of(setup.key)).used);
   });
 
-  it('keeps only the windows that something is counted by', async () => {
+  it('keeps only the usage windows that a balance needs', async () => {
     const setup = await subscriber({}, { reset: 'day' });
     await setup.story.advance('2026-03-08T00:00:00Z');
     await setup.allowances.of(setup.key);

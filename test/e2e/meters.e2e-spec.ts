@@ -1,9 +1,9 @@
-import { AsyncResource } from 'node:async_hooks';
-import type { Meter } from '../../src/modules/metering/domain/meter';
+import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
 import { UsageTotalsWriter } from '../../src/modules/metering/store/usage-totals-writer';
 import { createCustomer } from '../support/billing';
 import { bucketsOf, insertMeter } from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 describe('meters', () => {
   let engine: TestApp;
@@ -19,8 +19,6 @@ describe('meters', () => {
     readonly key: string;
   }
 
-  /** Not part of the transaction that is open. */
-  const outside = new AsyncResource('test');
   const UNKNOWN = 'meter_01h455vb4pex5vsknk084sn02q';
   let count = 0;
 
@@ -63,6 +61,8 @@ describe('meters', () => {
     expect(answer.body).toEqual({
       id: expect.stringMatching(/^meter_/) as string,
       ...sent,
+      status: 'active',
+      backfill: null,
       archived_at: null,
       created_at: '2026-03-01T09:30:00.000Z',
       updated_at: '2026-03-01T09:30:00.000Z',
@@ -304,29 +304,16 @@ describe('meters', () => {
     );
     const totals = engine.app.get(UsageTotalsWriter);
     await engine.database.transaction(async () => {
-      await totals.holdUsage('read');
+      const [stream] = await engine.database.query<{ id: string }>(
+        "SELECT id FROM usage_stream WHERE event_name = 'read' FOR UPDATE",
+      );
       const before = await read();
-      await totals.countAnew({ id: meter } as Meter);
+      await totals.recount(meter, { streams: [stream?.id ?? ''], from: null, to: null });
       const events = (await read()) - before;
       expect(events).toBeGreaterThanOrEqual(1_000);
       expect(events).toBeLessThanOrEqual(row?.events ?? 0);
     });
     expect((await bucketsOf(engine, meter)).map(({ events }) => events)).toEqual([1_000]);
-  });
-
-  it('may take long where a name has many streams', async () => {
-    await engine.database.query(
-      `CREATE FUNCTION note_timeout() RETURNS trigger LANGUAGE plpgsql AS
-         $$ BEGIN INSERT INTO noted VALUES (current_setting('statement_timeout')); RETURN NULL; END $$`,
-    );
-    await engine.database.query('CREATE TABLE noted (timeout text)');
-    await engine.database.query(
-      'CREATE TRIGGER note_timeout AFTER INSERT ON meter EXECUTE FUNCTION note_timeout()',
-    );
-    await createMeter();
-    await engine.database.query('DROP TRIGGER note_timeout ON meter');
-    const noted = await engine.database.query('SELECT timeout FROM noted');
-    expect(noted).toEqual([{ timeout: '10min' }]);
   });
 
   it('miss no event that is stored while they are made', async () => {
@@ -345,37 +332,14 @@ describe('meters', () => {
       if (n % 10 === 5) made.push(createMeter({ event_name: 'race' }));
     }
     await Promise.all(reports);
-    for (const { id } of await Promise.all(made)) {
+    const meters = await Promise.all(made);
+    await until('the meters are active', async () => {
+      while (await engine.app.get(MeterBackfills).runDue());
+      return (await engine.database.query('SELECT FROM meter_backfill')).length === 0;
+    });
+    for (const { id } of meters) {
       const buckets = await bucketsOf(engine, id);
       expect(buckets.map(({ events }) => events)).toEqual([40]);
     }
-  });
-
-  it('hold up only events of their name while they are made', async () => {
-    const customer = await createCustomer(engine);
-    const report = async (eventName: string): Promise<unknown> => {
-      const answer = await engine.http.post('/v1/usage-events').send({
-        idempotency_key: `held-${(count += 1)}`,
-        customer_id: customer,
-        event_name: eventName,
-        timestamp: '2026-03-01T08:10:00Z',
-      });
-      return answer.body;
-    };
-    const accepted = { accepted: 1, duplicates: 0, rejected: [] };
-    let waiting: Promise<unknown> = Promise.resolve();
-    let isStored = false;
-    await engine.database.transaction(async () => {
-      await engine.app.get(UsageTotalsWriter).holdUsage('held');
-      waiting = outside
-        .runInAsyncScope(() => report('held'))
-        .then((body) => {
-          isStored = true;
-          return body;
-        });
-      expect(await outside.runInAsyncScope(() => report('other'))).toEqual(accepted);
-      expect(isStored).toBe(false);
-    });
-    expect(await waiting).toEqual(accepted);
   });
 });

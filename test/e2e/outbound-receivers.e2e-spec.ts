@@ -37,7 +37,7 @@ function flood(socket: Socket, chunk: Buffer): void {
 }
 
 class SilentResolver extends HostResolver {
-  override addressesOf(): Promise<readonly string[]> {
+  override resolve(): Promise<readonly string[]> {
     return new Promise(() => undefined);
   }
 }

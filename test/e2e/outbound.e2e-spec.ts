@@ -17,7 +17,7 @@ class ScriptedResolver extends HostResolver {
     super();
   }
 
-  override async addressesOf(host: string): Promise<readonly string[]> {
+  override async resolve(host: string): Promise<readonly string[]> {
     const answers = this.names[host];
     if (answers === undefined) throw new Error('There is no such name.');
     const times = this.asked.filter((name) => name === host).length;

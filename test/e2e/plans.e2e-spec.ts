@@ -125,7 +125,7 @@ describe('plans', () => {
     ]);
   });
 
-  it('need no more than a name, a currency, an interval and prices', async () => {
+  it('need only a name, a currency, an interval and prices', async () => {
     expect(await createPlan({ prices: [] })).toMatchObject({
       interval_count: 1,
       trial_days: 0,
@@ -136,7 +136,7 @@ describe('plans', () => {
     });
   });
 
-  it('a code names one plan, also when two ask for it at once', async () => {
+  it('have unique codes, also with concurrent requests', async () => {
     const sent = planWith({ code: 'ONLY' });
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => engine.http.post('/v1/plans').send(sent)),
@@ -149,7 +149,7 @@ describe('plans', () => {
     expect(refused?.body).toMatchObject({ code: 'plan_code_taken' });
   });
 
-  it('sent twice with one key are one', async () => {
+  it('sent twice with one key are created once', async () => {
     const sent = planWith();
     const send = () => engine.http.post('/v1/plans').set('Idempotency-Key', 'plan-1').send(sent);
     const answers = [await send(), await send()];
@@ -191,7 +191,7 @@ describe('plans', () => {
     expect(errors).toContainEqual(expect.objectContaining({ pointer, code }));
   });
 
-  it('whose prices contradict themselves are refused, with every place', async () => {
+  it('with contradictory prices are refused, with every contradiction', async () => {
     const prices = [base, { ...seat, amount: 1 }, { ...base, tiers: [] }];
     const answer = await engine.http.post('/v1/plans').send(planWith({ prices }));
     expect(answer.status).toBe(422);
@@ -201,7 +201,7 @@ describe('plans', () => {
     });
   });
 
-  it('that allow what does not exist are refused, and nothing of them stays', async () => {
+  it('with unknown entitlements are refused, and nothing is stored', async () => {
     const sso = await createEntitlement('boolean');
     const entitlements = [{ entitlement_id: sso }, { entitlement_id: ABSENT }];
     const answer = await engine.http
@@ -215,7 +215,7 @@ describe('plans', () => {
     await createPlan({ code: 'GHOST' });
   });
 
-  it('that allow what contradicts its type are refused', async () => {
+  it('with values that contradict the entitlement type are refused', async () => {
     const sso = await createEntitlement('boolean');
     const seats = await createEntitlement('static');
     const entitlements = [
@@ -235,7 +235,7 @@ describe('plans', () => {
     });
   });
 
-  it('keep an entitlement they allow from being deleted', async () => {
+  it('block the deletion of their entitlements', async () => {
     const sso = await createEntitlement('boolean');
     await createPlan({ entitlements: [{ entitlement_id: sso }] });
     const answer = await engine.http.delete(`/v1/entitlements/${sso}`);
@@ -244,7 +244,7 @@ describe('plans', () => {
   });
 
   describe('get a new version', () => {
-    it('that is active at once, keeps what it does not change, and tells what was before', async () => {
+    it('that is active at once, copies omitted fields, and records the previous values', async () => {
       const calls = await createEntitlement('metered');
       const plan = await createPlan({
         interval_count: 2,
@@ -285,7 +285,7 @@ describe('plans', () => {
       });
     });
 
-    it('while those before stay as they were, newest first', async () => {
+    it('while earlier versions stay unchanged, newest first', async () => {
       const plan = await createPlan();
       const first = (await engine.http.get(`/v1/plans/${plan.id}/versions`)).body as PageBody;
       for (const trial_days of [1, 2]) await newVersion(plan.id, { prices: [], trial_days });
@@ -311,7 +311,7 @@ describe('plans', () => {
       expect(await read(plan.id)).toMatchObject({ version: 2 });
     });
 
-    it('many at once, each with a number of its own', async () => {
+    it('concurrently, each with its own number', async () => {
       const plan = await createPlan();
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => newVersion(plan.id, { prices: [base] })),
@@ -338,7 +338,7 @@ describe('plans', () => {
   });
 
   describe('updated', () => {
-    it('get another name and metadata, with an event that tells what was before', async () => {
+    it('get another name and metadata, with an event that contains the previous values', async () => {
       const plan = await createPlan({ metadata: { a: 1 } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http
@@ -370,7 +370,7 @@ describe('plans', () => {
       [{ prices: [] }, '/prices'],
       [{ name: null }, '/name'],
       [{ metadata: null }, '/metadata'],
-    ])('with %j are refused: a version never changes', async (change, pointer) => {
+    ])('with %j are refused: versions are immutable', async (change, pointer) => {
       const plan = await createPlan();
       const answer = await engine.http.patch(`/v1/plans/${plan.id}`).send(change);
       expect(answer.status).toBe(400);
@@ -386,7 +386,7 @@ describe('plans', () => {
       expect(answer.body).toMatchObject({ code: 'metadata_too_large' });
     });
 
-    it('only in the version the caller read, where it says so; a new version is a change', async () => {
+    it('with If-Match only in the version the caller read; a new plan version is a change', async () => {
       const plan = await createPlan();
       await newVersion(plan.id, { prices: [] });
       const rename = (tag: string) =>
@@ -396,7 +396,7 @@ describe('plans', () => {
     });
   });
 
-  it('archived are found no more, keep their code, and what refers to them goes on', async () => {
+  it('archived are no longer returned, keep their code, and existing references continue', async () => {
     const plan = await createPlan({ code: 'GONE' });
     expect((await engine.http.delete(`/v1/plans/${plan.id}`).set('If-Match', '"7"')).status).toBe(
       412,
@@ -451,7 +451,7 @@ describe('plans', () => {
   describe('referred to', () => {
     const catalog = () => engine.app.get(CatalogService);
 
-    it('come with their active version, and are not archived meanwhile', async () => {
+    it('are returned with their active version, and not archived concurrently', async () => {
       const { id } = await createPlan();
       const removal = await engine.database.transaction(async () => {
         const plan = await catalog().requirePlanForReference(id, '/plan_id');
@@ -459,7 +459,7 @@ describe('plans', () => {
           id,
           activeVersion: { number: 1, prices: [{ name: 'Base' }] },
         });
-        // A new version does not wait for those who refer to the plan; its archiving does.
+        // A new version does not wait for references to the plan; archiving does.
         const answer = await newVersion(id, { prices: [] });
         expect(answer.status).toBe(201);
         const archived = engine.http.delete(`/v1/plans/${id}`).then(({ status }) => status);
@@ -470,7 +470,7 @@ describe('plans', () => {
       expect(await removal.archived).toBe(204);
     });
 
-    /** Becomes true once somebody waits for a lock of this database. */
+    /** Becomes true once a session waits for a lock of this database. */
     async function waits(): Promise<string> {
       for (;;) {
         const rows = await engine.database.query(

@@ -66,7 +66,7 @@ describe('studio admins', () => {
     ]);
   });
 
-  it('are admins unless another role is sent, and keep a hash of any form', async () => {
+  it('have the role admin by default, and keep a hash of any form', async () => {
     const { id } = await createAdmin({ passwordHash: 'plain' });
     expect((await engine.http.get(`/v1/studio/${id}`)).body).toMatchObject({
       role: 'admin',
@@ -74,7 +74,7 @@ describe('studio admins', () => {
     });
   });
 
-  it('an email names one of them whatever its case, also when many ask for it at once', async () => {
+  it('have unique emails regardless of case, also with concurrent requests', async () => {
     const emails = ['one@example.com', 'ONE@example.com', 'One@Example.COM', 'oNe@example.com'];
     const answers = await Promise.all(
       emails.map((email) =>
@@ -129,7 +129,7 @@ describe('studio admins', () => {
   });
 
   describe('updated', () => {
-    it('get another name, with an event that tells the one before', async () => {
+    it('get another name, with an event that contains the previous one', async () => {
       const { id } = await createAdmin();
       const before = await stored(id);
       engine.clock.advanceMs(1_000);
@@ -226,7 +226,7 @@ describe('studio admins', () => {
       expect(await eventsOf(engine, id)).toHaveLength(1);
     });
 
-    it('by many at once lose no change', async () => {
+    it('concurrently lose no change', async () => {
       const { id } = await createAdmin();
       const names = Array.from({ length: 10 }, (_, index) => `Name ${index}`);
       const answers = await Promise.all(
@@ -238,7 +238,7 @@ describe('studio admins', () => {
       );
     });
 
-    it('only in the version the caller read, where it says so', async () => {
+    it('with If-Match only in the version the caller read', async () => {
       const { id } = await createAdmin();
       const rename = (tag: string, name: string) =>
         engine.http.patch(`/v1/studio/${id}`).set('If-Match', tag).send({ name });
@@ -275,13 +275,13 @@ describe('studio admins', () => {
       expect(again.body).toMatchObject({ code: 'studio_admin_email_taken' });
     });
 
-    it('leave an owner, also when all are removed at once', async () => {
+    it('leave one owner, also when all are deleted concurrently', async () => {
       const owners: string[] = [];
       for (let made = 0; made < 6; made += 1)
         owners.push((await createAdmin({ role: 'owner' })).id);
       await createAdmin({ role: 'admin' });
       const answers = await Promise.all(
-        // Whatever the order in which they come.
+        // In any order.
         [...owners.slice(3), ...owners.slice(0, 3).reverse()].map((id) =>
           engine.http.delete(`/v1/studio/${id}`),
         ),
@@ -337,7 +337,7 @@ describe('studio admins', () => {
 });
 
 describe('the password hash of a studio admin', () => {
-  it('stands in its column alone: in no answer, event, stored answer, error or log', async () => {
+  it('is only in its column: in no response, event, stored response, error or log', async () => {
     const log = captureLog();
     const engine = await startTestApp({ environment: { LOG_LEVEL: 'trace' } });
     try {

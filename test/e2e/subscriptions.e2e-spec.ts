@@ -86,7 +86,7 @@ describe('subscriptions by the real clock', () => {
     await story.tell(id, 'change', { plan_id: await story.plan(3_000), when: 'now' });
     expect(
       (await invoicesOf(customerId)).map(({ lines }) => lines.map(({ amount }) => amount)),
-    ).toEqual([[-500, 1_500], [1_000], [1_000]]);
+    ).toEqual([[1_500, -500], [1_000], [1_000]]);
     await story.verify();
   });
 

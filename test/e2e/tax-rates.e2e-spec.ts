@@ -52,7 +52,7 @@ describe('tax rates', () => {
     ]);
   });
 
-  it('need a name and a percentage alone', async () => {
+  it('need only a name and a percentage', async () => {
     expect(await read(`/v1/tax-rates/${await createRate()}`)).toMatchObject({
       inclusive: false,
       country: null,
@@ -60,7 +60,7 @@ describe('tax rates', () => {
     });
   });
 
-  it('sent twice with one key are one', async () => {
+  it('sent twice with one key are created once', async () => {
     const send = () => engine.http.post('/v1/tax-rates').set('Idempotency-Key', 'rate').send(vat);
     const first = await send();
     expect((await send()).body).toEqual(first.body);
@@ -97,7 +97,7 @@ describe('tax rates', () => {
     expect(errors.map((error) => error.pointer)).toContain(pointer);
   });
 
-  it('are switched off, with an event that tells what was before; nothing sent changes nothing', async () => {
+  it('are deactivated, with an event that contains the previous value; an empty body changes nothing', async () => {
     const id = await createRate({ metadata: { a: 1 } });
     expect((await change(id, {})).headers['etag']).toBe('"1"');
     engine.clock.advanceMs(1_000);
@@ -134,7 +134,7 @@ describe('tax rates', () => {
     expect(answer.body).toMatchObject({ code });
   });
 
-  it('archived are found no more', async () => {
+  it('archived are no longer returned', async () => {
     const id = await createRate();
     expect((await engine.http.delete(`/v1/tax-rates/${id}`).set('If-Match', '"2"')).status).toBe(
       412,
@@ -176,7 +176,7 @@ describe('tax rates', () => {
     const give = (id: string, rates: readonly string[]) =>
       engine.http.patch(`/v1/customers/${id}`).send({ tax_rate_ids: rates });
 
-    it('are those it was given, in that order', async () => {
+    it('are those assigned, in that order', async () => {
       const rates = [await createRate(), await createRate({ percentage: '5', inclusive: true })];
       const id = await createCustomer(engine, { tax_rate_ids: rates });
       expect(await read(`/v1/customers/${id}`)).toMatchObject({ tax_rate_ids: rates });
@@ -216,7 +216,7 @@ describe('tax rates', () => {
       expect(await eventsOf(engine, id)).toHaveLength(1);
     });
 
-    it('are archived first or given first, never given after', async () => {
+    it('are archived first or assigned first, never assigned after archiving', async () => {
       for (let round = 0; round < 5; round += 1) {
         const rate = await createRate();
         const id = await createCustomer(engine);
@@ -232,7 +232,7 @@ describe('tax rates', () => {
       }
     });
 
-    it('stay where they are when they are switched off or archived', async () => {
+    it('stay assigned when they are deactivated or archived', async () => {
       const off = await createRate();
       const gone = await createRate();
       const id = await createCustomer(engine, { tax_rate_ids: [off, gone] });
@@ -244,7 +244,7 @@ describe('tax rates', () => {
       const customers = engine.app.get(CustomersService);
       const billed = (await customers.taxRatesOf([await customers.get(id)])).get(id) ?? [];
       expect(billed.map((rate) => rate.id)).toEqual([added, off, gone]);
-      // Once it is taken away, it cannot be given back.
+      // Once removed from the list, it cannot be added again.
       await give(id, []);
       expect((await give(id, [off])).status).toBe(422);
     });

@@ -30,7 +30,7 @@ describe('test clocks', () => {
     expect((await engine.http.get('/v1/test-clocks?limit=1')).body).toMatchObject({ data: [body] });
   });
 
-  it('move forwards alone, and by ten years at most', async () => {
+  it('move forward only, by at most ten years', async () => {
     const { id } = (await create('2030-01-31T00:00:00Z')).body as { id: string };
     expect((await advance(id, '2031-01-31T00:00:00Z')).body).toMatchObject({
       now: '2031-01-31T00:00:00.000Z',
@@ -51,11 +51,11 @@ describe('test clocks', () => {
     });
   });
 
-  it('one that is being moved refuses what lives on it, and goes on after a crash', async () => {
+  it('refuse commands while advancing, and continue after a crash', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.plan(1_000);
     await story.subscribe(plan);
-    // What a process leaves that was killed on the way.
+    // State left by a process killed while advancing.
     await engine.database.query(
       `UPDATE test_clock SET status = 'advancing', target_at = $2, lease_ends_at = $3 WHERE id = $1`,
       [story.clockId, '2026-06-01T00:00:00Z', '2026-03-01T09:31:00Z'],
@@ -77,7 +77,7 @@ describe('test clocks', () => {
     await story.verify();
   });
 
-  it('the same story gives the same amounts, lines and numbers of events', async () => {
+  it('give the same amounts, lines and numbers of events for the same steps', async () => {
     const tell = async (): Promise<unknown> => {
       const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z', {
         timezone: 'Europe/Paris',
@@ -99,7 +99,7 @@ describe('test clocks', () => {
     expect(await tell()).toEqual(await tell());
   });
 
-  it('a customer cannot live on a clock that does not exist', async () => {
+  it('must exist when a customer is created on them', async () => {
     const answer = await engine.http
       .post('/v1/customers')
       .send({ name: 'Ada', test_clock_id: 'clock_01h455vb4pex5vsknk084sn02q' });

@@ -12,6 +12,7 @@ describe('reporting usage', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
+    await insertMeter(engine, { eventName: 'api_request' });
   });
 
   afterAll(() => engine.close());
@@ -97,12 +98,49 @@ describe('reporting usage', () => {
     const reused = { index: 2, code: 'idempotency_key_reused', message: expect.any(String) };
     expect(first.body).toEqual({ accepted: 1, duplicates: 1, rejected: [reused] });
     expect((await send(one)).body).toEqual({ accepted: 0, duplicates: 1, rejected: [] });
-    expect((await send(changed)).body).toEqual({
+    expect((await send({ events: [changed] })).body).toEqual({
       accepted: 0,
       duplicates: 0,
       rejected: [{ ...reused, index: 0 }],
     });
     expect(await bucketsOf(engine, meter)).toMatchObject([{ events: 1 }]);
+  });
+
+  it.each<[string, string, Partial<SentEvent>]>([
+    ['customer_not_found', '/customer_id', { customer_id: 'cus_01h455vb4pex5vsknk084sn02q' }],
+    ['usage_in_future', '/timestamp', { timestamp: '2026-03-02T09:30:00.001Z' }],
+    ['idempotency_key_reused', '/idempotency_key', { idempotency_key: 'taken-by-another' }],
+  ])('refuses a single event with 422 for %s', async (code, pointer, changes) => {
+    await send({ events: [event({ idempotency_key: 'taken-by-another', event_name: 'taken' })] });
+    const answer = await send(event(changes));
+    expect([answer.status, answer.body]).toMatchObject([
+      422,
+      { code: 'usage_event_rejected', errors: [{ pointer, code }] },
+    ]);
+  });
+
+  it('stores events that no meter counts with a warning, and counts them in a metric', async () => {
+    const name = 'misspelled';
+    const counted = async () => {
+      const { text } = await engine.http.get('/metrics');
+      return Number(/^usage_events_uncounted_total (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+    };
+    const before = await counted();
+    const warning = { code: 'usage_not_counted', event_name: name };
+    const single = await send(event({ event_name: name }));
+    expect([single.status, single.body]).toMatchObject([
+      200,
+      { accepted: 1, warnings: [{ ...warning, events: 1 }] },
+    ]);
+    await insertMeter(engine, { eventName: 'spelled' });
+    const events = [name, name, 'spelled'].map((event_name) => event({ event_name }));
+    expect((await send({ events })).body).toMatchObject({
+      accepted: 3,
+      rejected: [],
+      warnings: [{ ...warning, events: 2 }],
+    });
+    expect((await send(event({ event_name: 'spelled' }))).body).toEqual(accepted(1));
+    expect(await counted()).toBe(before + 3);
   });
 
   it('stores what it can of a list, and tells of the rest by its place', async () => {
@@ -363,7 +401,8 @@ describe('reporting usage', () => {
       answers.filter(({ body }) => (body as AppendResultDto).accepted === 1).length,
     ).toBeGreaterThan(58);
     expect(answers[60]?.body).toMatchObject({
-      rejected: [{ index: 0, code: 'customer_not_found' }],
+      code: 'usage_event_rejected',
+      errors: [{ code: 'customer_not_found' }],
     });
     const counted = (await bucketsOf(engine, meter)).reduce(
       (sum, { events: count }) => sum + count,

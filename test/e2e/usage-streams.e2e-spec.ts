@@ -13,6 +13,7 @@ describe('usage sent as NDJSON', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
+    await insertMeter(engine, { eventName: 'api_request' });
   });
 
   afterAll(() => engine.close());

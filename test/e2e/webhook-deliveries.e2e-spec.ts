@@ -26,7 +26,7 @@ describe('webhook deliveries', () => {
 
   const dispatch = () => engine.app.get(EventDispatcher).runDue();
 
-  /** Sends what is due now, and waits for its results. */
+  /** Sends due deliveries and waits for the results. */
   async function deliver(app: TestApp = engine): Promise<void> {
     await dispatch();
     const worker = app.app.get(DeliveryWorker);
@@ -96,7 +96,7 @@ describe('webhook deliveries', () => {
       disabled_reason: string | null;
     };
 
-  it('tell an endpoint what it asked for, signed, with the event as the API lists it', async () => {
+  it('send the subscribed events, signed, with the same body as the API', async () => {
     const endpoint = await register(['coupon.created', 'customer.*']);
     const secret = await engine.http.get(`/v1/webhooks/endpoints/${endpoint}/secret`);
     const coupon = await createCoupon();
@@ -123,7 +123,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  it('are made once for each event, whoever dispatches, and none for what was before', async () => {
+  it('are created once per event by concurrent dispatchers, and not for events before registration', async () => {
     await createCoupon();
     engine.clock.advanceMs(SECOND);
     const endpoint = await register();
@@ -139,7 +139,7 @@ describe('webhook deliveries', () => {
     }
   });
 
-  it('are tried again after 5 s, 5 min and so on, with the same id and a new timestamp', async () => {
+  it('are retried after 5 s, 5 min and so on, with the same id and a new timestamp', async () => {
     receiver.behave(answer(500, {}, 'broken'));
     const endpoint = await register();
     await createCoupon();
@@ -168,7 +168,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  it('are given up after ten attempts', async () => {
+  it('fail after ten attempts', async () => {
     receiver.behave(answer(503));
     const endpoint = await register();
     await createCoupon();
@@ -207,7 +207,7 @@ describe('webhook deliveries', () => {
     expect(next).toBe(new Date(engine.clock.now().getTime() + 10 * SECOND).toISOString());
   });
 
-  it('to an endpoint that is gone end, and switch it off', async () => {
+  it('to an endpoint that answers 410 are discarded, and the endpoint is disabled', async () => {
     receiver.behave(answer(410));
     const endpoint = await register();
     await createCoupon();
@@ -230,7 +230,7 @@ describe('webhook deliveries', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('to an endpoint that fails for 120 hours switch it off; one success starts the time anew', async () => {
+  it('disable an endpoint that fails for 120 hours; one success restarts the time', async () => {
     receiver.behave(answer(500));
     const endpoint = await register();
     const failOnce = async () => {
@@ -270,7 +270,7 @@ describe('webhook deliveries', () => {
     expect(read.body).toMatchObject({ status: 'discarded', next_attempt_at: null });
   });
 
-  it('wait while an endpoint is switched off', async () => {
+  it('wait while an endpoint is inactive', async () => {
     receiver.behave(answer(500));
     const endpoint = await register();
     await createCoupon();
@@ -285,7 +285,7 @@ describe('webhook deliveries', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('left by a worker that died are claimed again when its lease ends, and its late result is refused', async () => {
+  it('of a crashed worker are claimed again when the lease ends, and its late result is ignored', async () => {
     const endpoint = await register();
     await createCoupon();
     await dispatch();
@@ -322,7 +322,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  it('to one endpoint that does not answer do not keep the others waiting', async () => {
+  it('to an endpoint that does not respond do not delay those to others', async () => {
     const slow = await startReceiver();
     try {
       const hanging: (() => unknown)[] = [];
@@ -349,7 +349,7 @@ describe('webhook deliveries', () => {
     }
   });
 
-  it('in order tell the next event of an object only after the one before has ended', async () => {
+  it('to an ordered endpoint send the next event of an object only after the previous one has ended', async () => {
     receiver.behave(answer(500));
     await register(['coupon.*'], { ordered: true });
     const coupon = await createCoupon();
@@ -380,14 +380,14 @@ describe('webhook deliveries', () => {
     expect(other).toMatch(/^coup_/);
   });
 
-  it('whose secrets cannot be read for now are no failed attempts', async () => {
+  it('whose secrets cannot be read at the moment are not failed attempts', async () => {
     const endpoint = await register();
     await createCoupon();
     const other = new Client({ connectionString: engine.databaseUrl });
     await other.connect();
     await other.query('BEGIN');
     await other.query('LOCK TABLE webhook_secret');
-    await expect(deliver()).rejects.toThrow('lock timeout');
+    await deliver();
     await other.end();
     expect(await onlyDelivery(endpoint)).toMatchObject({ status: 'pending', attempts: [] });
     engine.clock.advanceMs(61 * SECOND);
@@ -415,7 +415,7 @@ describe('webhook deliveries', () => {
     ]);
   });
 
-  it('can be asked for once more, with the same id', async () => {
+  it('can be retried, with the same event id', async () => {
     const endpoint = await register();
     await createCoupon();
     await deliver();
@@ -432,7 +432,7 @@ describe('webhook deliveries', () => {
     expect(new Set(receiver.received.map((received) => received.id)).size).toBe(1);
   });
 
-  it('of a time are replayed, those asked for alone', async () => {
+  it('of a period are replayed, only for the requested event types', async () => {
     const endpoint = await register(['*']);
     const coupon = await createCoupon();
     engine.clock.advanceMs(SECOND);
@@ -447,10 +447,10 @@ describe('webhook deliveries', () => {
     const from = '2026-03-01T00:00:00.000Z';
     const all = await replay({ from, to: new Date(to.getTime() + 1).toISOString() });
     expect(all.status).toBe(200);
-    expect(all.body).toEqual({ replayed: 3 });
-    expect((await replay({ from, to: to.toISOString(), events: ['coupon.*'] })).body).toEqual({
-      replayed: 1,
-    });
+    expect(all.body).toMatchObject({ status: 'completed', replayed: 3, events_read: 3 });
+    expect((await replay({ from, to: to.toISOString(), events: ['coupon.*'] })).body).toMatchObject(
+      { status: 'completed', replayed: 1 },
+    );
     await deliver();
     expect(receiver.received).toHaveLength(before + 4);
     const ids = new Set(receiver.received.slice(0, before).map(({ id }) => id));
@@ -459,7 +459,7 @@ describe('webhook deliveries', () => {
     expect((await replay({ from })).status).toBe(400);
   });
 
-  it('of a sample go to the endpoint under test alone, whatever it subscribed to', async () => {
+  it('of a test event go only to the tested endpoint, regardless of its subscribed events', async () => {
     const elsewhere = await startReceiver();
     try {
       await engine.http
@@ -481,7 +481,7 @@ describe('webhook deliveries', () => {
     }
   });
 
-  it('reach every endpoint, however many there are', async () => {
+  it('reach every endpoint, also with many endpoints', async () => {
     for (let count = 0; count < 40; count += 1) await register();
     await createCoupon();
     await deliver();
@@ -489,24 +489,28 @@ describe('webhook deliveries', () => {
     expect(receiver.received).toHaveLength(40);
   });
 
-  it('to an endpoint whose secret cannot be opened fail, and the others are told', async () => {
+  it('to an endpoint whose secret cannot be decrypted wait without an attempt, and others are sent', async () => {
     const broken = await register();
     await register();
-    await engine.database.query(
-      `UPDATE webhook_secret SET sealed = replace(sealed, ':test:', ':gone:') WHERE endpoint_id = $1`,
-      [broken],
-    );
+    const rename = (from: string, to: string) =>
+      engine.database.query(
+        'UPDATE webhook_secret SET sealed = replace(sealed, $2, $3) WHERE endpoint_id = $1',
+        [broken, `:${from}:`, `:${to}:`],
+      );
+    await rename('test', 'gone');
     await createCoupon();
-    await deliver();
+    for (let round = 0; round < 20; round += 1) {
+      await deliver();
+      engine.clock.advanceMs(3_600 * SECOND);
+    }
     expect(receiver.received).toHaveLength(1);
-    expect(await onlyDelivery(broken)).toMatchObject({
-      status: 'pending',
-      attempt_count: 1,
-      attempts: [{ status_code: null, error: expect.stringContaining('secret') as string }],
-    });
+    expect(await onlyDelivery(broken)).toMatchObject({ status: 'pending', attempts: [] });
+    await rename('gone', 'test');
+    await deliver();
+    expect(await onlyDelivery(broken)).toMatchObject({ status: 'succeeded', attempt_count: 1 });
   });
 
-  it('are not made for an endpoint that was deleted meanwhile', async () => {
+  it('are not created for an endpoint deleted concurrently', async () => {
     const endpoint = await register();
     await createCoupon();
     const now = engine.clock.now();
@@ -539,7 +543,7 @@ describe('webhook deliveries', () => {
     expect(await endpointOf(endpoint)).toMatchObject({ is_active: true });
   });
 
-  it('go on while events of another time are being replayed', async () => {
+  it('continue while events of another period are replayed', async () => {
     const endpoint = await register();
     await createCoupon();
     await engine.database.transaction(async () => {
@@ -554,7 +558,7 @@ describe('webhook deliveries', () => {
     expect(await deliveriesTo(endpoint)).toHaveLength(1);
   });
 
-  it('that break off are failures with a reason', async () => {
+  it('with a broken connection fail with a reason', async () => {
     receiver.behave((_received, _response, request) => {
       request.socket.destroy();
     });
@@ -567,7 +571,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  it('keep the first 20 kB of an answer', async () => {
+  it('keep the first 20 kB of a response', async () => {
     receiver.behave(answer(200, {}, 'x'.repeat(100_000)));
     const endpoint = await register();
     await createCoupon();
@@ -576,7 +580,7 @@ describe('webhook deliveries', () => {
     expect(attempts[0]?.response_start).toHaveLength(20_000);
   });
 
-  it('and endpoints that are unknown are a 404', async () => {
+  it('and endpoints with unknown ids give 404', async () => {
     for (const id of ['whd_01h455vb4pex5vsknk084sn02q', 'nope']) {
       const read = await engine.http.get(`/v1/webhooks/deliveries/${id}`);
       expect(read.body).toMatchObject({ code: 'webhook_delivery_not_found', status: 404 });

@@ -56,15 +56,15 @@ describe('webhook endpoints', () => {
     return { secret: body.secret, expiresAt: body.previous_secret_expires_at };
   }
 
-  function goodSecrets(id: string): Promise<readonly string[]> {
-    return engine.app.get(WebhookSecretsService).goodSecrets(id, engine.clock.now());
+  function validSecrets(id: string): Promise<readonly string[]> {
+    return engine.app.get(WebhookSecretsService).validSecrets(id, engine.clock.now());
   }
 
   it('are none at first', async () => {
     expect((await engine.http.get(PATH)).body).toEqual({ data: [], next_cursor: null });
   });
 
-  it('are registered with a URL and names of events, and nothing else is answered', async () => {
+  it('are registered with a URL and event names, and return only id and success', async () => {
     const answer = await engine.http
       .post(PATH)
       .send({ url: URL_SENT, events: ['coupon.created', 'coupon.*', '*'] });
@@ -102,7 +102,7 @@ describe('webhook endpoints', () => {
     ]);
   });
 
-  it('keep names of events there are not, and say so', async () => {
+  it('keep unknown event names and return them', async () => {
     const events = ['coupon.created', 'invoice.payed', 'cupon.*', 'coupon.*'];
     const answer = await engine.http.post(PATH).send({ url: URL_SENT, events });
     expect(answer.status).toBe(201);
@@ -179,7 +179,7 @@ describe('webhook endpoints', () => {
     },
   );
 
-  it('are 100 at the most, also when many are registered at once, and a deleted one makes room', async () => {
+  it('are limited to 100, also with concurrent registrations, and deleting one makes room', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 98; count += 1) ids.push(await createEndpoint());
     const create = () => engine.http.post(PATH).send({ url: URL_SENT, events: ['*'] });
@@ -193,7 +193,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('updated', () => {
-    it('change in every field, with an event that tells what was before', async () => {
+    it('change in every field, with an event that contains the previous values', async () => {
       const id = await createEndpoint({ description: 'Old', metadata: { a: 1, b: 2 } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http.patch(`${PATH}/${id}`).send({
@@ -262,7 +262,7 @@ describe('webhook endpoints', () => {
       expect(answer.status).toBe(400);
     });
 
-    it('lose the reason they were switched off for once they are switched on again', async () => {
+    it('lose their disabled_reason when they are enabled again', async () => {
       const id = await createEndpoint();
       await engine.database.query(
         `UPDATE webhook_endpoint SET is_active = false, disabled_reason = 'gone' WHERE id = $1`,
@@ -292,7 +292,7 @@ describe('webhook endpoints', () => {
       expect(answer.body).toMatchObject({ code: 'metadata_too_large' });
     });
 
-    it('by many at once lose no change', async () => {
+    it('concurrently lose no change', async () => {
       const id = await createEndpoint();
       const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
       await Promise.all(
@@ -303,7 +303,7 @@ describe('webhook endpoints', () => {
       expect(await eventsOf(engine, id)).toHaveLength(11);
     });
 
-    it('only in the version the caller read, where it says so', async () => {
+    it('with If-Match only in the version the caller read', async () => {
       const id = await createEndpoint();
       const change = (tag: string, ordered: boolean) =>
         engine.http.patch(`${PATH}/${id}`).set('If-Match', tag).send({ ordered });
@@ -314,7 +314,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('deleted are gone with their secrets, and the row stays', async () => {
+  it('deleted lose their secrets and keep their row', async () => {
     const id = await createEndpoint();
     const shown = await engine.http.get(`${PATH}/${id}`);
     expect((await engine.http.delete(`${PATH}/${id}`).set('If-Match', '"7"')).status).toBe(412);
@@ -387,7 +387,7 @@ describe('webhook endpoints', () => {
   );
 
   describe('the secret', () => {
-    it('is 32 random bytes, another one for each endpoint, and sealed for its row', async () => {
+    it('is 32 random bytes, unique per endpoint, and encrypted for its row', async () => {
       const [one, other] = [await createEndpoint(), await createEndpoint()];
       const secrets = [await secretOf(one), await secretOf(other)];
       for (const secret of secrets) expect(secret).toMatch(SECRET);
@@ -398,7 +398,7 @@ describe('webhook endpoints', () => {
       expect(() => box.open(row?.sealed ?? '', other)).toThrow('was changed');
     });
 
-    it('is not kept by caches', async () => {
+    it('is not cached', async () => {
       const id = await createEndpoint();
       const read = await engine.http.get(`${PATH}/${id}/secret`);
       const rotated = await engine.http.post(`${PATH}/${id}/rotate-secret`);
@@ -406,18 +406,18 @@ describe('webhook endpoints', () => {
         expect(answer.headers['cache-control']).toBe('no-store');
     });
 
-    it('rotated gives way to a new one, and is good for 24 hours beside it', async () => {
+    it('stays valid for 24 hours after a rotation', async () => {
       const id = await createEndpoint();
       const old = await secretOf(id);
       const { secret, expiresAt } = await rotate(id);
       expect(secret).toMatch(SECRET);
       expect(expiresAt).toBe(new Date(engine.clock.now().getTime() + 24 * HOUR_MS).toISOString());
       expect(await secretOf(id)).toBe(secret);
-      expect(await goodSecrets(id)).toEqual([secret, old]);
+      expect(await validSecrets(id)).toEqual([secret, old]);
       engine.clock.advanceMs(24 * HOUR_MS - 1);
-      expect(await goodSecrets(id)).toEqual([secret, old]);
+      expect(await validSecrets(id)).toEqual([secret, old]);
       engine.clock.advanceMs(1);
-      expect(await goodSecrets(id)).toEqual([secret]);
+      expect(await validSecrets(id)).toEqual([secret]);
       const shown = await engine.http.get(`${PATH}/${id}`);
       expect(shown.headers['etag']).toBe('"2"');
       expect((await eventsOf(engine, id)).at(-1)).toEqual({
@@ -427,31 +427,31 @@ describe('webhook endpoints', () => {
       });
     });
 
-    it('rotated again within 24 hours: each replaced one stays good for its own time', async () => {
+    it('rotated again within 24 hours: each replaced one stays valid for its own 24 hours', async () => {
       const id = await createEndpoint();
       const first = await secretOf(id);
       const second = (await rotate(id)).secret;
       engine.clock.advanceMs(20 * HOUR_MS);
       const third = (await rotate(id)).secret;
-      expect(await goodSecrets(id)).toEqual([third, second, first]);
+      expect(await validSecrets(id)).toEqual([third, second, first]);
       engine.clock.advanceMs(4 * HOUR_MS);
-      expect(await goodSecrets(id)).toEqual([third, second]);
+      expect(await validSecrets(id)).toEqual([third, second]);
       const fourth = (await rotate(id)).secret;
-      expect(await goodSecrets(id)).toEqual([fourth, third, second]);
+      expect(await validSecrets(id)).toEqual([fourth, third, second]);
       expect(await secretRows(id)).toHaveLength(3);
     });
 
-    it('rotated by many at once: one is current, none is lost', async () => {
+    it('rotated concurrently: one is current, none is lost', async () => {
       const id = await createEndpoint();
       const first = await secretOf(id);
       const rotated = await Promise.all(Array.from({ length: 5 }, () => rotate(id)));
-      const all = await goodSecrets(id);
+      const all = await validSecrets(id);
       expect([...all].sort()).toEqual([first, ...rotated.map(({ secret }) => secret)].sort());
       const rows = await secretRows(id);
       expect(rows.filter(({ expires_at: expiresAt }) => expiresAt === null)).toHaveLength(1);
     });
 
-    it('is rotated 10 times within a day at the most', async () => {
+    it('is rotated at most 10 times within a day', async () => {
       const id = await createEndpoint();
       for (let count = 0; count < 10; count += 1) await rotate(id);
       const refused = await engine.http.post(`${PATH}/${id}/rotate-secret`);
@@ -459,10 +459,10 @@ describe('webhook endpoints', () => {
       expect(refused.body).toMatchObject({ code: 'too_many_webhook_secrets' });
       engine.clock.advanceMs(24 * HOUR_MS);
       await rotate(id);
-      expect(await goodSecrets(id)).toHaveLength(2);
+      expect(await validSecrets(id)).toHaveLength(2);
     });
 
-    it('two current ones of an endpoint are refused by the database', async () => {
+    it('twice current for one endpoint is refused by the database', async () => {
       const id = await createEndpoint();
       await expect(
         engine.database.query(
@@ -484,7 +484,7 @@ describe('webhook endpoints', () => {
       });
     });
 
-    it('rotated with an idempotency key: rotated once, answered with the same bytes, stored sealed', async () => {
+    it('rotated with an idempotency key: rotated once, same response bytes, stored encrypted', async () => {
       const id = await createEndpoint();
       const send = () =>
         engine.http.post(`${PATH}/${id}/rotate-secret`).set('Idempotency-Key', 'rotate-1');
@@ -505,7 +505,7 @@ describe('webhook endpoints', () => {
       expect(stored[0]?.answer_body).toMatch(/^v1:test:[A-Za-z0-9_-]+$/);
     });
 
-    it('not rotated with an idempotency key: the refusal is kept as well', async () => {
+    it('not rotated with an idempotency key: the refusal is stored as well', async () => {
       const send = () =>
         engine.http
           .post(`${PATH}/whe_01h455vb4pex5vsknk084sn02q/rotate-secret`)
@@ -522,7 +522,7 @@ describe('webhook endpoints', () => {
 });
 
 describe('the secrets of webhook endpoints', () => {
-  it('stand in clear in no table, event, stored answer or log', async () => {
+  it('are in plain text in no table, event, stored response or log', async () => {
     const log = captureLog();
     const engine = await startTestApp({ environment: { LOG_LEVEL: 'trace' } });
     try {
@@ -540,7 +540,7 @@ describe('the secrets of webhook endpoints', () => {
       keep(await engine.http.post(`${path}/rotate-secret`).set('Idempotency-Key', 'leak-2'));
       keep(await engine.http.post(`${path}/rotate-secret`));
       await engine.http.patch(path).send({ ordered: true });
-      // One that cannot be opened fails, is logged, and still says nothing.
+      // A secret that cannot be decrypted is logged without its value.
       await engine.database.query(`UPDATE webhook_secret SET sealed = sealed || 'A'`);
       expect((await engine.http.get(`${path}/secret`)).status).toBe(500);
       expect(log.text()).toContain('SealedTextError');

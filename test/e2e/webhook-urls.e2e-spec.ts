@@ -14,7 +14,7 @@ describe('the URL of a webhook endpoint, in production', () => {
 
   beforeAll(async () => {
     engine = await startTestApp({ environment: { WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'false' } });
-    jest.spyOn(engine.app.get(HostResolver), 'addressesOf').mockImplementation(async (host) => {
+    jest.spyOn(engine.app.get(HostResolver), 'resolve').mockImplementation(async (host) => {
       // A connection to the database must not wait for a name server.
       expect(() => engine.database.requireTransaction()).toThrow();
       const addresses = names[host];
@@ -76,7 +76,7 @@ describe('the URL of a webhook endpoint, in production', () => {
     expect(await numberOfEndpoints()).toBe(0);
   });
 
-  it('may not lead to a single address that is not public', async () => {
+  it('must not resolve to any address that is not public', async () => {
     names['mixed.example'] = [...PUBLIC, '127.0.0.1'];
     expect((await create('https://mixed.example/')).status).toBe(422);
   });
@@ -90,7 +90,7 @@ describe('the URL of a webhook endpoint, in production', () => {
     await created(url);
   });
 
-  it('is judged again when it changes, and only then', async () => {
+  it('is checked again only when it changes', async () => {
     const id = await created('https://public.example/');
     const path = `${PATH}/${id}`;
     for (const url of ['https://inside.example/', 'http://[::1]/', 'https://public.example:22/']) {
@@ -115,13 +115,13 @@ describe('the URL of a webhook endpoint, in production', () => {
     ]);
   });
 
-  it('is not looked at where there is no endpoint', async () => {
+  it('is not resolved for an endpoint that does not exist', async () => {
     const unknown = `${PATH}/whe_01h455vb4pex5vsknk084sn02q`;
     const answer = await engine.http.patch(unknown).send({ url: 'https://inside.example/' });
     expect(answer.status).toBe(404);
   });
 
-  it('is registered once for one key, whatever becomes of its name', async () => {
+  it('is registered once for one key, even when its name later resolves differently', async () => {
     const url = 'https://public.example/once';
     const answers = await Promise.all([1, 2, 3, 4].map(() => create(url, 'key-1')));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
@@ -137,7 +137,7 @@ describe('the URL of a webhook endpoint, in production', () => {
     expect((await create('https://public.example/other', 'key-1')).status).toBe(409);
   });
 
-  it('stays refused for one key', async () => {
+  it('stays refused for the same key', async () => {
     const first = await create('https://inside.example/', 'key-2');
     names['inside.example'] = PUBLIC;
     const again = await create('https://inside.example/', 'key-2');

@@ -37,7 +37,7 @@ jest.setTimeout(120_000);
 const isRoot = process.geteuid?.() === 0;
 const support = join(__dirname, '..', 'support');
 
-/** What a test has made, to be undone after it, the last first. */
+/** Callbacks that undo what a test has made, run after it, the last first. */
 const undo: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -96,7 +96,7 @@ class Owner {
     await this.ended;
   }
 
-  /** What a terminal does at Ctrl-C: every process of the group gets the signal. */
+  /** Acts as a terminal at Ctrl-C: every process of the group gets the signal. */
   async interruptGroup(): Promise<void> {
     process.kill(-(this.child.pid ?? Number.NaN), 'SIGINT');
     await this.hear('interrupted');
@@ -196,7 +196,7 @@ describe('the embedded server', () => {
     await expect(start(directory, { database: 'x'.repeat(64) })).rejects.toThrow('1 to 63 bytes');
   });
 
-  it('tells nobody else its password, and listens to this machine only', async () => {
+  it('keeps its password secret, and listens on loopback only', async () => {
     const directory = await makeDirectory(0o755);
     const { connectionString } = await start(directory);
     const passwordFile = await stat(join(directory, 'postgres-password'));

@@ -2,7 +2,7 @@ import { CreditGrantEntity } from '../../src/modules/invoicing/credit-grant.enti
 import { CustomerEntity } from '../../src/modules/customers/customer.entity';
 import type { Customer } from '../../src/modules/customers';
 import { newId } from '../../src/platform/ids';
-import { defineEvent, Outbox, told } from '../../src/platform/outbox';
+import { defineEvent, Outbox, toEventRecord } from '../../src/platform/outbox';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const NOW = new Date('2026-03-01T09:30:00.123Z');
@@ -100,6 +100,8 @@ describe('many rows', () => {
       currency: 'EUR',
       amount,
       remaining: amount,
+      reserved: 0n,
+      refunded: 0n,
       sourceId: 'inv_1',
       createdAt: NOW,
     };
@@ -109,7 +111,7 @@ describe('many rows', () => {
     ]);
   });
 
-  it('of events are numbered for each object in the order in which they are told', async () => {
+  it('of events are numbered for each object in the order they are recorded', async () => {
     class ThingDto {
       readonly id!: string;
       readonly step!: number;
@@ -121,7 +123,7 @@ describe('many rows', () => {
       toDto: (thing: ThingDto) => ({ ...thing }),
     });
     const step = (id: string, after: number) =>
-      told(stepped, {
+      toEventRecord(stepped, {
         before: { id, step: after - 1 },
         after: { id, step: after },
         occurredAt: NOW,

@@ -1,9 +1,16 @@
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { dataSourceOptions, migrate, SchemaError } from '../../src/platform/database';
+import {
+  dataSourceOptions,
+  migrate,
+  MigrationLockError,
+  PoolerError,
+  SchemaError,
+} from '../../src/platform/database';
 import { catalogueOf, isBeyondEntities } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { TransactionPooler } from '../support/transaction-pooler';
 import { startTestApp } from '../support/test-app';
 
 const ENTITIES = join(__dirname, '../../src/**/*.entity.ts');
@@ -26,7 +33,7 @@ describe('migrations', () => {
     return new DataSource({ ...dataSourceOptions(url, 2), entities: [ENTITIES] }).initialize();
   }
 
-  /** What the schema builder would change to make the database what the entities say. */
+  /** Changes the schema builder would make to make the database what the entities say. */
   async function drift(): Promise<readonly string[]> {
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     return upQueries.map(({ query }) => query);
@@ -117,6 +124,49 @@ describe('migrations', () => {
     const refusal = await migrate(database.url).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(SchemaError);
     expect(String(refusal)).toContain('AddTomorrow9999999999999');
+  });
+
+  it('name who holds their lock, and end the start when it is not free in time', async () => {
+    const other = new Client({ connectionString: database.url, application_name: 'old release' });
+    await other.connect();
+    try {
+      await other.query('SELECT pg_advisory_lock(7205759403)');
+      const holders: string[] = [];
+      const failure = await migrate(database.url, (holder) => holders.push(holder), 300).catch(
+        (error: unknown) => error,
+      );
+      const { rows } = await other.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const pid = rows[0]?.pid ?? 0;
+      expect(holders).toHaveLength(1);
+      expect(holders[0]).toMatch(new RegExp(`session ${pid} .*application old release`));
+      expect(failure).toBeInstanceOf(MigrationLockError);
+      expect((failure as Error).message).toContain(`pg_terminate_backend(${pid})`);
+    } finally {
+      await other.end();
+    }
+    expect((await migrate(database.url)).length).toBeGreaterThan(0);
+  });
+
+  it('leave no lock behind, on no connection', async () => {
+    await migrate(database.url);
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    const { rows } = await other.query<{ free: boolean }>(
+      'SELECT pg_try_advisory_lock(7205759403) AS free',
+    );
+    await other.end();
+    expect(rows).toEqual([{ free: true }]);
+  });
+
+  it('are refused behind a pooler that shares sessions, and leave nothing there', async () => {
+    const pooler = await TransactionPooler.before(database.url);
+    try {
+      await expect(migrate(pooler.url)).rejects.toThrow(PoolerError);
+      await expect(migrate(pooler.url)).rejects.toThrow(/pool_mode = session/);
+    } finally {
+      await pooler.close();
+    }
+    expect((await migrate(database.url)).length).toBeGreaterThan(0);
   });
 
   it('are waited for while another process runs them, and who waits says so', async () => {

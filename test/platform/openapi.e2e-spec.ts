@@ -5,12 +5,19 @@ import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Description {
   readonly paths: Readonly<Record<string, object>>;
-  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+  readonly webhooks: Readonly<Record<string, object>>;
+  readonly components: Readonly<Record<'schemas' | 'responses' | 'examples', object>>;
 }
 
-/** Each part under its name, so that a difference is told in a line and not in thousands. */
-function partsOf({ paths, components, ...rest }: Description): Readonly<Record<string, string>> {
-  const parts = { ...paths, ...components.schemas, rest };
+/** Parts by name, so that a difference is shown in one line instead of thousands. */
+function partsOf({
+  paths,
+  webhooks,
+  components,
+  ...rest
+}: Description): Readonly<Record<string, string>> {
+  const { schemas, responses, examples } = components;
+  const parts = { ...paths, ...webhooks, ...schemas, ...responses, ...examples, rest };
   return Object.fromEntries(
     Object.entries(parts).map(([name, part]) => [name, JSON.stringify(part)]),
   );
@@ -36,7 +43,7 @@ describe('the description of the API', () => {
 
   it('that a running service serves is the committed one, which is made without starting it', async () => {
     const committed = await readFile(join(__dirname, '../../openapi/openapi.json'), 'utf8');
-    const { status, body } = await engine.http.get('/openapi.json');
+    const { status, body } = await engine.uncheckedHttp.get('/openapi.json');
     expect(status).toBe(200);
     expect(differingParts(body as Description, JSON.parse(committed) as Description)).toEqual([]);
   });
@@ -52,8 +59,40 @@ describe('the description of the API', () => {
     expect(without.filter((path) => !SAFE_WITHOUT.has(path))).toEqual([]);
   });
 
+  it('writes each error response once and refers to it', () => {
+    const { paths } = createOpenApiDocument(engine.app);
+    expect(JSON.stringify(paths)).not.toContain('application/problem+json');
+  });
+
+  it('describes every event of the catalogue as a webhook', async () => {
+    const { body } = await engine.uncheckedHttp.get('/openapi.json');
+    const types = await engine.http.get('/v1/webhooks/event-types');
+    const { data } = types.body as { readonly data: readonly { readonly type: string }[] };
+    expect(Object.keys((body as Description).webhooks)).toEqual(data.map(({ type }) => type));
+  });
+
+  it('describes every operation and parameter', () => {
+    const { paths } = createOpenApiDocument(engine.app);
+    const missing = Object.values(paths).flatMap((item) =>
+      [item.get, item.post, item.patch, item.delete].flatMap((operation) => {
+        if (operation === undefined) return [];
+        const undescribed = (operation.parameters ?? []).filter(
+          (parameter) => 'name' in parameter && (parameter.description ?? '') === '',
+        );
+        const isBare = (operation.description ?? '') === '' || undescribed.length > 0;
+        return isBare ? [operation.operationId] : [];
+      }),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('is where / leads', async () => {
+    const { status, headers } = await engine.uncheckedHttp.get('/');
+    expect([status, headers['location']]).toEqual([302, '/docs']);
+  });
+
   it('is shown to people at /docs', async () => {
-    const { status, text } = await engine.http.get('/docs');
+    const { status, text } = await engine.uncheckedHttp.get('/docs');
     expect(status).toBe(200);
     expect(text).toContain('swagger-ui');
   });

@@ -103,9 +103,10 @@ describe('the billing model', () => {
         currency,
         addons.map(({ id }) => id),
       );
-      const coupons = await inOrder(COUPONS, ({ duration, months, percentOff, amountOff }) =>
+      const coupons = await inOrder(COUPONS, ({ duration, months, percentOff, amountOff, plan }) =>
         create('/v1/coupons', {
           duration,
+          ...(plan === undefined ? {} : { plan_ids: [plans[plan]?.id] }),
           ...(months === undefined ? {} : { duration_in_months: months }),
           ...(percentOff === undefined
             ? { type: 'amount', amount_off: Number(amountOff), currency }

@@ -24,18 +24,19 @@ describe('changes', () => {
     await story.tell(id, 'change', { plan_id: large, when: 'now' });
     expect(await story.amounts()).toEqual([
       [3_100],
-      [-2_100, 4_200],
-      [-2_200, 1_100],
-      [-1_100, 2_200],
+      [4_200, -2_100],
+      [1_100, -2_200],
+      [2_200, -1_100],
     ]);
-    const [, , down, again] = await story.invoices();
-    expect(down).toMatchObject({ total: -1_100, credited_to_balance: 1_100, status: 'paid' });
-    // The credit of the downgrade pays the upgrade of the same day.
+    const [first, , down, again] = await story.invoices();
+    // The credit of the downgrade lowers what is still open of the subscription, oldest invoice first.
+    expect(first).toMatchObject({ total: 3_100, amount_remaining: 2_000, status: 'open' });
+    expect(down).toMatchObject({ total: -1_100, status: 'paid' });
     expect(again).toMatchObject({
       total: 1_100,
-      credit_applied: 1_100,
-      amount_due: 0,
-      status: 'paid',
+      credit_applied: 0,
+      amount_due: 1_100,
+      status: 'open',
     });
     await story.advance('2026-04-01T00:00:00.000Z');
     expect((await story.amounts()).at(-1)).toEqual([6_200]);
@@ -84,7 +85,7 @@ describe('changes', () => {
       current_period_start: '2026-03-11T12:00:00.000Z',
       current_period_end: '2027-03-11T12:00:00.000Z',
     });
-    expect(await story.amounts()).toEqual([[3_100], [-2_100, 30_000]]);
+    expect(await story.amounts()).toEqual([[3_100], [30_000, -2_100]]);
     await story.advance('2027-03-11T12:00:00.000Z');
     expect((await story.amounts()).at(-1)).toEqual([30_000]);
     await story.verify();
@@ -168,7 +169,7 @@ describe('changes', () => {
         .body as object;
     const large = await story.plan(6_200);
     expect(await preview('change', { plan_id: large, when: 'now' })).toMatchObject({
-      lines: [{ amount: -2_100 }, { amount: 4_200 }],
+      lines: [{ amount: 4_200 }, { amount: -2_100 }],
     });
     // The 11th is billed: 20 days are left.
     expect(await preview('cancel', { when: 'now', credit_unused: true })).toMatchObject({
@@ -181,14 +182,57 @@ describe('changes', () => {
     await story.verify();
   });
 
+  it('a preview shows the invoice at the end of the period, where the command bills nothing by itself', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const seats = { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '310' };
+    const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 };
+    const { id: planId } = await story.planOf([base, seats]);
+    const { id, plan_version_id } = await story.subscribe(planId, { quantity: '2' });
+    await story.advance('2026-03-11T00:00:00.000Z');
+    const large = await story.plan(6_200);
+    const bills_at = '2026-04-01T00:00:00.000Z';
+    const preview = async (command: string, body: object = {}) =>
+      (await engine.http.post(`/v1/subscriptions/${id}/${command}?preview=true`).send(body))
+        .body as {
+        readonly lines: readonly { readonly amount: number }[];
+        readonly plan_version_id: string;
+      };
+    const amountsOf = ({ lines }: Awaited<ReturnType<typeof preview>>) =>
+      lines.map(({ amount }) => amount).sort((one, other) => one - other);
+    const changed = await preview('change', { plan_id: large, when: 'period_end' });
+    expect(changed).toMatchObject({ bills_at, reason: 'renewal' });
+    expect(changed.plan_version_id).not.toBe(plan_version_id);
+    expect(amountsOf(changed)).toEqual([620, 6_200]);
+    const ended = await preview('cancel', { when: 'period_end' });
+    expect(ended).toMatchObject({ bills_at, reason: 'end', plan_version_id });
+    expect(amountsOf(ended)).toEqual([620]);
+    // 10 of 31 days for two seats.
+    const paused = await preview('pause');
+    expect(paused).toMatchObject({ bills_at, plan_version_id });
+    expect(amountsOf(paused)).toEqual([200]);
+    await story.tell(id, 'pause');
+    await story.advance(bills_at);
+    expect(await story.amounts()).toEqual([[1_000], [200]]);
+    await story.verify();
+  });
+
+  it('a plan without proration credits nothing at its end, whatever is asked', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const { id } = await story.subscribe(await story.plan(3_100, { proration: 'none' }));
+    await story.advance('2026-03-16T00:00:00.000Z');
+    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    expect(await story.amounts()).toEqual([[3_100]]);
+    await story.verify();
+  });
+
   it('in seconds the instant is the border', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000, { proration: 'second' }));
     await story.advance('2026-04-16T00:00:00.000Z');
     const large = await story.plan(6_000, { proration: 'second' });
     await story.tell(id, 'change', { plan_id: large, when: 'now' });
-    expect(await story.amounts()).toEqual([[3_000], [-1_500, 3_000]]);
-    expect((await story.invoices())[1]?.lines[0]?.proration).toMatchObject({
+    expect(await story.amounts()).toEqual([[3_000], [3_000, -1_500]]);
+    expect((await story.invoices())[1]?.lines[1]?.proration).toMatchObject({
       numerator: 15 * 86_400,
       denominator: 30 * 86_400,
     });

@@ -5,9 +5,9 @@ import { SEED } from '../support/seed';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
 /**
- * Random lives of customers, told to the engine and to a plain computation (`allowance-model`). Each is lived twice: by
- * one who is asked after every step, at each border of a window and each end of a grant, and by one who is not asked at
- * all but where something is used. What they have must be the same. `SEQUENCES` sets how many; `SEED` repeats a run.
+ * Random histories, run by the engine and by a reference model (`allowance-model`). Each runs for two customers: one is
+ * checked after every step, window boundary and end of a grant; the other only where it consumes. Their entitlements must
+ * be equal. `SEQUENCES` sets the number of histories; `SEED` repeats a run.
  */
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? 8);
 const MOST_STEPS = 16;
@@ -18,7 +18,7 @@ const KINDS = [
   ...['grant', 'voidGrant'],
 ] as const;
 
-describe('what customers have, beside a plain computation of it', () => {
+describe('entitlements of customers, compared with a reference model', () => {
   let engine: TestApp;
   const shops: Shop[] = [];
 

@@ -1,7 +1,7 @@
 import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
-describe('what a customer has, over time', () => {
+describe('entitlements of a customer over time', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('what a customer has, over time', () => {
     return { story, allowances: new Allowances(engine, story.customerId) };
   }
 
-  /** A monthly plan that allows so many of an entitlement. */
+  /** Creates a monthly plan with the given allowance of an entitlement. */
   function plan(
     story: Story,
     entitlementId: string,
@@ -92,7 +92,7 @@ describe('what a customer has, over time', () => {
     await story.verify();
   });
 
-  test('a start that lies ahead gives nothing before it', async () => {
+  test('a subscription gives nothing before its start', async () => {
     const { story, allowances } = await begin('2026-01-10T00:00:00Z');
     const { id, key } = await createEntitlement(engine, { type: 'boolean' });
     await story.subscribe(await plan(story, id, null), { start_at: '2026-01-12T00:00:00Z' });
@@ -130,7 +130,7 @@ describe('what a customer has, over time', () => {
       '2026-01-31T10:00:00Z',
       ['2026-02-02T00:00:00.000Z', '2026-02-09T00:00:00.000Z', '2026-02-16T00:00:00.000Z'],
     ],
-  ])('usage starts anew with %s in %s', async (_, timezone, fields, now, resets) => {
+  ])('usage resets with %s in %s', async (_, timezone, fields, now, resets) => {
     const { story, allowances } = await begin(now, { timezone });
     const { id, key } = await createEntitlement(engine);
     await story.subscribe(await plan(story, id, '10', fields));
@@ -145,7 +145,7 @@ describe('what a customer has, over time', () => {
     }
   });
 
-  test('usage that never starts anew is counted over all periods', async () => {
+  test('usage that never resets is counted over all periods', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     await story.subscribe(await plan(story, id, '10', { reset: 'never' }));
@@ -154,7 +154,7 @@ describe('what a customer has, over time', () => {
     expect(await allowances.of(key)).toMatchObject({ remaining: '4', resets_at: null });
   });
 
-  test('a subscription behind with a payment gives access for the grace, and again once it is paid', async () => {
+  test('a past due subscription gives access for the grace period, and again after the payment', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const charge = async (token: string): Promise<void> => {
       const answer = await engine.http
@@ -179,7 +179,7 @@ describe('what a customer has, over time', () => {
     expect(await allowances.figures(key)).toEqual(['10', '4', '6']);
   });
 
-  test('a grace is counted from when the subscription fell behind, also when another payment method is tried', async () => {
+  test('a grace period starts when the subscription becomes past due, also when another payment method is tried', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     const charge = (token: string) =>
@@ -199,7 +199,7 @@ describe('what a customer has, over time', () => {
     await charge('pm_sandbox_declined');
     expect(await standing()).toEqual(['past_due', false]);
 
-    // The next time begins with a grace of its own.
+    // The next overdue payment has its own grace period.
     await charge('pm_sandbox_ok');
     await story.advance('2026-02-09T00:00:00Z');
     expect(await standing()).toEqual(['active', true]);
@@ -208,7 +208,7 @@ describe('what a customer has, over time', () => {
     expect(await standing()).toEqual(['past_due', true]);
   });
 
-  test('grants roll over by their rules, one reset after the other, whether anybody asks or not', async () => {
+  test('grants roll over by their rules, one reset after the other, with or without checks', async () => {
     const { story, allowances } = await begin('2026-01-31T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     await story.subscribe(await plan(story, id, '100'));
@@ -228,7 +228,7 @@ describe('what a customer has, over time', () => {
       ['lapsed', null],
     ]);
     await allowances.consume(key, '600');
-    // Nobody asks for three months.
+    // No check for three months.
     await story.advance('2026-05-31T00:00:00Z');
     expect(await allowances.grants(key)).toEqual([
       ['lapsed', null],
@@ -252,7 +252,7 @@ describe('what a customer has, over time', () => {
     expect(await allowances.figures(key)).toEqual(['110', '0', '110']);
   });
 
-  test('a grant expires at its instant, and what it covered stays covered', async () => {
+  test('a grant expires at expires_at, and usage taken from it stays covered', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     await story.subscribe(await plan(story, id, '10'));
@@ -267,14 +267,14 @@ describe('what a customer has, over time', () => {
     expect(await allowances.figures(key)).toEqual(['10', '0', '10']);
   });
 
-  test('a pause with a grant keeps what was used; grants alone never start anew', async () => {
+  test('a pause with a grant keeps what was used; grants alone never reset', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     const subscription = await story.subscribe(await plan(story, id, '10'));
     await allowances.grant(key, { value: '10', rollover: { max: '10' } });
     await allowances.consume(key, '13');
     await story.tell(subscription.id, 'pause');
-    // What the plan covered is not taken from the grant while it is away.
+    // Plan usage is not taken from the grant during the pause.
     expect(await allowances.figures(key)).toEqual(['20', '13', '7']);
     await story.tell(subscription.id, 'resume');
     expect(await allowances.figures(key)).toEqual(['20', '13', '7']);
@@ -291,7 +291,7 @@ describe('what a customer has, over time', () => {
   });
 
   test.each([false, true])(
-    'a grant to whom nothing gives it any more begins anew, counted by a meter: %s',
+    'a grant after the last window ended starts a new window, with a meter: %s',
     async (isCounted) => {
       const { story, allowances } = await begin('2026-01-01T00:00:00Z');
       const meter = await story.meter();
@@ -328,7 +328,7 @@ describe('what a customer has, over time', () => {
     expect(await allowances.figures(key)).toEqual(['15', '13', '2']);
   });
 
-  test('a grant after the end of an unused period begins anew, whether anybody had asked or not', async () => {
+  test('a grant after the end of an unused period starts a new window, with or without a check before', async () => {
     for (const isAsked of [false, true]) {
       const { story, allowances } = await begin('2026-01-01T00:00:00Z');
       const { id, key } = await createEntitlement(engine);
@@ -344,7 +344,7 @@ describe('what a customer has, over time', () => {
   test.each([
     ['an end', 'cancel', { when: 'now' }],
     ['a pause', 'pause', {}],
-  ])('what the plan covered before %s is not taken from grants', async (_, command, body) => {
+  ])('plan usage before %s is not taken from grants', async (_, command, body) => {
     for (const isCounted of [false, true]) {
       const { story, allowances } = await begin('2026-01-01T00:00:00Z');
       const meter = await story.meter();
@@ -400,7 +400,7 @@ describe('what a customer has, over time', () => {
     expect(await allowances.figures(key)).toEqual(['211', '0', '211']);
   });
 
-  test('a grant that lapsed is not among what a customer has, asked for the first time as well', async () => {
+  test('a lapsed grant is not listed, also at the first check', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     const subscription = await story.subscribe(await plan(story, id, '10', { reset: 'day' }));
@@ -411,7 +411,7 @@ describe('what a customer has, over time', () => {
     expect(body).toEqual({ data: [], next_cursor: null });
   });
 
-  test('thresholds are told of once in each period', async () => {
+  test('thresholds are notified once in each period', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     await story.subscribe(await plan(story, id, '10'));

@@ -146,7 +146,7 @@ describe('the life of a subscription', () => {
       current_period_end: '2026-06-20T00:00:00.000Z',
     });
     await story.advance('2026-06-20T00:00:00.000Z');
-    expect(await story.amounts()).toEqual([[3_100], [100], [3_100], [310, 3_100]]);
+    expect(await story.amounts()).toEqual([[3_100], [100], [3_100], [3_100, 310]]);
     await story.verify();
   });
 
@@ -162,7 +162,7 @@ describe('the life of a subscription', () => {
     await story.advance('2026-03-21T00:00:00.000Z');
     await story.tell(id, 'resume');
     await story.advance('2026-04-01T00:00:00.000Z');
-    expect(await story.amounts()).toEqual([[3_100], [100, 110, 3_100]]);
+    expect(await story.amounts()).toEqual([[3_100], [3_100, 100, 110]]);
     await story.verify();
   });
 
@@ -210,7 +210,7 @@ describe('the life of a subscription', () => {
     await story.advance('2026-04-16T00:00:00.000Z');
     await story.tell(id, 'change', { addons: [{ addon_id: addonId, quantity: '4' }], when: 'now' });
     await story.tell(id, 'change', { addons: [], when: 'now' });
-    expect(await story.amounts()).toEqual([[1_000, 600], [-300, 600], [-600]]);
+    expect(await story.amounts()).toEqual([[1_000, 600], [600, -300], [-600]]);
     await story.advance('2026-05-01T00:00:00.000Z');
     expect((await story.amounts()).at(-1)).toEqual([1_000]);
     await story.verify();

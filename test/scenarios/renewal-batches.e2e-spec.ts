@@ -118,7 +118,7 @@ describe('a batch of renewals', () => {
   afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
   /** Coupon, taxes, arrears, a trial that ends, an end with credit, and two of one customer that share its credit. */
-  async function seed(engine: TestApp): Promise<void> {
+  async function seed(engine: TestApp, isPaid: boolean): Promise<void> {
     engine.clock.set(START_AT);
     const flat = await planOf(engine, 'flat', [BASE]);
     const both = await planOf(engine, 'both', [BASE, SEATS]);
@@ -137,6 +137,16 @@ describe('a batch of renewals', () => {
     const ending = await subscribe(3, shared, { plan_id: large });
     await subscribe(4, shared, { plan_id: both, quantity: '2' });
     await subscribe(5, shared, { plan_id: flat });
+    if (isPaid) {
+      const path = `/v1/invoices?customer_id=${shared}&subscription_id=${ending}`;
+      const { body } = await engine.http.get(path).expect(200);
+      const [invoice] = (body as { data: { id: string }[] }).data;
+      const payment = { provider: 'sandbox' };
+      await engine.http
+        .post(`/v1/invoices/${invoice?.id ?? ''}/pay`)
+        .send(payment)
+        .expect(201);
+    }
     const end = { when: 'at', at: '2026-02-05T00:00:00.000Z', credit_unused: true };
     const answer = await engine.http.post(`/v1/subscriptions/${ending}/cancel`).send(end);
     expect(answer.status).toBe(200);
@@ -168,30 +178,39 @@ describe('a batch of renewals', () => {
     }
   }
 
-  it('gives exactly what its renewals give one by one', async () => {
-    const together = await createTestDatabase();
-    const engine = await startTestApp({ databaseUrl: together.url });
-    await seed(engine);
-    await engine.close();
-    const alone = await copyTestDatabase(together.url);
-    databases.push(together, alone);
+  it.each([
+    [
+      'paid: its credit pays other renewals of the customer',
+      true,
+      [
+        ['4', '7527'],
+        ['4', '5342'],
+        ['5', '5831'],
+      ],
+    ],
+    ['open: its credit lowers that invoice', false, []],
+  ])(
+    'gives exactly what its renewals give one by one, the ended one %s',
+    async (_, isPaid, shared) => {
+      const together = await createTestDatabase();
+      const engine = await startTestApp({ databaseUrl: together.url });
+      await seed(engine, isPaid);
+      await engine.close();
+      const alone = await copyTestDatabase(together.url);
+      databases.push(together, alone);
 
-    const inBatches = await renewed(together.url, async ({ app }) => {
-      while (await app.get(DueSubscriptions).runDue());
-    });
-    const oneByOne = await renewed(alone.url, runAlone);
-    expect(inBatches).toEqual(oneByOne);
-    const left = await leftByRenewals(together.url);
-    expect(left).toEqual(await leftByRenewals(alone.url));
+      const inBatches = await renewed(together.url, async ({ app }) => {
+        while (await app.get(DueSubscriptions).runDue());
+      });
+      const oneByOne = await renewed(alone.url, runAlone);
+      expect(inBatches).toEqual(oneByOne);
+      const left = await leftByRenewals(together.url);
+      expect(left).toEqual(await leftByRenewals(alone.url));
 
-    // The end of one left 187.00, of which two renewals of the customer in the same batch found their share.
-    const credited = (left['invoices'] as { subscription: string; credit_applied: string }[])
-      .filter(({ credit_applied }) => credit_applied !== '0')
-      .map(({ subscription, credit_applied }) => [subscription, credit_applied]);
-    expect(credited).toEqual([
-      ['4', '7527'],
-      ['4', '5342'],
-      ['5', '5831'],
-    ]);
-  });
+      const credited = (left['invoices'] as { subscription: string; credit_applied: string }[])
+        .filter(({ credit_applied }) => credit_applied !== '0')
+        .map(({ subscription, credit_applied }) => [subscription, credit_applied]);
+      expect(credited).toEqual(shared);
+    },
+  );
 });

@@ -86,8 +86,8 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.advance('2026-05-06T00:00:00.000Z');
     expect((await story.lines()).slice(1)).toEqual([
       [
-        ['usage', '2', 20],
         ['recurring', '1', 3_000],
+        ['usage', '2', 20],
       ],
       [
         ['recurring', '1', 3_000],
@@ -214,7 +214,7 @@ describe('the invoice of a renewal with a grace period', () => {
     const path = `/v1/subscriptions/${id}/change?preview=true`;
     const change = { plan_id: dear.id, when: 'now' };
     const preview = await engine.http.post(path).send(change);
-    expect(preview.body).toMatchObject({ lines: [{ amount: -2_900 }, { amount: 5_800 }] });
+    expect(preview.body).toMatchObject({ lines: [{ amount: 5_800 }, { amount: -2_900 }] });
     expect((await last(story)).status).toBe('draft');
     await story.tell(id, 'change', change);
     expect(await invoicesOf(story)).toMatchObject([
@@ -347,7 +347,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.use(meter.event, '2026-03-30T00:00:00.000Z');
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key });
     await story.advance(GRACE_OVER);
-    expect((await story.amounts()).at(-1)).toEqual([10, 3_000]);
+    expect((await story.amounts()).at(-1)).toEqual([3_000, 10]);
     await expect(story.use(meter.event, '2026-03-30T00:00:00.000Z')).rejects.toThrow('usage_late');
     await story.verify();
   });

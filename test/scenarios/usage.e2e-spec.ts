@@ -36,14 +36,55 @@ describe('usage', () => {
     expect(await story.lines()).toEqual([
       [['recurring', '1', 1_000]],
       [
-        ['usage', '130.5', 1_653],
         ['recurring', '1', 1_000],
+        ['usage', '130.5', 1_653],
       ],
       [
-        ['usage', '1', 510],
         ['recurring', '1', 1_000],
+        ['usage', '1', 510],
       ],
     ]);
+    await story.verify();
+  });
+
+  it('follows prices in advance and prices in arrears on an invoice', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id, event } = await story.meter();
+    const seats = { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '300' };
+    const { id } = await story.planOf([{ ...perUnit, meter_id }, seats, base]);
+    await story.subscribe(id, { quantity: '2' });
+    await story.use(event, START, { n: 5 });
+    await story.advance('2026-02-01T00:00:00.000Z');
+    const [, renewal] = await story.invoices();
+    const lines = renewal?.lines.map(({ type, period_start, amount }) => [
+      type,
+      period_start,
+      amount,
+    ]);
+    expect(lines).toEqual([
+      ['recurring', '2026-02-01T00:00:00.000Z', 1_000],
+      ['recurring', START, 600],
+      ['usage', START, 50],
+    ]);
+    await story.verify();
+  });
+
+  it('costs without any the part of the fee at zero usage that is for the time of its price', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id } = await story.meter();
+    const { id: planId } = await story.planOf([{ ...graduated, meter_id }]);
+    const { id } = await story.subscribe(planId);
+    await story.advance('2026-01-01T00:00:00.001Z');
+    await story.tell(id, 'pause');
+    await story.advance('2026-01-11T00:00:00.000Z');
+    await story.tell(id, 'resume');
+    expect(await story.usage()).toMatchObject([
+      { groups: [{ quantity: '0', amount: 0 }], amount: 0 },
+      { groups: [{ quantity: '0', amount: 339 }], amount: 339 },
+    ]);
+    await story.advance('2026-02-01T00:00:00.000Z');
+    // 21 of 31 days; the millisecond before the pause is no day.
+    expect(await story.lines()).toEqual([[['usage', '0', 339]]]);
     await story.verify();
   });
 
@@ -147,7 +188,7 @@ describe('usage', () => {
     await story.advance('2026-04-01T00:00:00.000Z');
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
     await story.advance('2026-05-01T00:00:00.000Z');
-    expect(await story.amounts()).toEqual([[1_000], [100, 1_000], [1_000, -40]]);
+    expect(await story.amounts()).toEqual([[1_000], [1_000, 100], [1_000, -40]]);
     const [, billed, gaveBack] = await story.invoices();
     const voidIt = (invoice: Invoice | undefined) =>
       engine.http.post(`/v1/invoices/${invoice?.id ?? ''}/void`).send({});
@@ -371,7 +412,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('is billed when a subscription ends, which its preview says; what comes later stays pending', async () => {
+  it('is billed when a subscription ends, as its preview shows; later usage is billed by an invoice of its own', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();
     const { id: plan } = await story.planOf([{ ...perUnit, meter_id, minimum_amount: 3_100 }]);
@@ -392,7 +433,10 @@ describe('usage', () => {
     ]);
     expect((body as { total: number }).total).toBe(invoice?.total);
     await story.advance('2026-06-01T00:00:00.000Z');
-    expect(await story.invoices()).toHaveLength(1);
+    expect(await story.invoices()).toEqual([
+      expect.objectContaining({ reason: 'end', total: 1_000 }),
+      expect.objectContaining({ reason: 'late_usage', total: 4_070 }),
+    ]);
     await story.verify();
   });
 
@@ -419,7 +463,8 @@ describe('usage', () => {
       ]),
     ).toEqual([
       [900, 450, 90, 540],
-      [-450, 0, -90, -540],
+      // 300 of 900 are left: two thirds of what was paid.
+      [-300, 0, -60, -360],
     ]);
     await story.verify();
   });

@@ -1,10 +1,10 @@
 import type { Subscription } from './story';
 
-/** A plain computation of what a customer has, by the rules alone. All quantities are multiples of a quarter. */
+/** Reference model of entitlement balances. All quantities are multiples of a quarter. */
 
 export type ModelReset = 'period' | 'day' | 'week' | 'month' | 'never';
 
-/** What a plan allows; null: it lists nothing. */
+/** Entitlement of a plan; null: the plan does not list it. */
 export type PlanAllows = {
   readonly value: number | null;
   readonly isHard: boolean;
@@ -16,14 +16,14 @@ export interface ModelLink {
   readonly value: number;
 }
 
-/** A subscription as far as it gives access, with what it sells by name. */
+/** Subscription with the entitlements of its plan and add-ons. */
 export interface ModelSubscription {
   readonly status: Subscription['status'];
   readonly startAt: number;
   readonly periodStart: number;
   readonly periodEnd: number;
   readonly plan: PlanAllows;
-  /** Of each add-on how many. */
+  /** Add-ons with their quantities. */
   readonly addons: readonly { readonly link: ModelLink | null; readonly quantity: number }[];
 }
 
@@ -32,7 +32,7 @@ export interface ModelGrant {
   readonly priority: number;
   readonly expiresAt: number | null;
   readonly rollover: { readonly min: number; readonly max: number } | null;
-  /** What was left when the window began. */
+  /** Balance at the start of the window. */
   balance: number;
   status: 'active' | 'expired' | 'lapsed' | 'voided';
 }
@@ -48,7 +48,7 @@ interface Window {
   readonly endAt: number;
 }
 
-/** What is allowed at an instant, and by which window it is counted. */
+/** Allowance at an instant, with its window. */
 interface Allowed {
   readonly amount: number;
   readonly isSoft: boolean;
@@ -65,24 +65,24 @@ export class AllowanceModel {
   private allowed = NONE;
   private window: Window | null = null;
   private consumed = 0;
-  private spent = 0;
-  private covered = 0;
-  /** Whether a threshold was told of in the window. */
-  private isTold = false;
+  private expiredGrantUsage = 0;
+  private planUsage = 0;
+  /** True if a threshold was notified in the window. */
+  private isNotified = false;
 
   constructor(
     private readonly isCounted: boolean,
     private readonly zone: string,
   ) {}
 
-  /** What the API is to show. */
+  /** State that the API must show. */
   get shown(): Readonly<Record<string, unknown>> {
-    const isHeld = this.allowed.isGiven || this.running.length > 0;
-    const limit = isHeld ? this.limit : 0;
+    const isEntitled = this.allowed.isGiven || this.running.length > 0;
+    const limit = isEntitled ? this.limit : 0;
     const remaining = Math.max(limit - this.used, 0);
-    const resetsAt = isHeld ? (this.window?.endAt ?? Infinity) : Infinity;
+    const resetsAt = isEntitled ? (this.window?.endAt ?? Infinity) : Infinity;
     return {
-      has_access: isHeld && (this.allowed.isSoft || remaining > 0),
+      has_access: isEntitled && (this.allowed.isSoft || remaining > 0),
       limit: shownNumber(limit),
       used: String(this.used),
       remaining: shownNumber(remaining),
@@ -91,29 +91,29 @@ export class AllowanceModel {
     };
   }
 
-  /** Status and rest of each grant, oldest first. */
+  /** Status and remaining balance of each grant, oldest first. */
   get shownGrants(): readonly (readonly [string, string | null])[] {
-    const burnt = this.burnt(this.used);
+    const usage = this.grantUsage(this.used);
     return this.grants.map((grant) => {
-      const left = grant.balance - (burnt.get(grant) ?? 0);
+      const left = grant.balance - (usage.get(grant) ?? 0);
       return [grant.status, grant.status === 'active' ? String(left) : null];
     });
   }
 
   /** The first instant after another at which a grant expires or the window ends. */
-  nextBorder(after: number): number {
+  nextBoundary(after: number): number {
     const ends = [this.window?.endAt ?? Infinity, ...this.running.map(expiryOf)];
     return Math.min(...ends.filter((at) => at > after));
   }
 
-  /** Brings it to an instant, at most the next border, from when on subscriptions are as given. */
-  settle(now: number, subscriptions: readonly ModelSubscription[]): void {
+  /** Advances to an instant, at most the next boundary, and applies the given subscriptions from then on. */
+  recalculate(now: number, subscriptions: readonly ModelSubscription[]): void {
     const next = this.allowedBy(subscriptions, now);
     for (const grant of this.running.filter((one) => expiryOf(one) <= now)) {
       this.endGrant(grant, 'expired', expiryOf(grant));
     }
     const isNothingLeft = !next.isGiven && this.running.length === 0;
-    const isUsed = this.used > 0 || this.spent > 0 || this.isTold;
+    const isUsed = this.used > 0 || this.expiredGrantUsage > 0 || this.isNotified;
     const isOver = this.window !== null && (this.window.endAt <= now || (isNothingLeft && !isUsed));
     const target =
       next.window ??
@@ -129,10 +129,10 @@ export class AllowanceModel {
     if (this.used !== usedBefore) this.cover();
   }
 
-  /** Whether a quantity is allowed; counts it if so. */
+  /** Consumes a quantity if it is allowed. Returns true if it was. */
   consume(quantity: number, now: number): boolean {
-    const isHeld = this.allowed.isGiven || this.running.length > 0;
-    if (!isHeld || !(this.allowed.isSoft || this.used + quantity <= this.limit)) return false;
+    const isEntitled = this.allowed.isGiven || this.running.length > 0;
+    if (!isEntitled || !(this.allowed.isSoft || this.used + quantity <= this.limit)) return false;
     if (this.isCounted) this.report(now, quantity);
     else this.consumed += quantity;
     this.cover();
@@ -152,7 +152,7 @@ export class AllowanceModel {
   endGrant(grant: ModelGrant, status: 'expired' | 'voided', at: number): void {
     const used = this.isCounted ? this.usedIn(this.window?.startAt ?? at, at) : this.consumed;
     const counted = status === 'voided' ? this.used : used;
-    this.spent += this.burnt(counted).get(grant) ?? 0;
+    this.expiredGrantUsage += this.grantUsage(counted).get(grant) ?? 0;
     grant.status = status;
   }
 
@@ -172,21 +172,24 @@ export class AllowanceModel {
 
   private get limit(): number {
     const granted = this.running.reduce((total, { balance }) => total + balance, 0);
-    const kept = granted > 0 ? Math.max(this.allowed.amount, this.covered) : this.allowed.amount;
-    return kept + granted + this.spent;
+    const kept = granted > 0 ? Math.max(this.allowed.amount, this.planUsage) : this.allowed.amount;
+    return kept + granted + this.expiredGrantUsage;
   }
 
-  /** What subscriptions covered stays covered, as long as it is used. */
+  /** Updates plan usage and the notified threshold. */
   private cover(): void {
-    const rest = Math.max(this.used - this.spent, 0);
-    this.covered = Math.min(rest, Math.max(this.covered, this.allowed.amount));
-    const isHeld = this.allowed.isGiven || this.running.length > 0;
-    if (isHeld && this.used > 0 && this.used * 100 >= this.limit * 80) this.isTold = true;
+    const rest = Math.max(this.used - this.expiredGrantUsage, 0);
+    this.planUsage = Math.min(rest, Math.max(this.planUsage, this.allowed.amount));
+    const isEntitled = this.allowed.isGiven || this.running.length > 0;
+    if (isEntitled && this.used > 0 && this.used * 100 >= this.limit * 80) this.isNotified = true;
   }
 
-  /** What each grant has lost, one after the other. */
-  private burnt(used: number): ReadonlyMap<ModelGrant, number> {
-    let rest = Math.max(used - this.spent - Math.max(this.allowed.amount, this.covered), 0);
+  /** Returns the usage taken from each grant, in burn-down order. */
+  private grantUsage(used: number): ReadonlyMap<ModelGrant, number> {
+    let rest = Math.max(
+      used - this.expiredGrantUsage - Math.max(this.allowed.amount, this.planUsage),
+      0,
+    );
     const inOrder = [...this.running].sort(
       (one, other) =>
         one.priority - other.priority ||
@@ -202,21 +205,21 @@ export class AllowanceModel {
     );
   }
 
-  /** Another window: what rolls over is left, unless the last one never ended. */
+  /** Starts another window. Grants keep what rolls over, or everything after a window without an end. */
   private begin(window: Window | null): void {
-    const burnt = this.burnt(this.used);
+    const usage = this.grantUsage(this.used);
     const isEndless = this.window === null || this.window.endAt === Infinity;
     for (const grant of this.running) {
-      const left = grant.balance - (burnt.get(grant) ?? 0);
+      const left = grant.balance - (usage.get(grant) ?? 0);
       const { min, max } = isEndless ? { min: left, max: left } : (grant.rollover ?? NOTHING);
       grant.balance = Math.min(max, Math.max(min, left));
       if (!isEndless && grant.balance === 0) grant.status = 'lapsed';
     }
     this.window = window;
     this.consumed = 0;
-    this.spent = 0;
-    this.covered = 0;
-    this.isTold = false;
+    this.expiredGrantUsage = 0;
+    this.planUsage = 0;
+    this.isNotified = false;
   }
 
   private allowedBy(subscriptions: readonly ModelSubscription[], now: number): Allowed {
@@ -279,7 +282,7 @@ function localDate(at: number, zone: string): readonly [number, number, number] 
   return [year, month - 1, day];
 }
 
-/** The first instant of a local date, found by looking: the clocks of no zone are 15 hours off. */
+/** Returns the first instant of a local date, by search: no zone is 15 hours off UTC. */
 function localMidnight(year: number, month: number, day: number, zone: string): number {
   const nominal = Date.UTC(year, month, day);
   const wanted = localDate(nominal, 'UTC').join('-');

@@ -1,6 +1,6 @@
 import type { TestApp } from './test-app';
 
-/** What a customer has of an entitlement, as the API shows it. */
+/** Entitlement of a customer, as the API shows it. */
 export interface EntitlementBody {
   readonly key: string;
   readonly type: string;
@@ -26,7 +26,7 @@ export interface GrantBody {
 
 let made = 0;
 
-/** A new entitlement; metered, and counted by consuming alone, unless the fields say otherwise. */
+/** Creates an entitlement; by default a metered one without a meter. */
 export async function createEntitlement(
   engine: TestApp,
   fields: Readonly<Record<string, unknown>> = {},
@@ -36,7 +36,7 @@ export async function createEntitlement(
   return created(engine, '/v1/entitlements', body);
 }
 
-/** A new add-on that brings an entitlement. */
+/** Creates an add-on linked to an entitlement. */
 export async function createAddonWith(
   engine: TestApp,
   entitlementId: string,
@@ -57,7 +57,7 @@ export async function createAddonWith(
   return { addonId: addon.id, linkId: id };
 }
 
-/** What one customer has, asked for and used up through the API. */
+/** Checks, consumes and grants the entitlements of one customer through the API. */
 export class Allowances {
   constructor(
     private readonly engine: TestApp,
@@ -70,7 +70,7 @@ export class Allowances {
     return answer.body as EntitlementBody;
   }
 
-  /** Limit, used and remaining in short. */
+  /** Returns limit, used and remaining. */
   async figures(key: string): Promise<readonly (string | null)[]> {
     const { limit, used, remaining } = await this.of(key);
     return [limit, used, remaining];
@@ -92,7 +92,7 @@ export class Allowances {
     return created(this.engine, `${this.path(key)}/grants`, body);
   }
 
-  /** Status and rest of each grant, oldest first. */
+  /** Returns status and remaining balance of each grant, oldest first. */
   async grants(key: string): Promise<readonly (readonly [string, string | null])[]> {
     const { body } = await this.engine.http.get(`${this.path(key)}/grants?limit=100`);
     const { data } = body as { readonly data: readonly GrantBody[] };

@@ -125,7 +125,7 @@ export class Lives {
   private async advance(ms: number): Promise<void> {
     const to = this.now + ms;
     while (this.now < to) {
-      this.now = Math.min(to, this.model.nextBorder(this.now), await this.nextBilling());
+      this.now = Math.min(to, this.model.nextBoundary(this.now), await this.nextBilling());
       await this.watched.story.advance(new Date(this.now).toISOString());
       await this.settle();
       await this.check();
@@ -150,7 +150,7 @@ export class Lives {
   /** The model learns of subscriptions what the API says of them. */
   private async settle(): Promise<void> {
     const subscriptions = await this.subscriptions();
-    this.model.settle(
+    this.model.recalculate(
       this.now,
       subscriptions.map((one) => this.asModel(one)),
     );

@@ -39,6 +39,7 @@ export interface Subscription {
   readonly status: string;
   readonly quantity: string;
   readonly plan_id: string;
+  readonly plan_version_id: string;
   readonly current_period_start: string | null;
   readonly current_period_end: string | null;
   readonly cancel_at: string | null;

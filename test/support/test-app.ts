@@ -8,13 +8,16 @@ import { Clock } from '../../src/platform/clock';
 import { Configuration } from '../../src/platform/config';
 import { Database } from '../../src/platform/database';
 import { createLogger, NestLogger } from '../../src/platform/logging';
+import { checkedClient } from './checked-client';
 import { createTestDatabase, type TestDatabase } from './databases';
 import { ManualClock } from './manual-clock';
 
 export interface TestApp {
   readonly app: NestExpressApplication;
-  /** HTTP, over a real socket */
+  /** HTTP over a real socket. A request fails if its response is not as the OpenAPI document says. */
   readonly http: TestAgent;
+  /** HTTP without that comparison: for pages and operations outside the document, and faults of the protocol. */
+  readonly uncheckedHttp: TestAgent;
   readonly clock: ManualClock;
   readonly database: Database;
   readonly databaseUrl: string;
@@ -40,6 +43,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     PORT: '0',
     ROLE: 'api',
     LOG_LEVEL: 'error',
+    DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
     ...options.environment,
   });
@@ -58,9 +62,11 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   });
   configureApp(app, logger);
   await app.listen(configuration.port, configuration.host);
+  const url = await app.getUrl();
   return {
     app,
-    http: supertest(await app.getUrl()),
+    http: checkedClient(url),
+    uncheckedHttp: supertest(url),
     clock,
     database: app.get(Database),
     databaseUrl,

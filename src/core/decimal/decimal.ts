@@ -9,7 +9,7 @@ const DECIMAL = new RegExp(
 );
 
 /**
- * Whether `text` is a quantity or unit price as it travels: plain digits with at most {@link
+ * Returns true when `text` is a quantity or unit price in wire format: plain digits with at most {@link
  * MAX_INTEGER_DIGITS} before and {@link MAX_FRACTION_DIGITS} after the point, an optional minus, no
  * exponent, no leading zeros, no spaces.
  */

@@ -22,8 +22,13 @@ export type RedeemedCoupon = {
 
 export type CouponOff =
   /** A percent as a decimal string: `"20"` is a fifth. From above 0 to 100. */
-  | { readonly type: 'percent'; readonly percentOff: string }
-  /** In the invoice's currency; what an earlier invoice left of it, where it was not used up. */
+  | {
+      readonly type: 'percent';
+      readonly percentOff: string;
+      /** At most this much; null or left out: no limit. */
+      readonly mostMinor?: bigint | null;
+    }
+  /** In the invoice's currency: what other invoices left of it. */
   | { readonly type: 'amount'; readonly amountOffMinor: bigint };
 
 /** A line as coupons see it: how much of it may still be taken off. */
@@ -35,7 +40,7 @@ export type AppliedCoupon = {
   readonly amountMinor: bigint;
   /** The part of `amountMinor` on each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
-  /** What an amount coupon that lasts `once` keeps for the next invoice; zero for any other. */
+  /** The rest that a limited coupon with duration `once` keeps for the next invoice; zero for any other. */
   readonly unusedMinor: bigint;
 };
 
@@ -95,9 +100,11 @@ function applyOne(coupon: RedeemedCoupon, weights: readonly bigint[]): AppliedCo
   const { redemptionId, off, duration } = coupon;
   const baseMinor = total(weights);
   if (off.type === 'percent') {
-    const amountMinor = percentOf(baseMinor, off.percentOff);
+    const fullMinor = percentOf(baseMinor, off.percentOff);
+    const mostMinor = off.mostMinor ?? fullMinor;
+    const amountMinor = fullMinor < mostMinor ? fullMinor : mostMinor;
     const sharesMinor = allocate(amountMinor, weights);
-    return { redemptionId, amountMinor, sharesMinor, unusedMinor: 0n };
+    return { redemptionId, amountMinor, sharesMinor, unusedMinor: mostMinor - amountMinor };
   }
   invariant(off.amountOffMinor >= 0n, 'a coupon takes nothing negative off');
   const amountMinor = off.amountOffMinor < baseMinor ? off.amountOffMinor : baseMinor;

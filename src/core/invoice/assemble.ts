@@ -40,11 +40,7 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
   );
   const discountOf = (index: number) => discounts.lineDiscountsMinor[index] ?? 0n;
   const tax = taxInvoice(
-    lines.map(({ lineId, amountMinor, taxRateIds }, index) => ({
-      lineId,
-      amountMinor: amountMinor - discountOf(index),
-      taxRateIds,
-    })),
+    lines.map((line, index) => ({ ...line, amountMinor: line.amountMinor - discountOf(index) })),
     taxRates,
     taxTreatment,
   );

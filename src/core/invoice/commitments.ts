@@ -10,11 +10,11 @@ export type Commitment = {
   readonly lineId: string;
   /** The lines of this invoice that bill the price for the period. */
   readonly countedLineIds: ReadonlySet<string>;
-  /** What earlier invoices billed of the same price and period, true-ups included. */
+  /** Billed by earlier invoices for the same price and period, true-ups included. */
   readonly alreadyBilledMinor: bigint;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Of the period, where it is a part of its full one. */
+  /** Set when the period is a part of its full period. */
   readonly proration: Proration | null;
   readonly taxRateIds: readonly string[];
 };
@@ -57,7 +57,7 @@ export function trueUps(
   return { lines: added, cappedMinor };
 }
 
-/** What of `amountMinor` falls on each positive line, at most all of it. */
+/** Splits `amountMinor` over the positive lines in proportion to their amounts; at most all of it. */
 function spread(amountMinor: bigint, lines: readonly InvoiceLine[]): (readonly [string, bigint])[] {
   const weights = lines.map((line) => (line.amountMinor > 0n ? line.amountMinor : 0n));
   const held = weights.reduce((total, weight) => total + weight, 0n);

@@ -1,7 +1,7 @@
 import { invariant } from '../invariant';
 import type { AppliedCredit } from './line';
 
-/** What is left of one credit, from a credit note or a negative invoice. */
+/** Remaining amount of one credit, from a credit note or a negative invoice. */
 export type CreditGrant = {
   readonly creditId: string;
   readonly createdAt: Date;

@@ -20,7 +20,7 @@ export type CreditableLine = {
   readonly creditedTaxShares: readonly TaxShare[];
 };
 
-/** What a credit note is to take of a line, without tax. */
+/** Amount a credit note takes off a line, without tax. */
 export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
 
 export type CreditNoteLine = {

@@ -10,17 +10,17 @@ export type KeyedAmount = {
 export type Difference = {
   readonly key: string;
   readonly currency: string;
-  /** What should have been billed, zero for what is no longer due. */
+  /** Amount that should have been billed; zero when no longer due. */
   readonly shouldMinor: bigint;
-  /** What was billed so far, by all lines of the key. */
+  /** Billed so far by all lines of the key. */
   readonly billedMinor: bigint;
-  /** What the next invoice says: should less billed, negative for a credit. */
+  /** Amount of the next invoice: should less billed, negative for a credit. */
   readonly amountMinor: bigint;
 };
 
 /**
- * What is still to be billed: for each key what should have been billed less what was, in the order
- * of `should`, then what was billed and is no longer due. Without a difference there is no entry,
+ * Returns the amounts still to be billed: for each key, should less billed, in the order of `should`,
+ * then the keys that were billed and are no longer due. Without a difference there is no entry,
  * so a second run after billing the first adds nothing.
  *
  * @throws InvariantError when `should` names a key twice or a key has two currencies.

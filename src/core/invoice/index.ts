@@ -18,4 +18,11 @@ export type {
   InvoiceLine,
   LineKind,
 } from './line';
-export { changeInAdvance, creditForUnused, type BilledLine, type PlanChange } from './plan-change';
+export {
+  changeInAdvance,
+  creditForUnused,
+  unusedShare,
+  type BilledLine,
+  type PlanChange,
+} from './plan-change';
+export { takeBack, taxOfPart, type HeldLines, type HeldTax, type TakenBack } from './take-back';

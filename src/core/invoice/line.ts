@@ -1,7 +1,8 @@
+import type { Rational } from '../decimal';
 import type { AppliedCoupon } from '../discount';
 import type { RateTotal, TaxShare } from '../tax';
 
-/** What an invoice line is for; `minimum` and `maximum` are the true-ups of a commitment. */
+/** Purpose of an invoice line; `minimum` and `maximum` are the true-ups of a commitment. */
 export type LineKind =
   'recurring' | 'usage' | 'proration' | 'one_off' | 'credit' | 'minimum' | 'maximum';
 
@@ -14,6 +15,8 @@ export type InvoiceLine = {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly taxRateIds: readonly string[];
+  /** The exact tax of a credit, by rate, negative: what the lines it takes back were billed with. */
+  readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
 export type DiscountShare = { readonly redemptionId: string; readonly amountMinor: bigint };
@@ -21,7 +24,7 @@ export type DiscountShare = { readonly redemptionId: string; readonly amountMino
 /** A line as the invoice shows it. */
 export type AssembledLine = InvoiceLine & {
   readonly discountMinor: bigint;
-  /** What each coupon took off the line, without those that took nothing. */
+  /** Amount each coupon took off the line; coupons that took nothing are absent. */
   readonly discountShares: readonly DiscountShare[];
   /** After discounts, without any tax. */
   readonly netMinor: bigint;
@@ -49,8 +52,8 @@ export type AssembledInvoice = {
   readonly totalMinor: bigint;
   readonly credits: readonly AppliedCredit[];
   readonly creditAppliedMinor: bigint;
-  /** What is left to pay: never negative. */
+  /** Amount left to pay; never negative. */
   readonly amountDueMinor: bigint;
-  /** What a negative total adds to the credit balance; the invoice is then paid at once. */
+  /** Amount a negative total adds to the credit balance; the invoice is then paid at once. */
   readonly creditedToBalanceMinor: bigint;
 };

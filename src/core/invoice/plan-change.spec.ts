@@ -43,16 +43,16 @@ describe('the unused part is credited at the price stored on the line', () => {
       1n,
     ],
     [
-      'no more than the discount left',
+      'its share of what the discount left',
       billed(1000n, { discountMinor: 700n }),
       days(17n, 31n),
-      300n,
+      165n,
     ],
     [
-      'no more than an earlier credit left',
+      'its share of what an earlier credit left',
       billed(1000n, { creditedMinor: 900n }),
       days(17n, 31n),
-      100n,
+      55n,
     ],
     [
       'nothing of a line discounted to zero',

@@ -1,6 +1,14 @@
-import type { Rational } from '../decimal';
+import {
+  divide,
+  lesserOf,
+  multiply,
+  rational,
+  roundToInteger,
+  ZERO,
+  type Rational,
+} from '../decimal';
 import { invariant } from '../invariant';
-import { prorate, type Proration } from '../proration';
+import { factorOf, prorate, type Proration } from '../proration';
 import { roundAtLine } from '../rating';
 import type { Period } from '../time';
 
@@ -8,7 +16,7 @@ import type { Period } from '../time';
 export type BilledLine = {
   /** The price as the line stored it: its exact amount for the full period, in minor units. */
   readonly fullAmount: Rational;
-  /** Of the line; null when it billed the full period. */
+  /** Proration of the line; null when it billed the full period. */
   readonly proration: Proration | null;
   /** As billed, before discount. */
   readonly amountMinor: bigint;
@@ -18,24 +26,38 @@ export type BilledLine = {
 };
 
 /**
- * What is credited for the unused part of a price paid in advance, zero or more, in minor units:
- * the price as stored on the line that billed it, times the unused part, rounded once, half away
- * from zero; never more than the line still holds after its discounts and earlier credits.
+ * Returns the share of a line for a price paid in advance that is unused, from 0 to 1: the price as
+ * stored on the line, times the unused part, over the amount of the line.
  *
- * @throws InvariantError when the unused part is more than the line billed, or measured otherwise,
- * or the line was credited beyond what it held.
+ * @throws InvariantError when the unused part is more than the line billed, or measured otherwise.
  */
-export function creditForUnused(line: BilledLine, unused: Proration): bigint {
+export function unusedShare(
+  line: Pick<BilledLine, 'fullAmount' | 'proration' | 'amountMinor'>,
+  unused: Proration,
+): Rational {
   const billed = line.proration ?? { ...unused, numerator: unused.denominator };
   invariant(
     unused.unit === billed.unit && unused.denominator === billed.denominator,
     'prorations of one period in one unit',
   );
   invariant(unused.numerator <= billed.numerator, 'no more is unused than was billed');
+  if (unused.numerator === 0n || line.amountMinor <= 0n) return ZERO;
+  if (unused.numerator === billed.numerator) return rational(1n);
+  const exact = multiply(line.fullAmount, factorOf(unused));
+  return lesserOf(divide(exact, rational(line.amountMinor)), rational(1n));
+}
+
+/**
+ * Returns what is credited for the unused part of a price paid in advance, zero or more, in minor
+ * units: the unused share of what the line still holds after its discounts and earlier credits,
+ * rounded once, half away from zero.
+ *
+ * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond what it held.
+ */
+export function creditForUnused(line: BilledLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;
   invariant(heldMinor >= 0n, 'a line is never credited beyond what it held');
-  const unusedMinor = roundAtLine(line.fullAmount, unused);
-  return unusedMinor < heldMinor ? unusedMinor : heldMinor;
+  return roundToInteger(multiply(rational(heldMinor), unusedShare(line, unused)));
 }
 
 export type PlanChange = {

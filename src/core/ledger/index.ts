@@ -1,10 +1,12 @@
 export {
+  postCreditApplied,
   postCreditNote,
   postInvoice,
   postPayment,
   postPaymentReturned,
   postRecovery,
   postRefund,
+  postRefundReturned,
   postRevenueRelease,
   postVoid,
   postWriteOff,

@@ -8,6 +8,7 @@ import {
   postPaymentReturned,
   postRecovery,
   postRefund,
+  postRefundReturned,
   postRevenueRelease,
   postVoid,
   postWriteOff,
@@ -100,6 +101,16 @@ describe('each fact posts one balanced transaction', () => {
       'a refund of credit',
       refund(500n, 500n),
       { customer_credit: 500n, 'cash_clearing:sandbox': -500n },
+    ],
+    [
+      'a refund that a bank returned is with the provider again, and credit first',
+      postRefundReturned({
+        currency: 'USD',
+        provider: 'sandbox',
+        amountMinor: 500n,
+        toCreditMinor: 200n,
+      }),
+      { 'cash_clearing:sandbox': 500n, customer_credit: -200n, refunds: -300n },
     ],
     [
       'a refund, a part of it of credit',

@@ -14,7 +14,7 @@ export type RevenueLine = {
   readonly netMinor: bigint;
   readonly discountMinor: bigint;
   readonly taxMinor: bigint;
-  /** Whether the net is earned over a period to come, and not with the invoice. */
+  /** True when the net is earned over a future period instead of with the invoice. */
   readonly isDeferred: boolean;
 };
 
@@ -75,8 +75,8 @@ export function postPayment(payment: {
 }
 
 /**
- * What a payment paid of an invoice that is withdrawn: it is the customer's credit. What of it was
- * refunded already is not, and meets that refund on the refunds account.
+ * Moves the payment of a voided invoice to the customer's credit. The part already refunded is posted
+ * against that refund on the refunds account instead.
  *
  * @throws InvariantError when more of it was refunded than it is, or less than nothing.
  */
@@ -118,6 +118,28 @@ export function postRefund(refund: {
 }
 
 /**
+ * A refund that succeeded and was returned by the customer's bank: the money is back with the
+ * provider, and what it took from the customer's credit is credit again.
+ *
+ * @throws InvariantError when the amount is negative, or the part of it to credit is not a part.
+ */
+export function postRefundReturned(returned: {
+  readonly currency: string;
+  readonly provider: string;
+  readonly amountMinor: bigint;
+  /** The part that is the customer's credit again. */
+  readonly toCreditMinor: bigint;
+}): LedgerTransaction {
+  const { currency, provider, amountMinor, toCreditMinor } = returned;
+  assertPart(toCreditMinor, amountMinor);
+  return transaction('void', currency, [
+    debit(`cash_clearing:${provider}`, amountMinor),
+    credit('customer_credit', toCreditMinor),
+    credit('refunds', amountMinor - toCreditMinor),
+  ]);
+}
+
+/**
  * A credit note: takes back revenue (what is still deferred of it from deferred revenue) and tax,
  * and settles them on what is owed, on the customer's credit, or as a refund to come.
  *
@@ -146,6 +168,15 @@ export function postCreditNote(note: {
     credit('accounts_receivable', note.toReceivableMinor),
     credit('customer_credit', note.toCreditMinor),
     credit('refunds', note.toRefundMinor),
+  ]);
+}
+
+/** Credit of the customer that lowers what is owed for an invoice finalised before. */
+export function postCreditApplied(currency: string, amountMinor: bigint): LedgerTransaction {
+  assertPart(0n, amountMinor);
+  return transaction('credit_applied', currency, [
+    debit('customer_credit', amountMinor),
+    credit('accounts_receivable', amountMinor),
   ]);
 }
 
@@ -205,8 +236,8 @@ export function postRevenueRelease(currency: string, amountMinor: bigint): Ledge
 }
 
 /**
- * What is to be released now of a deferred net: the part that has elapsed, rounded once, half away
- * from zero, less what was released. All releases of a period together are exactly the net.
+ * Returns the part of a deferred net to release now: the elapsed part, rounded once, half away from
+ * zero, less earlier releases. All releases of a period add up to exactly the net.
  */
 export function releasableMinor(
   netMinor: bigint,

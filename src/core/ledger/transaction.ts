@@ -26,7 +26,8 @@ export type LedgerTransaction = {
     | 'void'
     | 'write_off'
     | 'recovery'
-    | 'revenue_release';
+    | 'revenue_release'
+    | 'credit_applied';
   readonly currency: string;
   readonly postings: readonly Posting[];
 };

@@ -3,7 +3,7 @@ export type Metadata = Readonly<Record<string, unknown>>;
 
 export const METADATA_LIMITS = { keys: 50, bytes: 16 * 1024 } as const;
 
-/** Whether a value is a map within the limits: at most 50 keys and 16 KiB of UTF-8 JSON. */
+/** Returns true for a map within the limits: at most 50 keys and 16 KiB of UTF-8 JSON. */
 export function isWithinMetadataLimits(value: unknown): value is Metadata {
   return (
     typeof value === 'object' &&
@@ -15,7 +15,7 @@ export function isWithinMetadataLimits(value: unknown): value is Metadata {
 }
 
 /**
- * What an update makes of stored metadata: keys sent replace (one level deep, a nested map is
+ * Merges an update into stored metadata: keys sent replace (one level deep, a nested map is
  * replaced whole), `null` removes, keys not sent stay.
  */
 export function mergeMetadata(stored: Metadata, sent: Metadata | undefined): Metadata {

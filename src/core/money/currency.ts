@@ -1,6 +1,15 @@
 import { data } from 'currency-codes';
 import { invariant } from '../invariant';
 
+/** The edition of ISO 4217 (date of its list of current currencies) that new objects follow. */
+export const ISO_4217_EDITION = '2026-01-01';
+
+/** Currencies that came after the edition in `currency-codes`, with their digits. XCG replaced ANG in 2025. */
+const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
+
+/** Currencies that left after that edition. ANG: replaced by XCG in 2025; BGN: by the euro on 2026-01-01. */
+const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
+
 /**
  * ISO 4217 gives codes with a leading X to what no single country issues. Currencies among them are
  * shared by several countries (XAF, XCD, XOF, XPF); the rest is metals, bond units, units of
@@ -8,24 +17,25 @@ import { invariant } from '../invariant';
  * where the minor unit would stand and the list stores 0. Those name one placeholder or institution
  * instead of countries.
  */
-const digitsByCode: ReadonlyMap<string, number> = new Map(
-  data
+const digitsByCode: ReadonlyMap<string, number> = new Map([
+  ...data
     .filter(({ code, countries }) => !code.startsWith('X') || countries.length > 1)
-    .map(({ code, digits }) => [code, digits]),
-);
+    .map(({ code, digits }) => [code, digits] as const),
+  ...INTRODUCED,
+]);
 
 /**
- * Whether `code` is a currency that can be billed in: an ISO 4217 code in upper case that has a
+ * Returns true when new objects can use `code`: a current ISO 4217 code in upper case that has a
  * minor unit. Funds codes with a stated minor unit (CLF, UYI) count; metals and units of account
- * (XAU, XDR, XTS, XXX) do not.
+ * (XAU, XDR, XTS, XXX) do not, and former currencies do not either.
  */
 export function isCurrency(code: string): boolean {
-  return digitsByCode.has(code);
+  return digitsByCode.has(code) && !WITHDRAWN.has(code);
 }
 
 /**
  * Digits after the decimal point in the major unit of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO
- * 4217).
+ * 4217). Former currencies keep theirs: amounts that are stored in them stay readable.
  *
  * @throws InvariantError when `code` is not a currency; check what comes from outside with {@link
  * isCurrency} first.

@@ -4,7 +4,7 @@
  */
 export const WIRE_MAX = 2n ** 53n - 1n;
 
-/** Whether `amountMinor` can travel as a JSON integer, in either sign. */
+/** Returns true when JSON can carry `amountMinor` as an exact integer, in either sign. */
 export function isWireSafe(amountMinor: bigint): boolean {
   return amountMinor <= WIRE_MAX && amountMinor >= -WIRE_MAX;
 }

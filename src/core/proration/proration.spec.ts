@@ -112,7 +112,7 @@ describe('in days', () => {
   });
 });
 
-describe('in seconds the instant is the border', () => {
+describe('in seconds the instant is the boundary', () => {
   test.each<[string, ProratedPart, Period, bigint, bigint]>([
     [
       'from the second it changes',

@@ -16,7 +16,7 @@ export type Proration = {
 export type ProratedPart = Period & {
   /**
    * `border` when something follows at the instant the part ends, be it the new price or the next
-   * period: in days, the date of the border belongs to what follows. `termination` when the
+   * period: in days, the date of the boundary belongs to what follows. `termination` when the
    * subscription ends there: in days, that date is billed.
    */
   readonly end: 'border' | 'termination';
@@ -25,7 +25,7 @@ export type ProratedPart = Period & {
 /**
  * How much of `fullPeriod` the part is. In `day` mode local dates of `timeZone` are counted; the
  * date of a change belongs to the new price and the date on which a subscription ends is billed,
- * though never more dates than are left in the period. In `second` mode the instant is the border
+ * though never more dates than are left in the period. In `second` mode the instant is the boundary
  * and the zone plays no role. The denominator is the full period: for a short first calendar
  * period, the whole calendar one.
  *
@@ -56,7 +56,7 @@ export function prorate(
 }
 
 /**
- * What `used` leaves of its full period, in the same unit: the unused part that a credit is for.
+ * Returns the part of the full period after `used`, in the same unit: the unused part that is credited.
  * Only for a part that begins where the full period, or what was billed of it, begins: pass the
  * proration that was billed as `billed` when that was itself a part.
  *

@@ -19,7 +19,7 @@ export type ChargedEvents = {
   readonly events: bigint;
   /** Their base amounts, less free parts, in minor units. */
   readonly base: Rational;
-  /** What their minimum added, and what their maximum took: zero or less. */
+  /** Amount added by the minimum, and amount taken by the maximum (zero or less). */
   readonly raisedBy: Rational;
   readonly loweredBy: Rational;
 };
@@ -32,7 +32,7 @@ export interface EventCharger {
 }
 
 /**
- * What a percentage price charges for events. While both free quotas last, an event is free; the event that crosses the
+ * Returns the charge of a percentage price for events. While both free quotas last, an event is free; the event that crosses the
  * free amount is charged for what lies beyond it, with the fixed amount; then all is charged. Each charged event is
  * clamped to its minimum and maximum. Exact.
  */

@@ -49,7 +49,7 @@ type Tiered = {
   /** In ascending order, each `(previous upTo, upTo]`; only the last has no end. */
   readonly tiers: readonly Tier[];
   /**
-   * Whether the first tier's flat amount is due at a quantity of zero. Default of the rules: yes.
+   * True when the first tier's flat amount is due at a quantity of zero, which is the default.
    */
   readonly chargeFlatAtZero: boolean;
 };

@@ -17,7 +17,7 @@ import { rateGraduated, rateVolume } from './tiers';
 import { lumpStep, ratedAmount, exactly, step, type RatedAmount } from './trace';
 
 /**
- * What is priced: a quantity, or for the percentage model the base amounts of the events in the
+ * Input of a pricer: a quantity, or for the percentage model the base amounts of the events in the
  * order in which they happened, in minor units, or what {@link chargeEvents} made of them.
  */
 export type Usage =

@@ -34,10 +34,10 @@ export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedA
  */
 export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount {
   const tiers = boundTiers(price.tiers);
-  const holding = tiers.find((bounded) => bounded.isLast || compare(quantity, bounded.upTo) <= 0);
-  invariant(holding !== undefined, 'the last tier has no end');
-  const isDue = isReached(holding, quantity, price.chargeFlatAtZero);
-  return ratedAmount(isDue ? [tierStep(holding, quantity)] : []);
+  const reached = tiers.find((bounded) => bounded.isLast || compare(quantity, bounded.upTo) <= 0);
+  invariant(reached !== undefined, 'the last tier has no end');
+  const isDue = isReached(reached, quantity, price.chargeFlatAtZero);
+  return ratedAmount(isDue ? [tierStep(reached, quantity)] : []);
 }
 
 /** A tier is reached by the first unit above its lower bound, the first one also by none. */

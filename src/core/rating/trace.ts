@@ -14,7 +14,7 @@ export type TraceStep = {
   readonly flatAmount: string;
 };
 
-/** What a pricer found: the exact amount in minor units, not yet rounded, and how it came about. */
+/** Result of a pricer: the exact amount in minor units, not yet rounded, and the steps of its calculation. */
 export type RatedAmount = { readonly amount: Rational; readonly steps: readonly TraceStep[] };
 
 /** The exact amount of a trace, in minor units. */

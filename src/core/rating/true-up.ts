@@ -33,7 +33,7 @@ export function trueUp(
   return null;
 }
 
-/** What a full period costs within its limits: the exact amount, lifted to the minimum or lowered to the maximum. */
+/** Applies the limits to the cost of a full period: the exact amount, lifted to the minimum or lowered to the maximum. */
 export function withinLimits(
   fullAmount: Rational,
   {

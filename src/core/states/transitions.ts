@@ -1,7 +1,7 @@
 /** For each state, the states it may become. A state that may become none is terminal. */
 export type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
 
-/** Whether the table allows it. Staying in a state is not a transition. */
+/** Returns true when the table allows the transition. Staying in a state is not a transition. */
 export function mayBecome<State extends string>(
   transitions: Transitions<State>,
   from: State,

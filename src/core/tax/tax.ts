@@ -18,7 +18,7 @@ export type TaxRate = {
   readonly taxRateId: string;
   /** A percent as a decimal string: `"20"`. */
   readonly percentage: string;
-  /** Whether the amounts of lines hold this tax already. */
+  /** True when line amounts include this tax. */
   readonly inclusive: boolean;
 };
 
@@ -27,6 +27,11 @@ export type TaxableLine = {
   readonly lineId: string;
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
+  /**
+   * The tax of a credit by rate, negative, in place of what the rates would make of its amount. It
+   * stands whatever the treatment of the customer is by now.
+   */
+  readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
 /** The customer's standing: exempt and reverse-charge customers are billed no tax, with a note. */
@@ -38,7 +43,7 @@ export type TaxedLine = {
   readonly lineId: string;
   /** Without any tax: the amount less what inclusive rates hold of it. */
   readonly netMinor: bigint;
-  /** Of all rates, inclusive and exclusive. */
+  /** Sum over all rates, inclusive and exclusive. */
   readonly taxMinor: bigint;
   /** The net with its tax: what the customer owes for the line. */
   readonly grossMinor: bigint;
@@ -65,19 +70,17 @@ export type InvoiceTax = {
  * zero, then split over them by largest remainder. An inclusive rate is taken out of the line's
  * amount: with several of them, net = amount / (1 + their sum). Exclusive rates are on the net and
  * do not compound. An exempt or reverse-charge customer owes the amounts as they stand, with no tax
- * and a note.
+ * and a note; only credits take back the tax they were billed with.
  *
  * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is
  * negative.
  */
 export function taxInvoice(
-  lines: readonly TaxableLine[],
+  given: readonly TaxableLine[],
   rates: readonly TaxRate[],
   treatment: TaxTreatment,
 ): InvoiceTax {
-  if (treatment !== 'none') {
-    return untaxed(lines, treatment === 'exempt' ? 'exempt' : 'reverse_charge');
-  }
+  const lines = treatment === 'none' ? given : given.map(withoutTax);
   assertRatesKnown(lines, rates);
   const used = rates.filter(({ taxRateId }) =>
     lines.some(({ taxRateIds }) => taxRateIds.includes(taxRateId)),
@@ -103,21 +106,16 @@ export function taxInvoice(
     rates: totals,
     exclusiveTaxMinor: taxOf(false),
     inclusiveTaxMinor: taxOf(true),
-    note: null,
+    note: NOTES[treatment],
   };
   assertAddsUp(result, lines);
   return result;
 }
 
-function untaxed(lines: readonly TaxableLine[], note: 'exempt' | 'reverse_charge'): InvoiceTax {
-  const taxed = lines.map(({ lineId, amountMinor }) => ({
-    lineId,
-    netMinor: amountMinor,
-    taxMinor: 0n,
-    grossMinor: amountMinor,
-    shares: [],
-  }));
-  return { lines: taxed, rates: [], exclusiveTaxMinor: 0n, inclusiveTaxMinor: 0n, note };
+const NOTES = { none: null, exempt: 'exempt', reverse: 'reverse_charge' } as const;
+
+function withoutTax(line: TaxableLine): TaxableLine {
+  return line.exactTaxes === undefined ? { ...line, taxRateIds: [] } : line;
 }
 
 function assertRatesKnown(lines: readonly TaxableLine[], rates: readonly TaxRate[]): void {
@@ -150,9 +148,12 @@ function splitRate(
   exactNets: readonly Rational[],
 ): bigint[] {
   const fraction = fractionOf(rate);
-  const exactTaxes = lines.map(({ taxRateIds }, index) =>
-    taxRateIds.includes(rate.taxRateId) ? multiply(exactNets[index] ?? ZERO, fraction) : ZERO,
-  );
+  const exactTaxes = lines.map(({ taxRateIds, exactTaxes: known }, index) => {
+    if (!taxRateIds.includes(rate.taxRateId)) return ZERO;
+    return known === undefined
+      ? multiply(exactNets[index] ?? ZERO, fraction)
+      : (known.get(rate.taxRateId) ?? ZERO);
+  });
   const { numerators, denominator } = overCommonDenominator(exactTaxes);
   return allocateShares(roundToInteger(sum(exactTaxes)), numerators, denominator);
 }

@@ -147,7 +147,7 @@ describe('a calendar anchor turns on local midnight and starts with a short peri
     expect(second.fullPeriod).toEqual({ startAt: second.startAt, endAt: second.endAt });
   });
 
-  test('a start on the border has a whole first period', () => {
+  test('a start on the boundary has a whole first period', () => {
     const first = periodAt(calendar('2026-03-01T00:00:00Z', 'month'), 0);
     expect(first.fullPeriod.startAt).toEqual(first.startAt);
   });

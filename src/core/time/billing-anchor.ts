@@ -24,7 +24,7 @@ export type BillingAnchor = {
 export type BillingPeriod = Period & {
   /** 0 for the first period. */
   readonly index: number;
-  /** What the period is a part of: itself, or the calendar period for a short first one. */
+  /** The period itself, or the calendar period that a short first one is part of. */
   readonly fullPeriod: Period;
 };
 
@@ -62,7 +62,7 @@ export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
 }
 
 /**
- * The period that holds `instant`, or undefined before the anchor's start. An instant on a border
+ * The period that holds `instant`, or undefined before the anchor's start. An instant on a boundary
  * belongs to the period that starts there.
  *
  * @throws InvariantError when the anchor is not valid or the period ends after the year 9999.
@@ -100,7 +100,7 @@ function earliestIndex(anchor: BillingAnchor, instant: Date): number {
   for (;;) {
     const { startAt } = periodAt(anchor, estimate);
     const further = Math.floor((instant.getTime() - startAt.getTime()) / longestMs);
-    // One less than the distance allows for the hour or day that a zone may shift a border.
+    // One less than the distance allows for the hour or day that a zone may shift a boundary.
     if (further <= 1) {
       return estimate;
     }

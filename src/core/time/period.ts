@@ -6,12 +6,12 @@ import { invariant } from '../invariant';
  */
 export type Period = { readonly startAt: Date; readonly endAt: Date };
 
-/** Whether `instant` lies in the period: its start does, its end does not. */
+/** Returns true when `instant` lies in the period: the start is included, the end is not. */
 export function contains(period: Period, instant: Date): boolean {
   return period.startAt <= instant && instant < period.endAt;
 }
 
-/** Whether two periods share an instant. Periods that touch do not, and an empty one never does. */
+/** Returns true when two periods share an instant. Periods that touch do not, and an empty one never does. */
 export function overlaps(left: Period, right: Period): boolean {
   return (
     left.startAt < right.endAt &&

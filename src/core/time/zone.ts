@@ -3,7 +3,7 @@ import { invariant } from '../invariant';
 import type { Period } from './period';
 
 /**
- * Whether `timeZone` is an IANA name (`Europe/Paris`, `UTC`) that local dates can be counted in.
+ * Returns true when `timeZone` is a known IANA name (`Europe/Paris`, `UTC`).
  */
 export function isTimeZone(timeZone: string): boolean {
   // A bare offset such as +02:00 knows no DST and is not a zone a customer lives in.

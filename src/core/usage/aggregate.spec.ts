@@ -111,9 +111,9 @@ describe('for any events', () => {
   test('count and sum of two halves add up, and a weighted sum carries over', () => {
     fc.assert(
       fc.property(anyEvents, fc.integer({ min: 1, max: 30 }), (given, day) => {
-        const borderAt = new Date(march.startAt.getTime() + day * 86_400_000);
-        const first = { startAt: march.startAt, endAt: borderAt };
-        const second = { startAt: borderAt, endAt: march.endAt };
+        const boundaryAt = new Date(march.startAt.getTime() + day * 86_400_000);
+        const first = { startAt: march.startAt, endAt: boundaryAt };
+        const second = { startAt: boundaryAt, endAt: march.endAt };
         for (const aggregation of ['count', 'sum'] as const) {
           const halves = [first, second].map((half) => aggregate(aggregation, given, half));
           expect(halves.reduce(add)).toEqual(aggregate(aggregation, given, march));

@@ -9,7 +9,7 @@ export type MeteredEvent = {
   readonly occurredAt: Date;
   /** The exact number of `sum`, `max`, `latest` and `weighted_sum`; null where there is none. */
   readonly value: Rational | null;
-  /** What `unique` tells apart, by its exact text; null where there is none. */
+  /** Value that `unique` counts once, by its exact text; null where there is none. */
   readonly key: string | null;
 };
 
@@ -28,7 +28,7 @@ export type MeteredEvent = {
  *   `carriedOver`.
  *
  * @param carriedOver what a recurring meter held when the period began, see {@link heldAtEnd};
- * weighs for the whole period. Zero for a meter that starts anew.
+ * weighs for the whole period. Zero for a meter that starts at zero.
  * @throws InvariantError when `weighted_sum` has no time to weigh over.
  */
 export function aggregate(
@@ -55,8 +55,8 @@ export function aggregate(
 }
 
 /**
- * What a recurring `weighted_sum` meter holds when the period ends, to be carried into the next:
- * what it held when the period began, plus every change in it.
+ * Returns the value of a recurring `weighted_sum` meter at the end of the period, which the next one
+ * starts with: the value at its start plus every change in it.
  */
 export function heldAtEnd(
   events: readonly MeteredEvent[],

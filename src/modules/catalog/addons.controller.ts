@@ -14,7 +14,12 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
-import { addonCodeTaken, addonNotFound, priceTermsContradict } from './catalog.errors';
+import {
+  addonCodeTaken,
+  addonNotFound,
+  meterBackfilling,
+  priceTermsContradict,
+} from './catalog.errors';
 import { CatalogService } from './catalog.service';
 import { AddonDto, toAddonDto } from './dto/addon.dto';
 import { CreateAddonDto, toAddonTerms } from './dto/create-addon.dto';
@@ -30,11 +35,12 @@ export class AddonsController {
   @Post()
   @Operation({
     summary: 'Create an add-on',
-    description: 'With its prices, which never change.',
+    description: 'Creates the add-on with its prices. Prices are immutable.',
     status: 201,
     answer: AddonDto,
     reads: 'post',
-    problems: [priceTermsContradict, referenceNotFound, addonCodeTaken],
+    key: 'optional',
+    problems: [meterBackfilling, priceTermsContradict, referenceNotFound, addonCodeTaken],
   })
   async createAddon(
     @Body() body: CreateAddonDto,
@@ -48,7 +54,7 @@ export class AddonsController {
   @Get()
   @Operation({
     summary: 'List add-ons',
-    description: 'Without those that were archived.',
+    description: 'Archived add-ons are not listed.',
     status: 200,
     answer: pageOf(AddonDto),
     reads: 'query',
@@ -61,6 +67,7 @@ export class AddonsController {
   @Get(':id')
   @Operation({
     summary: 'Read an add-on',
+    description: 'Returns the add-on with its prices, also when it is archived.',
     status: 200,
     answer: AddonDto,
     reads: 'path',
@@ -78,7 +85,7 @@ export class AddonsController {
   @Patch(':id')
   @Operation({
     summary: 'Update an add-on',
-    description: 'Renames it, or merges its metadata. Nothing sent changes nothing.',
+    description: 'Changes the name, or merges the metadata. An empty body changes nothing.',
     status: 200,
     answer: AddonDto,
     reads: 'change',
@@ -99,7 +106,7 @@ export class AddonsController {
   @Operation({
     summary: 'Archive an add-on',
     description:
-      'It is found no more and nothing new can refer to it; what refers to it goes on. Its code stays taken.',
+      'The add-on is no longer returned and cannot be sold again. Existing references continue. Its code stays taken.',
     status: 204,
     reads: 'removal',
     problems: [addonNotFound],

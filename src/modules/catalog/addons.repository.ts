@@ -13,18 +13,18 @@ import type { Addon } from './domain/addon';
 import { PricesRepository } from './prices.repository';
 
 /**
- * `reference` goes together with itself and with `change`; `change` holds up further changes; `removal` goes together
- * with nothing.
+ * Row lock modes. `reference` is compatible with `reference` and `change`; `change` blocks other changes; `archive` is
+ * compatible with nothing.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',
   change: 'for_no_key_update',
-  removal: 'pessimistic_write',
+  archive: 'pessimistic_write',
 } as const;
 
 type AddonRow = Omit<Addon, 'prices'>;
 
-/** Archived add-ons are found by `findSold` alone. */
+/** Reads and writes add-ons. Only `findSold` returns archived add-ons. */
 @Injectable()
 export class AddonsRepository {
   constructor(
@@ -48,13 +48,13 @@ export class AddonsRepository {
     return this.withPricesOrNull(await this.addons.findOneBy({ id, archivedAt: IsNull() }));
   }
 
-  /** The add-ons with these ids, archived ones as well: what was sold goes on. */
+  /** Returns the add-ons with these ids, archived ones included, because sold add-ons continue. */
   async findSold(ids: readonly string[]): Promise<readonly Addon[]> {
     if (ids.length === 0) return [];
     return this.withPrices(await this.addons.findBy({ id: In([...ids]) }));
   }
 
-  /** The add-on, locked until the transaction ends. */
+  /** Locks the add-on until the transaction ends. */
   async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Addon | null> {
     this.database.requireTransaction();
     const row = await this.addons.findOne({
@@ -70,7 +70,7 @@ export class AddonsRepository {
     return { items: await this.withPrices(items), next };
   }
 
-  /** Writes what an update may change. */
+  /** Writes the fields that an update may change. */
   async update(addon: Addon): Promise<void> {
     const { name, metadata, archivedAt, version, updatedAt } = addon;
     await this.database.update(AddonEntity, addon.id, {

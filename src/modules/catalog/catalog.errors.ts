@@ -16,10 +16,10 @@ export const addonCodeTaken = defineProblem(
     code: 'addon_code_taken',
     kind: 'conflict',
     title: 'The code belongs to another add-on',
-    meaning: 'Codes are unique, also among archived add-ons. Choose another.',
+    meaning: 'Codes are unique, archived add-ons included. Choose another code.',
   },
   (code: string) => ({
-    detail: `There already is an add-on with the code ${JSON.stringify(code)}.`,
+    detail: `An add-on with the code ${JSON.stringify(code)} already exists. Choose another code.`,
   }),
 );
 
@@ -38,10 +38,10 @@ export const planCodeTaken = defineProblem(
     code: 'plan_code_taken',
     kind: 'conflict',
     title: 'The code belongs to another plan',
-    meaning: 'Codes are unique, also among archived plans. Choose another.',
+    meaning: 'Codes are unique, archived plans included. Choose another code.',
   },
   (code: string) => ({
-    detail: `There already is a plan with the code ${JSON.stringify(code)}.`,
+    detail: `A plan with the code ${JSON.stringify(code)} already exists. Choose another code.`,
   }),
 );
 
@@ -51,7 +51,7 @@ export const planEntitlementContradicts = defineProblem(
     kind: 'rule_broken',
     title: 'The value of an entitlement of the plan contradicts its type',
     meaning:
-      'A boolean entitlement has no `value`, a static one needs one; an entitlement comes once in a plan.',
+      'A boolean entitlement has no `value`, a static entitlement needs one, and a plan lists each entitlement once.',
   },
   (faults: readonly PriceFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
@@ -65,10 +65,24 @@ export const priceTermsContradict = defineProblem(
     kind: 'rule_broken',
     title: 'The terms of a price contradict each other',
     meaning:
-      'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, rising, the last one open; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units`, `free_amount`, `event_minimum_amount`, `event_maximum_amount` and a meter. A price with a meter is `in_arrears`, and only such a price is `by_group`; `minimum_amount` is not above `maximum_amount`.',
+      'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, strictly rising, with `up_to` null on the last one only; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units`, `free_amount`, `event_minimum_amount`, `event_maximum_amount` and a meter. A price with a meter is `in_arrears`, and only such a price is `by_group`; `minimum_amount` is not above `maximum_amount`.',
   },
   (faults: readonly PriceFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
+  }),
+);
+
+/** Raised by the meters, one layer above, through the operations here that refer to them. */
+export const meterBackfilling = defineProblem(
+  {
+    code: 'meter_backfilling',
+    kind: 'conflict',
+    title: 'The meter is still counting stored events',
+    meaning:
+      'Events stored before the meter are counted in the background, and its totals are incomplete until then. Read the meter to see the progress. When its `status` is `active`, repeat the request, with a new idempotency key if it had one.',
+  },
+  (id: string) => ({
+    detail: `The meter ${JSON.stringify(id)} is backfilling. Repeat the request when its status is active.`,
   }),
 );

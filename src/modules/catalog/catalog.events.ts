@@ -18,7 +18,7 @@ export const addonUpdated = defineEvent({
 
 export const addonArchived = defineEvent({
   type: 'addon.archived',
-  meaning: 'An add-on was archived; the event shows it as it was last.',
+  meaning: 'An add-on was archived. The event contains its last state.',
   dto: AddonDto,
   toDto: toAddonDto,
 });
@@ -39,14 +39,14 @@ export const planUpdated = defineEvent({
 
 export const planVersionActivated = defineEvent({
   type: 'plan.version_activated',
-  meaning: 'A new version of a plan became the active one; running subscriptions keep theirs.',
+  meaning: 'A new version of a plan became active. Running subscriptions keep their version.',
   dto: PlanDto,
   toDto: toPlanDto,
 });
 
 export const planArchived = defineEvent({
   type: 'plan.archived',
-  meaning: 'A plan was archived; the event shows it as it was last.',
+  meaning: 'A plan was archived. The event contains its last state.',
   dto: PlanDto,
   toDto: toPlanDto,
 });

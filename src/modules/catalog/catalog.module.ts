@@ -4,14 +4,14 @@ import { AddonEntity } from './addon.entity';
 import { AddonsController } from './addons.controller';
 import { AddonsRepository } from './addons.repository';
 import { CatalogService } from './catalog.service';
-import { PlanEntitlementRules } from './plan-entitlement-rules';
+import { PlanEntitlementHooks } from './plan-entitlement-hooks';
 import { PlanEntitlementEntity } from './plan-entitlement.entity';
 import { PlanVersionEntity } from './plan-version.entity';
 import { PlanEntity } from './plan.entity';
 import { PlansController } from './plans.controller';
 import { PlansRepository } from './plans.repository';
 import { PlansService } from './plans.service';
-import { PriceRules } from './price-rules';
+import { PriceHooks } from './price-hooks';
 import { PriceEntity } from './price.entity';
 import { PricesRepository } from './prices.repository';
 
@@ -29,12 +29,12 @@ import { PricesRepository } from './prices.repository';
   providers: [
     AddonsRepository,
     CatalogService,
-    PlanEntitlementRules,
+    PlanEntitlementHooks,
     PlansRepository,
     PlansService,
-    PriceRules,
+    PriceHooks,
     PricesRepository,
   ],
-  exports: [CatalogService, PlanEntitlementRules, PriceRules],
+  exports: [CatalogService, PlanEntitlementHooks, PriceHooks],
 })
 export class CatalogModule {}

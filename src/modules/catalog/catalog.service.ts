@@ -21,7 +21,7 @@ import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
 import { type Price, type PriceTerms, toPrice } from './domain/price';
 import { faultsOfPrices } from './domain/price-faults';
 import { PlansRepository } from './plans.repository';
-import { PriceRules } from './price-rules';
+import { PriceHooks } from './price-hooks';
 import { PricesRepository } from './prices.repository';
 
 @Injectable()
@@ -31,7 +31,7 @@ export class CatalogService {
     private readonly addons: AddonsRepository,
     private readonly plans: PlansRepository,
     private readonly prices: PricesRepository,
-    private readonly priceRules: PriceRules,
+    private readonly priceHooks: PriceHooks,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -51,7 +51,7 @@ export class CatalogService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
-      await this.priceRules.assertFit(terms.prices, '/prices');
+      await this.priceHooks.assertValid(terms.prices, '/prices');
       await this.addons.insert(addon);
       await this.outbox.record(addonCreated, { after: addon, occurredAt: now });
     });
@@ -70,7 +70,7 @@ export class CatalogService {
   }
 
   /**
-   * Renames an add-on and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * Renames an add-on and merges its metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `addon_not_found`, `precondition_failed`, `metadata_too_large`
    */
   updateAddon(id: string, change: AddonChange, expected: VersionCondition): Promise<Addon> {
@@ -87,13 +87,13 @@ export class CatalogService {
   }
 
   /**
-   * Archives an add-on: nothing finds it any more and nothing new can refer to it; what refers to it stays as it is. Its
-   * code stays taken.
+   * Archives an add-on: it is no longer returned and cannot be sold again. Existing references continue. Its code stays
+   * taken.
    * @throws {ProblemError} `addon_not_found`, `precondition_failed`
    */
   archiveAddon(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.addons.lock(id, 'removal');
+      const before = await this.addons.lock(id, 'archive');
       if (before === null) throw addonNotFound(id);
       assertVersion(expected, before);
       const now = this.clock.now();
@@ -104,8 +104,8 @@ export class CatalogService {
   }
 
   /**
-   * The add-on that a field of a request refers to. It cannot be archived until the caller's transaction ends; others may
-   * refer to it meanwhile.
+   * Returns the add-on that a field of a request refers to. It cannot be archived until the caller's transaction ends.
+   * Concurrent references are possible.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -114,7 +114,8 @@ export class CatalogService {
   }
 
   /**
-   * The same, for a caller that counts what refers to the add-on: whoever else counts waits until its transaction ends.
+   * Like `requireAddonForReference`, for a caller that counts references to the add-on: concurrent callers wait until
+   * its transaction ends.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -123,8 +124,8 @@ export class CatalogService {
   }
 
   /**
-   * The plan that a field of a request refers to, with its active version. It cannot be archived until the caller's
-   * transaction ends; others may refer to it, and a newer version may become active, meanwhile.
+   * Returns the plan that a field of a request refers to, with its active version. It cannot be archived until the
+   * caller's transaction ends. Concurrently, others may refer to it and a newer version may become active.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -134,9 +135,14 @@ export class CatalogService {
     return plan;
   }
 
+  /** Returns the plan with its active version, archived or not; null when it does not exist. Takes no lock. */
+  findSoldPlan(id: string): Promise<Plan | null> {
+    return this.plans.findSold(id);
+  }
+
   /**
-   * A version that something already refers to, also of an archived plan. Versions never change: an answer may be kept.
-   * @throws {InvariantError} when there is none
+   * Returns a version that is referred to, also of an archived plan. Versions are immutable and may be cached.
+   * @throws {InvariantError} when it does not exist
    */
   async getPlanVersion(id: string): Promise<PlanVersion> {
     const version = (await this.getPlanVersions([id])).get(id);
@@ -144,31 +150,36 @@ export class CatalogService {
     return version;
   }
 
-  /** The same for several, by id; what does not exist is left out. */
+  /** Returns versions by id, without missing ones. */
   async getPlanVersions(ids: readonly string[]): Promise<ReadonlyMap<string, PlanVersion>> {
     const found = await this.plans.findVersions(ids);
     return new Map(found.map((version) => [version.id, version]));
   }
 
-  /** What plan versions allow, by their ids. It never changes: an answer may be kept. */
+  /** Returns the entitlements of plan versions, by version id. They are immutable and may be cached. */
   getPlanEntitlements(
     versionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {
     return this.plans.entitlementsOf(versionIds);
   }
 
-  /** Add-ons that were sold, by id, archived ones as well; what does not exist is left out. */
+  /** Returns sold add-ons by id, archived ones included, without missing ones. */
   async getSoldAddons(ids: readonly string[]): Promise<ReadonlyMap<string, Addon>> {
     const found = await this.addons.findSold(ids);
     return new Map(found.map((addon) => [addon.id, addon]));
   }
 
-  /** Prices of any plan version or add-on, by id. They never change; what does not exist is left out. */
+  /** Returns prices of any plan version or add-on by id, without missing ones. They are immutable. */
   getPrices(ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
     return this.prices.find(ids);
   }
 
-  /** The prices of all versions of a plan, archived or not, with their currency; null where there is none. */
+  /** Returns the price ids of all versions of plans, by plan id. Includes archived plans. */
+  getPriceIdsOfPlans(planIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    return this.prices.idsOfPlans(planIds);
+  }
+
+  /** Returns the prices of all versions of a plan, archived or not, and their currency; null when there is no plan. */
   findPricesOfPlan(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly Price[] } | null> {
@@ -176,13 +187,13 @@ export class CatalogService {
   }
 
   /**
-   * Checks prices that are not to be kept, in the caller's transaction.
+   * Checks prices without storing them, in the caller's transaction.
    * @throws {ProblemError} `price_terms_contradict`, `reference_not_found`
    */
   async assertPrices(prices: readonly PriceTerms[], pointer: string): Promise<void> {
     const faults = faultsOfPrices(prices, pointer);
     if (faults.length > 0) throw priceTermsContradict(faults);
-    await this.priceRules.assertFit(prices, pointer);
+    await this.priceHooks.assertValid(prices, pointer);
   }
 
   private async requireAddon(

@@ -1,4 +1,8 @@
-export { planEntitlementContradicts, priceTermsContradict } from './catalog.errors';
+export {
+  meterBackfilling,
+  planEntitlementContradicts,
+  priceTermsContradict,
+} from './catalog.errors';
 export { CatalogModule } from './catalog.module';
 export { CatalogService } from './catalog.service';
 export type { Addon } from './domain/addon';
@@ -25,6 +29,6 @@ export type {
 export type { PriceFault } from './domain/price-faults';
 export { toPrice } from './domain/price';
 export { toRatingPrice } from './domain/rating-price';
-export { PlanEntitlementRules } from './plan-entitlement-rules';
-export { PriceRules } from './price-rules';
+export { PlanEntitlementHooks } from './plan-entitlement-hooks';
+export { PriceHooks } from './price-hooks';
 export { PriceInputDto, toPriceTerms } from './dto/price-input.dto';

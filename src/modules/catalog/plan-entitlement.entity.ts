@@ -15,7 +15,7 @@ export class PlanEntitlementEntity implements PlanEntitlement {
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
   @ForeignKey('EntitlementEntity')
   readonly entitlementId!: string;
-  /** The place in the request, from 0. */
+  /** Position in the request, from 0. */
   @Column({ type: 'integer' }) readonly position!: number;
   @Column({ type: 'numeric', nullable: true }) readonly value!: string | null;
   @Column({ type: 'boolean' }) readonly isHardLimit!: boolean;

@@ -15,6 +15,7 @@ import {
   toPageRequest,
 } from '../../platform/http';
 import {
+  meterBackfilling,
   planCodeTaken,
   planEntitlementContradicts,
   planNotFound,
@@ -41,11 +42,19 @@ export class PlansController {
   @Post()
   @Operation({
     summary: 'Create a plan',
-    description: 'With its first version. A version never changes; a change is a new version.',
+    description:
+      'Creates the plan with its first version. Versions are immutable; a change is a new version.',
     status: 201,
     answer: PlanDto,
     reads: 'post',
-    problems: [priceTermsContradict, planCodeTaken, referenceNotFound, planEntitlementContradicts],
+    key: 'optional',
+    problems: [
+      meterBackfilling,
+      priceTermsContradict,
+      planCodeTaken,
+      referenceNotFound,
+      planEntitlementContradicts,
+    ],
   })
   async createPlan(
     @Body() body: CreatePlanDto,
@@ -59,7 +68,7 @@ export class PlansController {
   @Get()
   @Operation({
     summary: 'List plans',
-    description: 'Without those that were archived.',
+    description: 'Archived plans are not listed.',
     status: 200,
     answer: pageOf(PlanDto),
     reads: 'query',
@@ -72,6 +81,7 @@ export class PlansController {
   @Get(':id')
   @Operation({
     summary: 'Read a plan',
+    description: 'Returns the plan with the prices of its active version.',
     status: 200,
     answer: PlanDto,
     reads: 'path',
@@ -90,7 +100,7 @@ export class PlansController {
   @Operation({
     summary: 'Update a plan',
     description:
-      'Renames it, or merges its metadata. Everything else is a new version. Nothing sent changes nothing.',
+      'Changes the name, or merges the metadata. All other changes need a new version. An empty body changes nothing.',
     status: 200,
     answer: PlanDto,
     reads: 'change',
@@ -111,7 +121,7 @@ export class PlansController {
   @Operation({
     summary: 'Archive a plan',
     description:
-      'It is found no more and nobody can subscribe to it; what runs goes on. Its code stays taken.',
+      'The plan is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code stays taken.',
     status: 204,
     reads: 'removal',
     problems: [planNotFound],
@@ -127,12 +137,19 @@ export class PlansController {
   @Operation({
     summary: 'Create and activate a version of a plan',
     description:
-      'New subscriptions are for it; running ones keep theirs until they are moved. But for `prices`, what is left out ' +
-      'is as in the version before.',
+      'New subscriptions use this version; running ones keep theirs until they are changed. Omitted fields, except ' +
+      '`prices`, are copied from the previous version.',
     status: 201,
     answer: PlanVersionDto,
     reads: 'post',
-    problems: [planNotFound, priceTermsContradict, referenceNotFound, planEntitlementContradicts],
+    key: 'optional',
+    problems: [
+      planNotFound,
+      meterBackfilling,
+      priceTermsContradict,
+      referenceNotFound,
+      planEntitlementContradicts,
+    ],
   })
   async createPlanVersion(
     @Param('id', planId) id: string,
@@ -144,7 +161,7 @@ export class PlansController {
   @Get(':id/versions')
   @Operation({
     summary: 'List the versions of a plan',
-    description: 'The first one of the list is the active one.',
+    description: 'Newest first: the first version is the active one.',
     status: 200,
     answer: pageOf(PlanVersionDto),
     reads: 'query',

@@ -18,19 +18,19 @@ import { PlanEntity } from './plan.entity';
 import { PricesRepository } from './prices.repository';
 
 /**
- * `reference` goes together with itself and with `change`; `change` holds up further changes; `removal` goes together
- * with nothing.
+ * Row lock modes. `reference` is compatible with `reference` and `change`; `change` blocks other changes; `archive` is
+ * compatible with nothing.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',
   change: 'for_no_key_update',
-  removal: 'pessimistic_write',
+  archive: 'pessimistic_write',
 } as const;
 
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
 
-/** Archived plans are found by nothing here but the versions that they had. */
+/** Reads and writes plans. Only `findSold`, `findPrices` and reads of versions return archived plans. */
 @Injectable()
 export class PlansRepository {
   constructor(
@@ -64,7 +64,12 @@ export class PlansRepository {
     return this.withVersionOrNull(await this.plans.findOneBy({ id, archivedAt: IsNull() }));
   }
 
-  /** The plan, locked until the transaction ends. */
+  /** Returns the plan, archived or not. */
+  async findSold(id: string): Promise<Plan | null> {
+    return this.withVersionOrNull(await this.plans.findOneBy({ id }));
+  }
+
+  /** Locks the plan until the transaction ends. */
   async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Plan | null> {
     this.database.requireTransaction();
     const row = await this.plans.findOne({
@@ -80,13 +85,13 @@ export class PlansRepository {
     return { items: await this.withVersions(items), next };
   }
 
-  /** The versions with these ids, also those of archived plans: what runs goes on. */
+  /** Returns the versions with these ids, also of archived plans, because running subscriptions continue. */
   async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
     if (ids.length === 0) return [];
     return this.withContents(await this.versions.findBy({ id: In([...ids]) }));
   }
 
-  /** The prices of all versions of a plan, archived or not. */
+  /** Returns the prices of all versions of a plan, archived or not. */
   async findPrices(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly Price[] } | null> {
@@ -108,7 +113,7 @@ export class PlansRepository {
     return { items: await this.withContents(items), next };
   }
 
-  /** Writes what an update or a new version may change. */
+  /** Writes the fields that an update or a new version may change. */
   async update({ activeVersion, ...plan }: Plan): Promise<void> {
     const { name, metadata, archivedAt, version, updatedAt } = plan;
     await this.database.update(PlanEntity, plan.id, {
@@ -173,7 +178,7 @@ export class PlansRepository {
     }));
   }
 
-  /** What versions allow, by their ids. */
+  /** Returns the entitlements of versions, by version id. */
   async entitlementsOf(
     versionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {

@@ -25,17 +25,17 @@ import {
 } from './domain/plan';
 import { toPrice } from './domain/price';
 import { faultsOfPrices } from './domain/price-faults';
-import { PlanEntitlementRules } from './plan-entitlement-rules';
+import { PlanEntitlementHooks } from './plan-entitlement-hooks';
 import { PlansRepository } from './plans.repository';
-import { PriceRules } from './price-rules';
+import { PriceHooks } from './price-hooks';
 
 @Injectable()
 export class PlansService {
   constructor(
     private readonly database: Database,
     private readonly plans: PlansRepository,
-    private readonly rules: PlanEntitlementRules,
-    private readonly priceRules: PriceRules,
+    private readonly entitlementHooks: PlanEntitlementHooks,
+    private readonly priceHooks: PriceHooks,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -63,8 +63,8 @@ export class PlansService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
-      await this.priceRules.assertFit(terms.prices, '/prices');
-      await this.rules.assertFit(terms.entitlements, '/entitlements');
+      await this.priceHooks.assertValid(terms.prices, '/prices');
+      await this.entitlementHooks.assertValid(terms.entitlements, '/entitlements');
       await this.plans.insert(plan);
       await this.outbox.record(planCreated, { after: plan, occurredAt: now });
     });
@@ -83,7 +83,7 @@ export class PlansService {
   }
 
   /**
-   * The versions of a plan, newest first.
+   * Returns the versions of a plan, newest first.
    * @throws {ProblemError} `plan_not_found`
    */
   async listVersions(id: string, request: PageRequest): Promise<Page<PlanVersion>> {
@@ -92,7 +92,7 @@ export class PlansService {
   }
 
   /**
-   * Renames a plan and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * Renames a plan and merges its metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: PlanChange, expected: VersionCondition): Promise<Plan> {
@@ -109,7 +109,7 @@ export class PlansService {
   }
 
   /**
-   * Makes the next version of a plan and activates it: new subscriptions are for it, running ones stay where they are.
+   * Creates and activates the next version of a plan. New subscriptions use it; running ones keep their version.
    * @throws {ProblemError} `price_terms_contradict`, `plan_not_found`, `reference_not_found`,
    *   `plan_entitlement_contradicts`
    */
@@ -119,9 +119,9 @@ export class PlansService {
       if (before === null) throw planNotFound(id);
       const terms = nextTerms(before.activeVersion, change);
       assertPrices(terms);
-      await this.priceRules.assertFit(change.prices, '/prices');
+      await this.priceHooks.assertValid(change.prices, '/prices');
       if (change.entitlements !== undefined) {
-        await this.rules.assertFit(change.entitlements, '/entitlements');
+        await this.entitlementHooks.assertValid(change.entitlements, '/entitlements');
       }
       const now = this.clock.now();
       const activeVersion = versionOf(id, before.activeVersion.number + 1, terms, now);
@@ -134,12 +134,13 @@ export class PlansService {
   }
 
   /**
-   * Archives a plan: nothing finds it any more and nobody can subscribe to it; what runs goes on. Its code stays taken.
+   * Archives a plan: it is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code stays
+   * taken.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.plans.lock(id, 'removal');
+      const before = await this.plans.lock(id, 'archive');
       if (before === null) throw planNotFound(id);
       assertVersion(expected, before);
       const now = this.clock.now();

@@ -5,7 +5,7 @@ import type { PriceModel, PriceTerms, PriceTier, PriceTiming } from './domain/pr
 interface TierRow {
   readonly up_to: string | null;
   readonly unit_amount: string;
-  /** As text: JSON numbers are not exact for every amount. */
+  /** Text, because JSON numbers are not exact for every amount. */
   readonly flat_amount: string;
 }
 
@@ -68,7 +68,7 @@ const tiersTransformer = {
 )
 export class PriceEntity implements PriceTerms {
   @IdColumn() readonly id!: string;
-  /** It belongs to an add-on or to a version of a plan: to exactly one. */
+  /** A price belongs to exactly one owner: an add-on or a plan version. */
   @ReferenceColumn({ nullable: true })
   @ForeignKey('AddonEntity')
   readonly addonId!: string | null;

@@ -4,9 +4,14 @@ import { Database } from '../../platform/database';
 import { type Price, termsOfPrice, toPrice } from './domain/price';
 import { PriceEntity } from './price.entity';
 
+const IDS_OF_PLANS = `
+  SELECT version.plan_id, array_agg(price.id) AS ids
+  FROM plan_version version JOIN price ON price.plan_version_id = version.id
+  WHERE version.plan_id = ANY ($1) GROUP BY version.plan_id`;
+
 type Owner = 'addonId' | 'planVersionId';
 
-/** Prices are written once, with what they belong to, and only read after that. */
+/** Inserts prices together with their owner and reads them. Prices are immutable. */
 @Injectable()
 export class PricesRepository {
   constructor(private readonly database: Database) {}
@@ -29,7 +34,7 @@ export class PricesRepository {
     for (const row of rows) await this.database.insert(PriceEntity, row);
   }
 
-  /** The prices of each of these owners, in the order they were sent; an owner without any has an empty list. */
+  /** Returns the prices of each owner, in the order sent; an empty list for an owner without prices. */
   async findByOwners(
     owner: Owner,
     ids: readonly string[],
@@ -44,7 +49,17 @@ export class PricesRepository {
     return byOwner;
   }
 
-  /** The prices with these ids, by id. */
+  /** Returns the price ids of all versions of plans, by plan id. */
+  async idsOfPlans(planIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    if (planIds.length === 0) return new Map();
+    const rows = await this.database.query<{ plan_id: string; ids: readonly string[] }>(
+      IDS_OF_PLANS,
+      [planIds],
+    );
+    return new Map(rows.map(({ plan_id: planId, ids }) => [planId, ids]));
+  }
+
+  /** Returns the prices with these ids, by id. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
     if (ids.length === 0) return new Map();
     const found = await this.prices.find({ where: { id: In([...ids]) } });

@@ -6,7 +6,6 @@ import type { CouponRedemption } from './domain/redemption';
 @Unique('coupon_redemption_subscription_unique', ['subscriptionId', 'couponId'])
 @Index('coupon_redemption_coupon_index', ['couponId', 'id'])
 @Check('coupon_redemption_amounts_check', `"applied_amount" >= 0 AND "remaining_amount" >= 0`)
-@Check('coupon_redemption_ends_check', `"ends_at" > "redeemed_at"`)
 export class CouponRedemptionEntity implements CouponRedemption {
   @IdColumn() readonly id!: string;
   @ReferenceColumn()

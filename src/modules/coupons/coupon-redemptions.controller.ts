@@ -22,6 +22,7 @@ export class CouponRedemptionsController {
   @Get()
   @Operation({
     summary: 'List the redemptions of a coupon',
+    description: 'Newest first, ended redemptions included.',
     status: 200,
     answer: pageOf(CouponRedemptionDto),
     reads: 'query',

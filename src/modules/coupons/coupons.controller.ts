@@ -35,9 +35,11 @@ export class CouponsController {
   @Post()
   @Operation({
     summary: 'Create a coupon',
+    description: 'Takes `percent_off`, or `amount_off` with `currency`.',
     status: 201,
     answer: CouponDto,
     reads: 'post',
+    key: 'optional',
     problems: [couponTermsContradict, couponCodeTaken],
   })
   async createCoupon(
@@ -52,6 +54,7 @@ export class CouponsController {
   @Get()
   @Operation({
     summary: 'List coupons',
+    description: 'Newest first, inactive coupons included.',
     status: 200,
     answer: pageOf(CouponDto),
     reads: 'query',
@@ -64,6 +67,7 @@ export class CouponsController {
   @Get(':id')
   @Operation({
     summary: 'Read a coupon',
+    description: 'Returns the coupon with the number of its redemptions.',
     status: 200,
     answer: CouponDto,
     reads: 'path',
@@ -82,8 +86,8 @@ export class CouponsController {
   @Operation({
     summary: 'Update a coupon',
     description:
-      'Switches it on or off, or merges its metadata. Inactive: no new redemption, running discounts go on. ' +
-      'Nothing sent changes nothing.',
+      'Activates or deactivates the coupon, or merges its metadata. An inactive coupon cannot be redeemed; running ' +
+      'discounts continue. An empty body changes nothing.',
     status: 200,
     answer: CouponDto,
     reads: 'change',
@@ -102,7 +106,8 @@ export class CouponsController {
 
   @Delete(':id')
   @Operation({
-    summary: 'Delete a coupon nobody redeemed',
+    summary: 'Delete a coupon that was never redeemed',
+    description: 'Refused when the coupon was redeemed: set `is_active` to false instead.',
     status: 204,
     reads: 'removal',
     problems: [couponNotFound, couponInUse],

@@ -17,10 +17,10 @@ export const couponCodeTaken = defineProblem(
     kind: 'conflict',
     title: 'The code belongs to another coupon',
     meaning:
-      'Codes are unique, also among inactive coupons. Choose another, or leave it out to have one made.',
+      'Codes are unique, inactive coupons included. Choose another code, or omit it to have one generated.',
   },
   (code: string) => ({
-    detail: `There already is a coupon with the code ${JSON.stringify(code)}.`,
+    detail: `A coupon with the code ${JSON.stringify(code)} already exists. Choose another code.`,
   }),
 );
 
@@ -30,7 +30,7 @@ export const couponTermsContradict = defineProblem(
     kind: 'rule_broken',
     title: 'The terms of the coupon contradict each other',
     meaning:
-      'A coupon takes off either `percent_off`, or `amount_off` of a `currency`; `duration_in_months` goes with the duration `repeating` alone; `redeem_by` lies in the future.',
+      'A coupon has either `percent_off`, or `amount_off` with `currency`. `duration_in_months` is only for the duration `repeating`. `redeem_by` must be in the future.',
   },
   (faults: readonly TermsFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
@@ -43,10 +43,11 @@ export const couponInUse = defineProblem(
     code: 'coupon_in_use',
     kind: 'conflict',
     title: 'The coupon was redeemed',
-    meaning:
-      'A coupon that was redeemed cannot be deleted, only switched off (`is_active: false`).',
+    meaning: 'A coupon that was redeemed cannot be deleted. Deactivate it with `is_active: false`.',
   },
-  (id: string) => ({ detail: `The coupon ${id} was redeemed and cannot be deleted.` }),
+  (id: string) => ({
+    detail: `The coupon ${id} was redeemed and cannot be deleted. Deactivate it with is_active: false.`,
+  }),
 );
 
 export const couponCodeUnknown = defineProblem(
@@ -54,8 +55,7 @@ export const couponCodeUnknown = defineProblem(
     code: 'coupon_code_unknown',
     kind: 'rule_broken',
     title: 'No coupon has this code',
-    meaning:
-      'The code that was sent is not the code of a coupon. Codes tell upper from lower case.',
+    meaning: 'The code in the request is not the code of a coupon. Codes are case-sensitive.',
   },
   (code: string) => ({ detail: `There is no coupon with the code ${JSON.stringify(code)}.` }),
 );
@@ -64,18 +64,20 @@ export const couponInactive = defineProblem(
   {
     code: 'coupon_inactive',
     kind: 'rule_broken',
-    title: 'The coupon takes no new redemption',
-    meaning: 'The coupon was switched off (`is_active: false`).',
+    title: 'The coupon is inactive',
+    meaning: 'An inactive coupon (`is_active: false`) cannot be redeemed.',
   },
-  (code: string) => ({ detail: `The coupon ${JSON.stringify(code)} is switched off.` }),
+  (code: string) => ({
+    detail: `The coupon ${JSON.stringify(code)} is inactive and cannot be redeemed.`,
+  }),
 );
 
 export const couponExpired = defineProblem(
   {
     code: 'coupon_expired',
     kind: 'rule_broken',
-    title: 'The coupon can no longer be redeemed',
-    meaning: '`redeem_by` was the last instant at which it could be.',
+    title: 'The coupon has expired',
+    meaning: 'The coupon cannot be redeemed after `redeem_by`.',
   },
   (code: string) => ({ detail: `The coupon ${JSON.stringify(code)} has expired.` }),
 );
@@ -84,10 +86,12 @@ export const couponExhausted = defineProblem(
   {
     code: 'coupon_exhausted',
     kind: 'rule_broken',
-    title: 'The coupon was redeemed as often as it may be',
+    title: 'The coupon has no redemptions left',
     meaning: '`times_redeemed` has reached `max_redemptions`.',
   },
-  (code: string) => ({ detail: `The coupon ${JSON.stringify(code)} is used up.` }),
+  (code: string) => ({
+    detail: `The coupon ${JSON.stringify(code)} has reached its maximum number of redemptions.`,
+  }),
 );
 
 export const couponNotForPlan = defineProblem(
@@ -117,8 +121,9 @@ export const couponAlreadyRedeemed = defineProblem(
   {
     code: 'coupon_already_redeemed',
     kind: 'conflict',
-    title: 'The subscription had the coupon before',
-    meaning: 'A coupon is redeemed once on a subscription, also after it has run out there.',
+    title: 'The subscription has already redeemed the coupon',
+    meaning:
+      'A coupon can be redeemed once per subscription, even after that redemption has ended.',
   },
   (code: string) => ({
     detail: `The coupon ${JSON.stringify(code)} was redeemed on this subscription before.`,

@@ -11,7 +11,7 @@ export const couponCreated = defineEvent({
 
 export const couponUpdated = defineEvent({
   type: 'coupon.updated',
-  meaning: 'A coupon was switched on or off, or its metadata changed.',
+  meaning: 'A coupon was activated or deactivated, or its metadata changed.',
   dto: CouponDto,
   toDto: toCouponDto,
 });
@@ -19,14 +19,14 @@ export const couponUpdated = defineEvent({
 export const couponDeleted = defineEvent({
   type: 'coupon.deleted',
   meaning:
-    'A coupon that nobody redeemed was deleted; the event shows it as it was. Its code is free again.',
+    'A coupon without redemptions was deleted. The event contains its last state. Its code is free again.',
   dto: CouponDto,
   toDto: toCouponDto,
 });
 
 export const couponRedeemed = defineEvent({
   type: 'coupon.redeemed',
-  meaning: 'A coupon was redeemed on a subscription; the event shows the redemption.',
+  meaning: 'A coupon was redeemed on a subscription. The event contains the redemption.',
   dto: CouponRedemptionDto,
   toDto: toCouponRedemptionDto,
 });

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TestClocksModule } from '../test-clocks';
-import { RedemptionsRemoval } from './redemptions-removal';
+import { RedemptionsPurge } from './redemptions-purge';
 import { CouponRedemptionEntity } from './coupon-redemption.entity';
 import { CouponRedemptionsController } from './coupon-redemptions.controller';
 import { CouponEntity } from './coupon.entity';
@@ -15,7 +15,7 @@ import { RedemptionsService } from './redemptions.service';
   imports: [TypeOrmModule.forFeature([CouponEntity, CouponRedemptionEntity]), TestClocksModule],
   controllers: [CouponsController, CouponRedemptionsController],
   providers: [
-    RedemptionsRemoval,
+    RedemptionsPurge,
     CouponsRepository,
     CouponsService,
     RedemptionsRepository,

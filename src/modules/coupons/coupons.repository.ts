@@ -28,7 +28,7 @@ export class CouponsRepository {
     return this.database.selectOne(CouponEntity, 'WHERE id = $1', [id]);
   }
 
-  /** The coupon, locked until the transaction ends. */
+  /** Locks the coupon until the transaction ends. */
   lock(id: string): Promise<Coupon | null> {
     this.database.requireTransaction();
     return this.database.selectOne(CouponEntity, 'WHERE id = $1 FOR UPDATE', [id]);
@@ -38,7 +38,7 @@ export class CouponsRepository {
     return pageById(this.coupons.createQueryBuilder('coupon'), request);
   }
 
-  /** Writes what an update may change. */
+  /** Writes the fields that an update may change. */
   async update(coupon: Coupon): Promise<void> {
     const { isActive, metadata, version, updatedAt } = coupon;
     await this.database.update(CouponEntity, coupon.id, {

@@ -61,7 +61,7 @@ export class CouponsService {
   }
 
   /**
-   * Switches a coupon on or off and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * Activates or deactivates a coupon and merges its metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `coupon_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: CouponChange, expected: VersionCondition): Promise<Coupon> {
@@ -82,7 +82,7 @@ export class CouponsService {
   }
 
   /**
-   * Deletes a coupon nobody redeemed; its code is free again.
+   * Deletes a coupon that was never redeemed. Its code is free again.
    * @throws {ProblemError} `coupon_not_found`, `precondition_failed`, `coupon_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
@@ -112,7 +112,7 @@ export class CouponsService {
   }
 }
 
-/** Letters and digits that are not mistaken for each other. */
+/** Alphabet of generated codes, without letters and digits that look alike. */
 const CODE_ALPHABET = 'ABCDEFGHJKMNPQRSTVWXYZ23456789';
 const CODE_LENGTH = 12;
 

@@ -9,5 +9,11 @@ export {
 } from './coupons.errors';
 export { CouponsModule } from './coupons.module';
 export type { Coupon } from './domain/coupon';
-export type { CouponRedemption, RedeemedTerms, RedemptionRequest } from './domain/redemption';
+export {
+  type CouponRedemption,
+  countsFrom,
+  isUsedUp,
+  type RedeemedTerms,
+  type RedemptionRequest,
+} from './domain/redemption';
 export { RedemptionsService } from './redemptions.service';

@@ -12,7 +12,7 @@ import { couponAlreadyRedeemed } from './coupons.errors';
 import type { Coupon } from './domain/coupon';
 import type { CouponRedemption, RedeemedTerms } from './domain/redemption';
 
-/** The condition and the check constraint hold the limits together, whatever the caller read before. */
+/** Enforces the limits with a condition and a check constraint, independent of what the caller read before. */
 const COUNT = `
   UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1, updated_at = $3
   WHERE id = $1 AND is_active AND (redeem_by IS NULL OR redeem_by >= $2)
@@ -23,7 +23,7 @@ const END_ALL = `
   UPDATE coupon_redemption SET ended_at = $2
   WHERE subscription_id = ANY ($1) AND ended_at IS NULL`;
 
-/** What was redeemed is counted no more: others may redeem it. */
+/** Uncounts purged redemptions, so that the coupon can be redeemed by others. */
 const REMOVE = `
   WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),
     counted AS (
@@ -41,9 +41,9 @@ export class RedemptionsRepository {
   }
 
   /**
-   * Counts a redemption of the coupon; false when its terms no longer allow one.
-   * @param now when it is redeemed, on the customer's clock
-   * @param updatedAt when the coupon changes, on everybody's
+   * Counts a redemption of the coupon. Returns false when its terms no longer allow one.
+   * @param now instant of the redemption, on the clock of the customer
+   * @param updatedAt instant of the change of the coupon, in real time
    */
   async count(couponId: string, now: Date, updatedAt: Date): Promise<boolean> {
     this.database.requireTransaction();
@@ -66,7 +66,7 @@ export class RedemptionsRepository {
     return this.redemptions.existsBy({ couponId, subscriptionId });
   }
 
-  /** The redemptions of these subscriptions that have not ended, with their coupons, oldest first. */
+  /** Returns the running redemptions of subscriptions with their coupons, oldest first. */
   async findOpen(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
     if (subscriptionIds.length === 0) return [];
     const tail = 'WHERE subscription_id = ANY ($1) AND ended_at IS NULL ORDER BY id';
@@ -75,7 +75,14 @@ export class RedemptionsRepository {
     );
   }
 
-  /** The redemptions with their coupons, locked until the transaction ends. */
+  /** Returns redemptions with their coupons. */
+  async findAll(ids: readonly string[]): Promise<readonly RedeemedTerms[]> {
+    if (ids.length === 0) return [];
+    const byId = 'WHERE id = ANY ($1) ORDER BY id';
+    return this.withCoupons(await this.database.select(CouponRedemptionEntity, byId, [ids]));
+  }
+
+  /** Returns redemptions with their coupons, locked until the transaction ends. */
   async lockAll(ids: readonly string[]): Promise<readonly RedeemedTerms[]> {
     this.database.requireTransaction();
     const tail = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
@@ -90,14 +97,15 @@ export class RedemptionsRepository {
     return { items: await this.withCoupons(items), next };
   }
 
-  /** Writes what an invoice or an end may change. */
+  /** Writes the fields that an invoice or an end may change. */
   async updateAll(redemptions: readonly CouponRedemption[]): Promise<void> {
     await this.database.updateMany(
       CouponRedemptionEntity,
-      redemptions.map(({ id, remainingAmount, appliedAmount, endedAt }) => ({
+      redemptions.map(({ id, remainingAmount, appliedAmount, endsAt, endedAt }) => ({
         id,
         remainingAmount,
         appliedAmount,
+        endsAt,
         endedAt,
       })),
     );
@@ -107,7 +115,7 @@ export class RedemptionsRepository {
     await this.database.query(END_ALL, [subscriptionIds, now]);
   }
 
-  /** Removes what these customers redeemed, as if they never had; returns the ids. */
+  /** Deletes the redemptions of customers and uncounts them. Returns the ids. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { AppliedCoupon } from '../../core/discount';
 import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
@@ -20,6 +19,7 @@ import { couponRedeemed } from './coupons.events';
 import { CouponsService } from './coupons.service';
 import type { Coupon } from './domain/coupon';
 import {
+  type AppliedRedemption,
   isRunning,
   isUsedUp,
   redemptionOf,
@@ -27,12 +27,13 @@ import {
   refusalOf,
   type RedemptionRequest,
   withApplied,
+  withoutReturned,
 } from './domain/redemption';
 import { RedemptionsRepository } from './redemptions.repository';
 
 /**
- * Gives coupons to subscriptions and keeps what is left of them. Every method that writes joins the transaction of its
- * caller, who holds the lock of the subscription.
+ * Redeems coupons on subscriptions and tracks what is left of them. Every writing method joins the transaction of its
+ * caller, which holds the lock of the subscription.
  */
 @Injectable()
 export class RedemptionsService {
@@ -45,9 +46,9 @@ export class RedemptionsService {
   ) {}
 
   /**
-   * Redeems a coupon on a subscription, in the caller's transaction. The limits of the coupon hold however many redeem it
-   * at once: it is counted by a conditional update, whose row lock lasts until the caller commits.
-   * @param now on the customer's clock
+   * Redeems a coupon on a subscription, in the caller's transaction. Concurrent redemptions cannot exceed the limits of the
+   * coupon: a conditional update counts them, and its row lock lasts until the caller commits.
+   * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_code_unknown`, `coupon_inactive`, `coupon_expired`, `coupon_exhausted`,
    *   `coupon_not_for_plan`, `coupon_currency_mismatch`, `coupon_already_redeemed`
    */
@@ -65,7 +66,7 @@ export class RedemptionsService {
   }
 
   /**
-   * The redemption that `redeem` would make, without making it: its id names nothing.
+   * Returns the redemption that `redeem` would create, without writing it. Its id is not stored.
    * @throws {ProblemError} as `redeem`
    */
   async preview(request: RedemptionRequest, now: Date): Promise<RedeemedTerms> {
@@ -79,9 +80,9 @@ export class RedemptionsService {
   }
 
   /**
-   * What counts for invoices of subscriptions, by subscription, each in the order of redemption; those without any are
-   * left out.
-   * @param at when the invoices fall due to be made; not the start of a period they bill in arrears
+   * Returns the redemptions that run at an instant, by subscription, in the order of redemption. Subscriptions without
+   * redemptions are missing.
+   * @param at due time of the invoices; the end of repeating coupons is not checked
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],
@@ -93,8 +94,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Those of these redemptions of which something is left, by id, locked until the caller's transaction ends; whether they
-   * have ended since is not asked.
+   * Returns the redemptions that are not used up, by id, locked until the caller's transaction ends. Does not check whether
+   * they have ended.
    */
   async leftOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
     if (redemptionIds.length === 0) return new Map();
@@ -104,14 +105,13 @@ export class RedemptionsService {
   }
 
   /**
-   * Keeps what invoices took off by redemptions, and ends those that are used up, in the transaction of the invoices.
-   * @param applied minor units taken off, and left for the next invoice (as `applyCoupons` gives them); each redemption once
+   * Records the discounts of invoices and ends used-up redemptions, in the transaction of the invoices.
+   * @param applied each redemption once
    */
-  async noteApplied(
-    applied: readonly Pick<AppliedCoupon, 'redemptionId' | 'amountMinor' | 'unusedMinor'>[],
-    now: Date,
-  ): Promise<void> {
-    const used = applied.filter(({ amountMinor }) => amountMinor !== 0n);
+  async noteApplied(applied: readonly AppliedRedemption[], now: Date): Promise<void> {
+    const used = applied.filter(
+      ({ amountMinor, returnedMinor }) => amountMinor !== 0n || returnedMinor !== 0n,
+    );
     if (used.length === 0) return;
     const found = await this.redemptions.lockAll(used.map(({ redemptionId }) => redemptionId));
     const terms = new Map(found.map((one) => [one.redemption.id, one]));
@@ -123,7 +123,30 @@ export class RedemptionsService {
     await this.redemptions.updateAll(after);
   }
 
-  /** Ends a redemption: from now on it takes nothing off. One that ended stays as it is. */
+  /** Reverses the discounts that credits returned, in the transaction that voids the invoice of the credits. */
+  async takeReturnedBack(
+    applied: readonly { readonly redemptionId: string; readonly returnedMinor?: bigint }[],
+    now: Date,
+  ): Promise<void> {
+    const returned = new Map(
+      applied
+        .filter(({ returnedMinor = 0n }) => returnedMinor > 0n)
+        .map(({ redemptionId, returnedMinor = 0n }) => [redemptionId, returnedMinor]),
+    );
+    if (returned.size === 0) return;
+    const found = await this.redemptions.lockAll([...returned.keys()]);
+    await this.redemptions.updateAll(
+      found.map((terms) => withoutReturned(terms, returned.get(terms.redemption.id) ?? 0n, now)),
+    );
+  }
+
+  /** Returns the used-up redemptions with duration `once`, by id. A credit may return a discount to them. */
+  async usedUpOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
+    const found = await this.redemptions.findAll(redemptionIds);
+    return new Map(found.filter(isUsedUp).map((terms) => [terms.redemption.id, terms]));
+  }
+
+  /** Ends a redemption. Does nothing when it has ended. */
   async end(redemptionId: string, now: Date): Promise<void> {
     const [found] = await this.redemptions.lockAll([redemptionId]);
     invariant(found !== undefined, `The redemption ${redemptionId} exists.`);
@@ -132,14 +155,14 @@ export class RedemptionsService {
     await this.redemptions.updateAll([{ ...redemption, endedAt: now }]);
   }
 
-  /** Ends all that runs on subscriptions. */
+  /** Ends all running redemptions of subscriptions. */
   async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (subscriptionIds.length > 0) await this.redemptions.endAll(subscriptionIds, now);
   }
 
   /**
-   * The redemptions of a coupon, newest first.
+   * Returns the redemptions of a coupon, newest first.
    * @throws {ProblemError} `coupon_not_found`
    */
   async list(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {

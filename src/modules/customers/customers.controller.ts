@@ -34,9 +34,12 @@ export class CustomersController {
   @Post()
   @Operation({
     summary: 'Create a customer',
+    description:
+      'Only `name` is required. Invoices copy the address and the tax rates when they are finalized.',
     status: 201,
     answer: CustomerDto,
     reads: 'post',
+    key: 'optional',
     problems: [customerExternalIdTaken, referenceNotFound],
   })
   async createCustomer(
@@ -51,7 +54,7 @@ export class CustomersController {
   @Get()
   @Operation({
     summary: 'List customers',
-    description: 'Without those that were deleted.',
+    description: 'Deleted customers are not listed.',
     status: 200,
     answer: pageOf(CustomerDto),
     reads: 'query',
@@ -65,6 +68,8 @@ export class CustomersController {
   @Get(':id')
   @Operation({
     summary: 'Read a customer',
+    description:
+      'Returns the customer as it is now; invoices keep the address they were finalized with.',
     status: 200,
     answer: CustomerDto,
     reads: 'path',
@@ -83,8 +88,8 @@ export class CustomersController {
   @Operation({
     summary: 'Update a customer',
     description:
-      'Changes the fields sent; `null` clears those that can be empty. The currency stays once an amount refers to the ' +
-      'customer. Nothing sent changes nothing.',
+      'Changes the given fields; `null` clears optional ones. The currency cannot change once an amount refers to the ' +
+      'customer. An empty body changes nothing.',
     status: 200,
     answer: CustomerDto,
     reads: 'change',
@@ -111,7 +116,7 @@ export class CustomersController {
   @Operation({
     summary: 'Delete a customer',
     description:
-      'It is found no more and its `external_id` is free again; what refers to it stays as it is.',
+      'The customer is no longer returned and its `external_id` is free again. Objects that refer to it stay unchanged.',
     status: 204,
     reads: 'removal',
     problems: [customerNotFound],

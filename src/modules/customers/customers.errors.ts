@@ -16,10 +16,10 @@ export const customerExternalIdTaken = defineProblem(
     kind: 'conflict',
     title: 'The external id belongs to another customer',
     meaning:
-      '`external_id` is unique among the customers that are not deleted. Find the one that has it with `?external_id=`.',
+      '`external_id` is unique among customers that are not deleted. Find its customer with `?external_id=`.',
   },
   (externalId: string) => ({
-    detail: `There already is a customer with the external id ${JSON.stringify(externalId)}.`,
+    detail: `A customer with the external id ${JSON.stringify(externalId)} already exists. Find it with ?external_id=.`,
   }),
 );
 
@@ -29,7 +29,7 @@ export const customerCurrencyLocked = defineProblem(
     kind: 'conflict',
     title: 'The currency of the customer can no longer change',
     meaning:
-      'A payment or an invoice refers to the customer (`currency_locked`), which fixes its currency. Amounts in different currencies are never added.',
+      'A payment, a subscription or an invoice refers to the customer (`currency_locked`), which fixes its currency.',
   },
   (id: string, currency: string | null) => ({
     detail: `The currency of the customer ${id} is fixed as ${currency ?? 'none'}.`,
@@ -42,10 +42,13 @@ export const customerCurrencyMismatch = defineProblem(
     kind: 'rule_broken',
     title: 'The customer is billed in another currency',
     meaning:
-      'A customer is billed in one currency: the one it was given, or else the one of the first amount that referred to it. `customer_currency` is that currency.',
+      'A customer is billed in one currency: the chosen one, or that of its first amount. `customer_currency` holds it.',
   },
-  (customerCurrency: string | null, currency: string) => ({
-    detail: `The customer is billed in ${customerCurrency ?? 'no currency'}, not in ${currency}.`,
+  (customerCurrency: string | null, currency: string | null) => ({
+    detail:
+      currency === null
+        ? 'The customer has no currency yet, and the request has none. Send `currency`.'
+        : `The customer is billed in ${customerCurrency ?? 'no currency'}, not in ${currency}.`,
     extensions: { customer_currency: customerCurrency },
   }),
 );

@@ -10,14 +10,14 @@ export const customerCreated = defineEvent({
 
 export const customerUpdated = defineEvent({
   type: 'customer.updated',
-  meaning: 'A customer changed, or the first amount that refers to it fixed its currency.',
+  meaning: 'A customer was changed, or its first amount fixed its currency.',
   dto: CustomerDto,
   toDto: toCustomerDto,
 });
 
 export const customerDeleted = defineEvent({
   type: 'customer.deleted',
-  meaning: 'A customer was deleted; the event shows it as it was last.',
+  meaning: 'A customer was deleted. The event contains its last state.',
   dto: CustomerDto,
   toDto: toCustomerDto,
 });

@@ -2,9 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TaxRatesModule } from '../tax-rates';
 import { TestClocksModule } from '../test-clocks';
-import { CustomerDeletions } from './customer-deletions';
+import { CustomerDeletionHooks } from './customer-deletion-hooks';
 import { CustomerEntity } from './customer.entity';
-import { CustomersRemoval } from './customers-removal';
+import { CustomersPurge } from './customers-purge';
 import { CustomersController } from './customers.controller';
 import { CustomersRepository } from './customers.repository';
 import { CustomersService } from './customers.service';
@@ -12,7 +12,7 @@ import { CustomersService } from './customers.service';
 @Module({
   imports: [TypeOrmModule.forFeature([CustomerEntity]), TaxRatesModule, TestClocksModule],
   controllers: [CustomersController],
-  providers: [CustomerDeletions, CustomersRepository, CustomersService, CustomersRemoval],
-  exports: [CustomerDeletions, CustomersService],
+  providers: [CustomerDeletionHooks, CustomersRepository, CustomersService, CustomersPurge],
+  exports: [CustomerDeletionHooks, CustomersService],
 })
 export class CustomersModule {}

@@ -12,16 +12,16 @@ import { customerExternalIdTaken } from './customers.errors';
 import type { Customer, CustomerFilter } from './domain/customer';
 
 /**
- * `change` goes together with `reference`, so that a payment under way does not hold up a change of the address;
- * `removal` goes together with neither.
+ * Row lock modes. `change` is compatible with `reference`, so that a pending payment does not block a change of the
+ * address. `delete` is compatible with neither.
  */
 const LOCK_MODES = {
   reference: 'for_key_share',
   change: 'for_no_key_update',
-  removal: 'pessimistic_write',
+  delete: 'pessimistic_write',
 } as const;
 
-/** Deleted customers are found by nothing here. */
+/** Reads and writes customers. Methods do not return deleted customers unless they say so. */
 @Injectable()
 export class CustomersRepository {
   constructor(private readonly database: Database) {}
@@ -40,7 +40,7 @@ export class CustomersRepository {
     return this.database.select(CustomerEntity, tail, [ids]);
   }
 
-  /** Those of these ids that are found. */
+  /** Returns the ids that are customers. */
   async existing(ids: readonly string[]): Promise<readonly string[]> {
     const rows = await this.database.query<{ readonly id: string }>(
       'SELECT id FROM customer WHERE id = ANY ($1) AND deleted_at IS NULL',
@@ -49,17 +49,17 @@ export class CustomersRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** The customer, even if it was deleted. */
+  /** Returns the customer, deleted or not. */
   findForHistory(id: string): Promise<Customer | null> {
     return this.customers.findOneBy({ id });
   }
 
-  /** Customers by id, deleted ones too. */
+  /** Returns customers, deleted ones included. */
   findAllForHistory(ids: readonly string[]): Promise<readonly Customer[]> {
     return this.database.select(CustomerEntity, 'WHERE id = ANY ($1)', [ids]);
   }
 
-  /** The customer, locked until the transaction ends. */
+  /** Locks the customer until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
     this.database.requireTransaction();
     return this.customers.findOne({
@@ -68,7 +68,7 @@ export class CustomersRepository {
     });
   }
 
-  /** The test clocks of those that there are; null: in real time. */
+  /** Returns the test clock ids of customers that exist; null for real time. */
   async testClocksOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const rows = await this.database.query<{ id: string; clock: string | null }>(
       'SELECT id, test_clock_id AS clock FROM customer WHERE id = ANY($1) AND deleted_at IS NULL',
@@ -77,7 +77,7 @@ export class CustomersRepository {
     return new Map(rows.map(({ id, clock }) => [id, clock]));
   }
 
-  /** The customer, even if it was deleted, kept as it is for what refers to it until the transaction ends. */
+  /** Returns the customer, deleted or not. Its deletion is blocked until the transaction ends. */
   lockForHistory(id: string): Promise<Customer | null> {
     this.database.requireTransaction();
     return this.customers.findOne({ where: { id }, lock: { mode: LOCK_MODES.reference } });
@@ -95,7 +95,7 @@ export class CustomersRepository {
   }
 
   /**
-   * Writes what an update, the first amount or a deletion may change.
+   * Writes the fields that an update, the first amount or a deletion may change.
    * @throws {ProblemError} `customer_external_id_taken`
    */
   async update(customer: Customer): Promise<void> {
@@ -119,19 +119,19 @@ export class CustomersRepository {
     );
   }
 
-  /** The customers on a test clock, deleted ones too, locked until the transaction ends. */
+  /** Locks the customers on a test clock, deleted ones included, until the transaction ends. */
   async lockOn(testClockId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
     const found = await this.customers.find({
       select: { id: true },
       where: { testClockId },
       order: { id: 'ASC' },
-      lock: { mode: LOCK_MODES.removal },
+      lock: { mode: LOCK_MODES.delete },
     });
     return found.map(({ id }) => id);
   }
 
-  /** Removes the rows: nothing may refer to them any more. */
+  /** Deletes the rows. No other row may refer to them. */
   async remove(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.customers.delete([...ids]);

@@ -14,7 +14,7 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type TaxRate, TaxRatesService } from '../tax-rates';
 import { TestClocksService } from '../test-clocks';
-import { CustomerDeletions } from './customer-deletions';
+import { CustomerDeletionHooks } from './customer-deletion-hooks';
 import {
   customerCurrencyLocked,
   customerCurrencyMismatch,
@@ -39,7 +39,7 @@ export class CustomersService {
     private readonly outbox: Outbox,
     private readonly taxRates: TaxRatesService,
     private readonly testClocks: TestClocksService,
-    private readonly deletions: CustomerDeletions,
+    private readonly deletionHooks: CustomerDeletionHooks,
     private readonly clock: Clock,
   ) {}
 
@@ -74,7 +74,7 @@ export class CustomersService {
   }
 
   /**
-   * The customer that something of the past refers to, even if it was deleted since.
+   * Returns a customer that an existing object refers to, deleted or not.
    * @throws {ProblemError} `customer_not_found`
    */
   async getForHistory(id: string): Promise<Customer> {
@@ -83,24 +83,24 @@ export class CustomersService {
     return customer;
   }
 
-  /** The same for many, by id. */
+  /** Returns customers by id, deleted ones included. */
   async getAllForHistory(ids: readonly string[]): Promise<ReadonlyMap<string, Customer>> {
     const found = await this.customers.findAllForHistory([...new Set(ids)]);
     return new Map(found.map((customer) => [customer.id, customer]));
   }
 
-  /** Those of these ids that are a customer's: a deleted one is gone. */
+  /** Returns the ids that belong to customers that are not deleted. */
   async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.customers.existing(ids));
   }
 
-  /** Those of these customers that live in real time; one that is deleted lives no more. */
+  /** Returns the customers without a test clock that are not deleted. */
   async inRealTime(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const clocks = await this.customers.testClocksOf(ids);
     return new Set([...clocks].filter(([, clock]) => clock === null).map(([id]) => id));
   }
 
-  /** What time it is for each of these customers, a moving clock's as it is shown. Those unknown or deleted are left out. */
+  /** Returns the time for each customer, also on an advancing test clock. Unknown and deleted customers are missing. */
   async timesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);
     const onClocks = [...new Set(clocks.values())].filter((clock) => clock !== null);
@@ -110,8 +110,7 @@ export class CustomersService {
   }
 
   /**
-   * The same, for a use case that goes on with what it finds: unless it was deleted before, it is not until the caller's
-   * transaction ends.
+   * Returns a customer, deleted or not, and blocks its deletion until the caller's transaction ends.
    * @throws {ProblemError} `customer_not_found`
    */
   async lockForHistory(id: string): Promise<Customer> {
@@ -125,7 +124,7 @@ export class CustomersService {
   }
 
   /**
-   * Changes the fields sent and merges the metadata. What leaves it as it was changes nothing and tells nobody.
+   * Changes the given fields and merges the metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`, `metadata_too_large`,
    * `customer_currency_locked`, `customer_external_id_taken`, `reference_not_found`
    */
@@ -148,26 +147,25 @@ export class CustomersService {
   }
 
   /**
-   * Deletes a customer: nothing finds it any more and its external id is free, but its row stays, because history refers
-   * to it.
+   * Deletes a customer: it is no longer returned and its external id is free. The row stays, because history refers to it.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.customers.lock(id, 'removal');
+      const before = await this.customers.lock(id, 'delete');
       if (before === null) throw customerNotFound(id);
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
       await this.customers.update(after);
-      await this.deletions.tell(id);
+      await this.deletionHooks.run(id);
       await this.outbox.record(customerDeleted, { after, before, occurredAt: now });
     });
   }
 
   /**
-   * The customer that a field of a request refers to. It cannot be deleted until the caller's transaction ends; others
-   * may refer to it and change it meanwhile.
+   * Returns the customer that a field of a request refers to. It cannot be deleted until the caller's transaction ends.
+   * Concurrent references and changes are possible.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -178,8 +176,8 @@ export class CustomersService {
   }
 
   /**
-   * Keeps everybody else from changing the customer, or what is counted for it, until the caller's transaction ends;
-   * others may refer to it meanwhile.
+   * Locks the customer against other changes, and serialises limits that are counted per customer, until the caller's
+   * transaction ends. Concurrent references are possible.
    * @throws {ProblemError} `customer_not_found`
    */
   async lockForChange(id: string): Promise<Customer> {
@@ -189,8 +187,8 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the customer's currency for good, in the transaction that writes the first amount to refer to it. Sets it where
-   * it was not chosen. Every later call for the same currency only reads.
+   * Fixes the currency of a customer permanently, in the transaction that writes its first amount. Sets the currency if
+   * none was chosen. Later calls with the same currency only read.
    * @param currency ISO 4217
    * @throws {ProblemError} `customer_currency_mismatch`, `customer_not_found`
    */
@@ -200,8 +198,8 @@ export class CustomersService {
   }
 
   /**
-   * The same for the customers of many amounts, by id; two currencies of one customer are a mismatch.
-   * @throws {ProblemError} as `fixCurrency`, for the first that it holds for
+   * Fixes the currencies for many amounts, by customer id. Two currencies for one customer are a mismatch.
+   * @throws {ProblemError} as `fixCurrency`, for the first customer that fails
    */
   fixCurrencies(
     amounts: readonly { readonly customerId: string; readonly currency: string }[],
@@ -218,7 +216,7 @@ export class CustomersService {
     });
   }
 
-  /** The tax rates that customers are billed, each in its order; also those switched off or archived since. */
+  /** Returns the tax rates of customers, in order, including rates deactivated or archived since. */
   async taxRatesOf(
     customers: readonly Customer[],
   ): Promise<ReadonlyMap<string, readonly TaxRate[]>> {
@@ -268,7 +266,7 @@ function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Custo
   return customer;
 }
 
-/** A field that was not sent stays; null was sent to clear it. */
+/** Applies a change. Omitted fields stay; null clears. */
 function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails {
   const keep = <Value>(sent: Value | undefined, stored: Value): Value =>
     sent === undefined ? stored : sent;

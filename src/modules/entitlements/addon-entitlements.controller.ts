@@ -32,10 +32,11 @@ export class AddonEntitlementsController {
   @Post()
   @Operation({
     summary: 'Link an add-on to an entitlement',
-    description: 'Who has the add-on has the entitlement.',
+    description: 'Customers with the add-on have the entitlement.',
     status: 201,
     answer: AddonEntitlementDto,
     reads: 'post',
+    key: 'optional',
     problems: [
       referenceNotFound,
       addonEntitlementValueContradicts,
@@ -56,7 +57,7 @@ export class AddonEntitlementsController {
   @Operation({
     summary: 'List the entitlements of an add-on',
     description:
-      'All links of one add-on as a bare array, oldest first. An id that names no add-on has none.',
+      'Returns all links of one add-on as an array without pages, oldest first. An unknown add-on has none.',
     status: 200,
     answer: AddonEntitlementDto,
     isArray: true,
@@ -71,6 +72,7 @@ export class AddonEntitlementsController {
   @Get(':id')
   @Operation({
     summary: 'Read the link of an add-on to an entitlement',
+    description: 'Returns the value and the mode of one link.',
     status: 200,
     answer: AddonEntitlementDto,
     reads: 'path',
@@ -88,7 +90,8 @@ export class AddonEntitlementsController {
   @Patch(':id')
   @Operation({
     summary: 'Update the link of an add-on to an entitlement',
-    description: 'Changes its mode or value, or merges its metadata. Nothing sent changes nothing.',
+    description:
+      'Changes the mode or value, or merges the metadata. Omitted fields keep their values.',
     status: 200,
     answer: AddonEntitlementDto,
     reads: 'change',
@@ -108,6 +111,7 @@ export class AddonEntitlementsController {
   @Delete(':id')
   @Operation({
     summary: 'Delete the link of an add-on to an entitlement',
+    description: 'Subscriptions with the add-on no longer get the entitlement from it.',
     status: 204,
     reads: 'removal',
     problems: [addonEntitlementNotFound],

@@ -24,14 +24,14 @@ export class AddonEntitlementsRepository {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1', [id]);
   }
 
-  /** All links of an add-on, oldest first: ids sort by the time they were made. */
+  /** Returns all links of an add-on, oldest first. Ids sort by creation time. */
   findByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = $1 ORDER BY id', [
       addonId,
     ]);
   }
 
-  /** What these add-ons bring. */
+  /** Returns the links of these add-ons, oldest first. */
   findByAddons(addonIds: readonly string[]): Promise<readonly AddonEntitlement[]> {
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = ANY ($1) ORDER BY id', [
       addonIds,
@@ -42,13 +42,13 @@ export class AddonEntitlementsRepository {
     return this.links.countBy({ addonId });
   }
 
-  /** The link, locked until the transaction ends. */
+  /** Returns the link, locked until the transaction ends. */
   lock(id: string): Promise<AddonEntitlement | null> {
     this.database.requireTransaction();
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Writes what an update may change. */
+  /** Writes the fields that an update may change. */
   async update(link: AddonEntitlement): Promise<void> {
     const { mode, value, metadata, version, updatedAt } = link;
     await this.database.update(AddonEntitlementEntity, link.id, {

@@ -14,8 +14,8 @@ import {
   type AddonEntitlementChange,
   type AddonEntitlementTerms,
   faultsOfLink,
-  MOST_LINKS_OF_AN_ADDON,
-  usualMode,
+  MAX_LINKS_PER_ADDON,
+  defaultMode,
 } from './domain/addon-entitlement';
 import type { EntitlementType } from './domain/entitlement';
 import {
@@ -57,16 +57,16 @@ export class AddonEntitlementsService {
         ...terms,
         id: newId('aent'),
         version: 1,
-        mode: terms.mode ?? usualMode(entitlement.type),
+        mode: terms.mode ?? defaultMode(entitlement.type),
         createdAt: now,
         updatedAt: now,
       };
       assertFits(entitlement.type, link);
       await this.links.insert(link);
-      if ((await this.links.countByAddon(addonId)) > MOST_LINKS_OF_AN_ADDON) {
+      if ((await this.links.countByAddon(addonId)) > MAX_LINKS_PER_ADDON) {
         throw tooManyAddonEntitlements(addonId);
       }
-      await this.entitlements.changeRules(entitlementId);
+      await this.entitlements.invalidateBalances(entitlementId);
       await this.outbox.record(addonEntitlementCreated, { after: link, occurredAt: now });
       return link;
     });
@@ -79,14 +79,13 @@ export class AddonEntitlementsService {
     return link;
   }
 
-  /** The links of an add-on, oldest first, at most 100; none for an id that names no add-on. */
+  /** Returns the links of an add-on, oldest first, at most 100. Returns none for an unknown id. */
   async listByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return isId('addon', addonId) ? this.links.findByAddon(addonId) : [];
   }
 
   /**
-   * Changes how the add-on's value counts and merges the metadata. What leaves the link as it was changes nothing and
-   * tells nobody.
+   * Changes the mode or value of a link and merges its metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `addon_entitlement_not_found`, `precondition_failed`, `metadata_too_large`,
    * `addon_entitlement_value_contradicts`
    */
@@ -105,7 +104,7 @@ export class AddonEntitlementsService {
       invariant(entitlement !== null, `The link ${id} refers to an entitlement that exists.`);
       assertFits(entitlement.type, after);
       await this.links.update(after);
-      await this.entitlements.changeRules(after.entitlementId);
+      await this.entitlements.invalidateBalances(after.entitlementId);
       await this.outbox.record(addonEntitlementUpdated, {
         after,
         before,
@@ -122,7 +121,7 @@ export class AddonEntitlementsService {
       if (link === null) throw addonEntitlementNotFound(id);
       assertVersion(expected, link);
       await this.links.delete(id);
-      await this.entitlements.changeRules(link.entitlementId);
+      await this.entitlements.invalidateBalances(link.entitlementId);
       await this.outbox.record(addonEntitlementDeleted, {
         after: link,
         occurredAt: this.clock.now(),

@@ -4,102 +4,109 @@ import { compare, type Rational } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { idempotencyKeyReused } from '../../platform/errors';
-import { type Consumed, ConsumptionQueue, type Outcome } from './consumption-queue';
+import {
+  type ConsumptionTarget,
+  ConsumptionQueue,
+  type ConsumptionOutcome,
+} from './consumption-queue';
 import {
   type Consumption,
   type ConsumptionRequest,
   decide,
-  type Decision,
+  type ConsumptionDecision,
   firstOfKeys,
 } from './domain/consumption';
-import { type Held, holdingOf } from './domain/customer-entitlement';
-import { allows } from './domain/holding';
+import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
+import { allows } from './domain/entitlement-balance';
 import { entitlementNotMetered } from './entitlements.errors';
-import { HoldingsRepository } from './holdings.repository';
-import { type HeldAt, HoldingsService } from './holdings.service';
+import { BalancesRepository } from './balances.repository';
+import { type BalanceRecordAt, BalancesService } from './balances.service';
 import { MeteredUsageService } from './metered-usage.service';
-import { ReachedService } from './reached.service';
+import { BalanceUsageService } from './balance-usage.service';
 
-/** What keys were answered, by the keys. */
+/** Stored answers, by idempotency key. */
 type Answers = ReadonlyMap<string, { readonly quantity: Rational; readonly answer: Consumption }>;
 
-/** Uses up what customers have. */
+/** Consumes metered entitlements. */
 @Injectable()
 export class ConsumeService {
-  private readonly queue = new ConsumptionQueue((...asked) => this.answerTogether(...asked));
+  private readonly queue = new ConsumptionQueue((...asked) => this.answerAll(...asked));
 
   constructor(
     private readonly database: Database,
-    private readonly holdings: HoldingsService,
-    private readonly repository: HoldingsRepository,
+    private readonly balances: BalancesService,
+    private readonly repository: BalancesRepository,
     private readonly usage: MeteredUsageService,
-    private readonly reached: ReachedService,
+    private readonly balanceUsage: BalanceUsageService,
   ) {}
 
   /**
-   * Takes a quantity of what a customer has, all of it or nothing, in one commit. Who asks at the same time is answered in
-   * turn, so that no more is taken than there is. The same key again gets the same answer and takes nothing.
-   * @throws {ProblemError} what `HoldingsService.lock` throws, `entitlement_not_metered`, `idempotency_key_reused`,
+   * Consumes a quantity in one commit, all of it or nothing. Concurrent requests are answered in turn, so that a hard limit
+   * is never exceeded. A replay of the same key returns the first answer and consumes nothing.
+   * @throws {ProblemError} what `BalancesService.lock` throws, `entitlement_not_metered`, `idempotency_key_reused`,
    *   what `MeteredUsageService.append` throws
    */
-  async consume(consumed: Consumed, request: ConsumptionRequest): Promise<Consumption> {
-    if (!this.database.isInTransaction) return this.queue.ask(consumed, request);
-    // What is written belongs to the caller's commit, which nobody else can share.
-    const [outcome] = await this.answerTogether(consumed, [request]);
+  async consume(consumed: ConsumptionTarget, request: ConsumptionRequest): Promise<Consumption> {
+    if (!this.database.isInTransaction) return this.queue.enqueue(consumed, request);
+    // In a caller's transaction the request cannot share a commit with others.
+    const [outcome] = await this.answerAll(consumed, [request]);
     invariant(outcome !== undefined, 'A request has an outcome.');
     if ('error' in outcome) throw outcome.error;
     return outcome.answer;
   }
 
-  private answerTogether(
-    { customerId, key }: Consumed,
+  private answerAll(
+    { customerId, key }: ConsumptionTarget,
     requests: readonly ConsumptionRequest[],
-  ): Promise<readonly Outcome[]> {
+  ): Promise<readonly ConsumptionOutcome[]> {
     return this.database.transaction(async () => {
-      const seen = await this.holdings.read(customerId, key);
-      if (seen.held.entitlement.type !== 'metered') throw entitlementNotMetered(key);
-      const known = await this.answersTo(seen.held, requests);
-      const holding = holdingOf(seen.held);
-      const isAnyAllowed = withoutAnswer(requests, known).some(({ quantity }) =>
-        allows(holding, quantity),
+      const seen = await this.balances.read(customerId, key);
+      if (seen.record.entitlement.type !== 'metered') throw entitlementNotMetered(key);
+      const known = await this.findAnswers(seen.record, requests);
+      const balance = balanceOf(seen.record);
+      const isAnyAllowed = unanswered(requests, known).some(({ quantity }) =>
+        allows(balance, quantity),
       );
-      // Nobody waits for the row of what is used up.
+      // Refusals need no row lock.
       const answers = isAnyAllowed
-        ? await this.take(await this.holdings.lockSeen(seen.held), requests)
-        : await this.answerNew(seen, requests, known);
+        ? await this.decideLocked(await this.balances.lockRecord(seen.record), requests)
+        : await this.decideUnanswered(seen, requests, known);
       return requests.map((request) => outcomeOf(request, answers));
     });
   }
 
-  /** Decides once nobody else can: what was left before may be gone by now, and keys may have their answers. */
-  private async take(locked: HeldAt, requests: readonly ConsumptionRequest[]): Promise<Answers> {
-    return this.answerNew(locked, requests, await this.answersTo(locked.held, requests));
+  /** Decides again under the row lock: the balance and the stored answers may have changed. */
+  private async decideLocked(
+    locked: BalanceRecordAt,
+    requests: readonly ConsumptionRequest[],
+  ): Promise<Answers> {
+    return this.decideUnanswered(locked, requests, await this.findAnswers(locked.record, requests));
   }
 
-  /** Decides what has no answer yet, and keeps and counts that. */
-  private async answerNew(
-    { held, now }: HeldAt,
+  /** Decides the requests without an answer, stores the answers and counts what is allowed. */
+  private async decideUnanswered(
+    { record, now }: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],
     known: Answers,
   ): Promise<Answers> {
-    const { decisions, used } = decide(held, withoutAnswer(requests, known));
+    const { decisions, used } = decide(record, unanswered(requests, known));
     if (decisions.length === 0) return known;
-    const kept = await this.repository.keepAnswers(held, decisions, now);
+    const kept = await this.repository.storeAnswers(record, decisions, now);
     const allowed = decisions.filter(({ answer }) => answer.isAllowed);
     if (kept < decisions.length) {
-      // Somebody who came at the same time has refused a key without the lock.
-      if (allowed.length > 0 && kept > 0) throw new AnsweredMeanwhile();
-      return this.answersTo(held, requests);
+      // A concurrent request refused one of the keys, without the lock.
+      if (allowed.length > 0 && kept > 0) throw new ConcurrentlyAnswered();
+      return this.findAnswers(record, requests);
     }
-    if (allowed.length > 0) await this.count(held, allowed, used, now);
+    if (allowed.length > 0) await this.count(record, allowed, used, now);
     return new Map([
       ...known,
       ...decisions.map((decision) => [decision.idempotencyKey, decision] as const),
     ]);
   }
 
-  private async answersTo(
-    { row }: Held,
+  private async findAnswers(
+    { row }: BalanceRecord,
     requests: readonly ConsumptionRequest[],
   ): Promise<Answers> {
     const keys = requests.map(({ idempotencyKey }) => idempotencyKey);
@@ -112,52 +119,55 @@ export class ConsumeService {
     );
   }
 
-  /** Counts what is allowed: what a meter counts as events of it, which move what is used in the same commit. */
+  /** Counts allowed requests. With a meter, they are stored as usage events, which update the balance in the same commit. */
   private async count(
-    held: Held,
-    allowed: readonly Decision[],
+    record: BalanceRecord,
+    allowed: readonly ConsumptionDecision[],
     used: Rational,
     now: Date,
   ): Promise<void> {
-    const { key, meterId } = held.entitlement;
+    const { key, meterId } = record.entitlement;
     if (meterId === null) {
-      await this.reached.move([{ held, used, now }]);
+      await this.balanceUsage.write([{ record, used, now }]);
       return;
     }
-    const { customerId } = held.row;
+    const { customerId } = record.row;
     const events = allowed.map(({ quantity, idempotencyKey }) => ({
       quantity,
-      idempotencyKey: eventKeyOf(held, idempotencyKey),
+      idempotencyKey: eventKeyOf(record, idempotencyKey),
     }));
     await this.usage.append({ customerId, meterId, key, now, events });
   }
 }
 
-/** What was decided together cannot stand; each alone can be decided again. */
-class AnsweredMeanwhile extends Error {}
+/** Thrown if a concurrent request answered a key of the batch. The queue then retries each request alone. */
+class ConcurrentlyAnswered extends Error {}
 
-function withoutAnswer(
+function unanswered(
   requests: readonly ConsumptionRequest[],
   answers: Answers,
 ): readonly ConsumptionRequest[] {
   return firstOfKeys(requests).filter(({ idempotencyKey }) => !answers.has(idempotencyKey));
 }
 
-/** A key answers for the quantity that it was sent with first. */
-function outcomeOf({ quantity, idempotencyKey }: ConsumptionRequest, answers: Answers): Outcome {
+/** Returns the stored answer. A key that is reused with another quantity is an error. */
+function outcomeOf(
+  { quantity, idempotencyKey }: ConsumptionRequest,
+  answers: Answers,
+): ConsumptionOutcome {
   const answered = answers.get(idempotencyKey);
-  invariant(answered !== undefined, 'each key has an answer');
+  invariant(answered !== undefined, 'Each key has an answer.');
   if (compare(answered.quantity, quantity) !== 0) return { error: idempotencyKeyReused() };
   return { answer: answered.answer };
 }
 
-/** The same for the same consumption, another for every other one, and as short as keys of events have to be. */
-function eventKeyOf({ row }: Held, idempotencyKey: string): string {
+/** Derives the key of the usage event from the consumption, hashed to fit the length of event keys. */
+function eventKeyOf({ row }: BalanceRecord, idempotencyKey: string): string {
   const named = [row.customerId, row.entitlementId, idempotencyKey].join(' ');
   return `consume-${createHash('sha256').update(named).digest('hex')}`;
 }
 
-/** What was kept, with its instant as one. */
+/** Parses a stored answer. */
 function toConsumption(kept: object): Consumption {
   const { isAllowed, state } = kept as Consumption;
   const resetsAt = state.resetsAt === null ? null : new Date(state.resetsAt);

@@ -3,87 +3,90 @@ import { invariant } from '../../core/invariant';
 import { isDatabaseUnavailable } from '../../platform/database';
 import type { Consumption, ConsumptionRequest } from './domain/consumption';
 
-/** As many as one commit is to answer for. */
-const MOST_TOGETHER = 500;
+/** Maximum number of requests per commit. */
+const MAX_BATCH_SIZE = 500;
 
-/** What is consumed, and by whom. */
-export interface Consumed {
+/** Customer and entitlement that a request consumes. */
+export interface ConsumptionTarget {
   readonly customerId: string;
-  /** The key of the entitlement. */
+  /** Key of the entitlement. */
   readonly key: string;
 }
 
-/** What becomes of a request: its own answer, or its own error. */
-export type Outcome = { readonly answer: Consumption } | { readonly error: Error };
+/** Result of one request of a batch: its answer or its error. */
+export type ConsumptionOutcome = { readonly answer: Consumption } | { readonly error: Error };
 
-/** Answers requests in their order, in one commit; writes nothing when it throws. */
-type Answering = (
-  consumed: Consumed,
+/** Answers requests in their order, in one commit. Writes nothing if it throws. */
+type AnswerBatch = (
+  consumed: ConsumptionTarget,
   requests: readonly ConsumptionRequest[],
-) => Promise<readonly Outcome[]>;
+) => Promise<readonly ConsumptionOutcome[]>;
 
-interface Waiting {
+interface QueuedRequest {
   readonly request: ConsumptionRequest;
-  readonly settle: (answer: Consumption) => void;
-  readonly fail: (error: unknown) => void;
+  readonly resolve: (answer: Consumption) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
- * Who consumes the same at the same time waits here, not with a connection each: whatever came while the last commit was
- * under way is answered with the next. Who consumes something else does not wait.
+ * Batches concurrent consumptions of one balance. Requests wait in memory without a database connection; those that arrive
+ * during a commit are answered by the next one. Requests for different balances do not wait for each other.
  */
 export class ConsumptionQueue {
-  private readonly queues = new Map<string, Waiting[]>();
-  /** What is answered together is no part of the request that happened to come first. */
+  private readonly queues = new Map<string, QueuedRequest[]>();
+  /** Runs a batch outside the async context of the request that started it. */
   private readonly outside = new AsyncResource('consumption-queue');
 
-  constructor(private readonly answerTogether: Answering) {}
+  constructor(private readonly answerAll: AnswerBatch) {}
 
-  /** The answer to the request, once that is committed. */
-  ask(consumed: Consumed, request: ConsumptionRequest): Promise<Consumption> {
+  /** Returns the answer to the request after its commit. */
+  enqueue(consumed: ConsumptionTarget, request: ConsumptionRequest): Promise<Consumption> {
     const name = `${consumed.customerId} ${consumed.key}`;
-    return new Promise((settle, fail) => {
-      const one = { request, settle, fail };
+    return new Promise((resolve, reject) => {
+      const one = { request, resolve, reject };
       const queue = this.queues.get(name);
       if (queue !== undefined) {
         queue.push(one);
         return;
       }
       this.queues.set(name, [one]);
-      this.outside.runInAsyncScope(() => void this.empty(name, consumed));
+      this.outside.runInAsyncScope(() => void this.drain(name, consumed));
     });
   }
 
-  private async empty(name: string, consumed: Consumed): Promise<void> {
+  private async drain(name: string, consumed: ConsumptionTarget): Promise<void> {
     const queue = this.queues.get(name) ?? [];
-    while (queue.length > 0) await this.answer(consumed, queue.splice(0, MOST_TOGETHER));
+    while (queue.length > 0) await this.answerBatch(consumed, queue.splice(0, MAX_BATCH_SIZE));
     this.queues.delete(name);
   }
 
-  private async answer(consumed: Consumed, group: readonly Waiting[]): Promise<void> {
+  private async answerBatch(
+    consumed: ConsumptionTarget,
+    group: readonly QueuedRequest[],
+  ): Promise<void> {
     try {
       const requests = group.map(({ request }) => request);
-      const outcomes = await this.answerTogether(consumed, requests);
+      const outcomes = await this.answerAll(consumed, requests);
       invariant(outcomes.length === group.length, 'Each request has an outcome.');
       for (const [index, outcome] of outcomes.entries()) {
-        if ('answer' in outcome) group[index]?.settle(outcome.answer);
-        else group[index]?.fail(outcome.error);
+        if ('answer' in outcome) group[index]?.resolve(outcome.answer);
+        else group[index]?.reject(outcome.error);
       }
     } catch (error) {
-      await this.answerApart(consumed, group, error);
+      await this.retryEach(consumed, group, error);
     }
   }
 
-  /** What one of them has broken is not to fail the others. */
-  private async answerApart(
-    consumed: Consumed,
-    group: readonly Waiting[],
+  /** Retries each request of a failed batch alone, so that one failure does not fail the others. */
+  private async retryEach(
+    consumed: ConsumptionTarget,
+    group: readonly QueuedRequest[],
     error: unknown,
   ): Promise<void> {
     if (group.length === 1 || isDatabaseUnavailable(error)) {
-      for (const { fail } of group) fail(error);
+      for (const { reject } of group) reject(error);
       return;
     }
-    for (const one of group) await this.answer(consumed, [one]);
+    for (const one of group) await this.answerBatch(consumed, [one]);
   }
 }

@@ -2,7 +2,8 @@ import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { ReferenceColumn } from '../../platform/database';
 
 /**
- * Counts the commits that may have changed what a customer has. What was resolved before the last of them holds no more.
+ * Version of a customer's access, incremented by each commit that may change entitlements. Balances with an older version
+ * are outdated.
  */
 @Entity('customer_access')
 export class CustomerAccessEntity {

@@ -7,10 +7,10 @@ import {
   RowVersionColumn,
 } from '../../platform/database';
 import { DecimalColumn } from './decimal-column';
-import type { HoldingRow, SourceView } from './domain/customer-entitlement';
+import type { BalanceRow, SourceView } from './domain/customer-entitlement';
 import type { Reset } from './domain/reset-window';
 
-/** What a customer has of one entitlement, resolved, and what it used of it: an answer is this row. */
+/** Balance of one entitlement of one customer: the resolved allowance and its usage. A check reads this row alone. */
 @Entity('customer_entitlement')
 @Unique('customer_entitlement_pair_unique', ['customerId', 'entitlementId'])
 @Index('customer_entitlement_entitlement_id_index', ['entitlementId'])
@@ -28,7 +28,7 @@ import type { Reset } from './domain/reset-window';
   'customer_entitlement_window_check',
   `("reset" IS NULL) = ("window_start_at" IS NULL) AND "window_start_at" < "window_end_at"`,
 )
-export class CustomerEntitlementEntity implements HoldingRow {
+export class CustomerEntitlementEntity implements BalanceRow {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
   @ReferenceColumn()
@@ -38,14 +38,14 @@ export class CustomerEntitlementEntity implements HoldingRow {
   @ForeignKey('EntitlementEntity')
   readonly entitlementId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
-  /** Of `customer_access`, when it was resolved. */
+  /** Version of `customer_access` at the recalculation. */
   @Column({ type: 'integer' }) readonly accessVersion!: number;
-  /** Of the entitlement, when it was resolved. */
+  /** Rules version of the entitlement at the recalculation. */
   @Column({ type: 'integer' }) readonly rulesVersion!: number;
-  /** What was resolved holds until then; null: until something changes. */
+  /** Instant at which the result expires; null: it holds until a version changes. */
   @InstantColumn({ nullable: true }) readonly validUntil!: Date | null;
-  @Column({ type: 'boolean' }) readonly isHeld!: boolean;
-  /** What subscriptions allow; null: without a limit. */
+  @Column({ name: 'is_held', type: 'boolean' }) readonly isEntitled!: boolean;
+  /** Quantity that subscriptions allow; null: no limit. */
   @DecimalColumn({ nullable: true }) readonly allowance!: Rational | null;
   @DecimalColumn() readonly granted!: Rational;
   @Column({ type: 'boolean' }) readonly isOverageAllowed!: boolean;
@@ -53,16 +53,16 @@ export class CustomerEntitlementEntity implements HoldingRow {
   @InstantColumn({ nullable: true }) readonly windowStartAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly windowEndAt!: Date | null;
   @DecimalColumn() readonly used!: Rational;
-  /** The part of it that grants covered which count no more. */
-  @DecimalColumn() readonly spent!: Rational;
-  /** The part of it that subscriptions covered when it was used. */
-  @DecimalColumn() readonly covered!: Rational;
-  /** The thresholds told of in this window, in percent. */
-  @Column({ type: 'jsonb' }) readonly told!: readonly number[];
+  /** Part of `used` that was taken from grants which have expired or were voided. */
+  @DecimalColumn({ name: 'spent' }) readonly expiredGrantUsage!: Rational;
+  /** Part of `used` that subscriptions covered. */
+  @DecimalColumn({ name: 'covered' }) readonly planUsage!: Rational;
+  /** Thresholds whose events were recorded in this window, in percent. */
+  @Column({ name: 'told', type: 'jsonb' }) readonly notifiedThresholds!: readonly number[];
   @Column({ type: 'jsonb' }) readonly sources!: readonly SourceView[];
-  /** When it is to be settled ahead of the next event, as the next window is opened; null: with the next question. */
+  /** Instant at which background work recalculates the row; null: the next check does. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
-  /** Who does what is due has it until then. */
+  /** End of the lease of the process that recalculates the row. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

@@ -32,7 +32,7 @@ import {
   tooManyGrants,
 } from './entitlements.errors';
 import { GrantsService } from './grants.service';
-import { HoldingsService } from './holdings.service';
+import { BalancesService } from './balances.service';
 import { KeyPipe } from './key.pipe';
 
 const customerId = new IdPipe('cus', customerNotFound);
@@ -46,15 +46,15 @@ const CHANGES = [...READS, testClockAdvancing, testClockFailed];
 @Controller('v1/customers/:id/entitlements')
 export class CustomerEntitlementsController {
   constructor(
-    private readonly holdings: HoldingsService,
+    private readonly balances: BalancesService,
     private readonly consuming: ConsumeService,
     private readonly grants: GrantsService,
   ) {}
 
   @Get()
   @Operation({
-    summary: 'List what a customer has',
-    description: 'Plans, add-ons and grants resolved, the newest entitlement first.',
+    summary: 'List the entitlements of a customer',
+    description: 'Resolves plans, add-ons and grants. Newest entitlement first.',
     status: 200,
     answer: pageOf(CustomerEntitlementDto),
     reads: 'query',
@@ -64,15 +64,15 @@ export class CustomerEntitlementsController {
     @Param('id', customerId) id: string,
     @Query() query: ListQueryDto,
   ): Promise<PageDto<CustomerEntitlementDto>> {
-    const page = await this.holdings.list(id, toPageRequest(query, 'ent'));
+    const page = await this.balances.list(id, toPageRequest(query, 'ent'));
     return toPageDto(page, toCustomerEntitlementDto);
   }
 
   @Get(':key')
   @Operation({
-    summary: 'Check what a customer has of an entitlement',
+    summary: 'Check an entitlement of a customer',
     description:
-      'As of the last commit: usage acknowledged before the call is in the answer. A customer without it has no access.',
+      'As of the last commit: the answer includes all usage acknowledged before the call. A customer without the entitlement gets an answer without access.',
     status: 200,
     answer: CustomerEntitlementDto,
     reads: 'path',
@@ -82,17 +82,18 @@ export class CustomerEntitlementsController {
     @Param('id', customerId) id: string,
     @Param('key', entitlementKey) key: string,
   ): Promise<CustomerEntitlementDto> {
-    return toCustomerEntitlementDto(await this.holdings.get(id, key));
+    return toCustomerEntitlementDto(await this.balances.get(id, key));
   }
 
   @Post(':key/consume')
   @Operation({
-    summary: 'Use some of an entitlement',
+    summary: 'Consume an entitlement',
     description:
-      'Checks and counts in one commit: all of the quantity, or with `allowed: false` nothing. Beyond a soft limit it is overage. Where a meter counts, it becomes an event of the meter, and is billed like any other.',
+      'Checks and counts in one commit: all of the quantity, or nothing with `allowed: false`. Usage beyond a soft limit is overage. With a meter, the consumption is stored as a usage event and billed like any other.',
     status: 200,
     answer: ConsumptionDto,
     reads: 'post',
+    key: 'optional',
     problems: [
       ...CHANGES,
       entitlementNotMetered,
@@ -113,12 +114,13 @@ export class CustomerEntitlementsController {
 
   @Post(':key/grants')
   @Operation({
-    summary: 'Give a customer some of an entitlement',
+    summary: 'Grant an entitlement to a customer',
     description:
-      'Beside what it subscribed to, which is used up first. Grants are used up by priority, then by expiry, then by age.',
+      'Adds quantity beside the subscriptions, whose allowance is used up first. Burn-down order of grants: priority, expiry, age.',
     status: 201,
     answer: EntitlementGrantDto,
     reads: 'post',
+    key: 'optional',
     problems: [...CHANGES, grantContradicts, tooManyGrants],
   })
   async createEntitlementGrant(
@@ -131,7 +133,8 @@ export class CustomerEntitlementsController {
 
   @Get(':key/grants')
   @Operation({
-    summary: 'List the grants of a customer',
+    summary: 'List the grants of an entitlement of a customer',
+    description: 'Newest first, expired and void grants included.',
     status: 200,
     answer: pageOf(EntitlementGrantDto),
     reads: 'query',
@@ -148,11 +151,13 @@ export class CustomerEntitlementsController {
 
   @Post(':key/grants/:grantId/void')
   @Operation({
-    summary: 'Take a grant back',
-    description: 'What it covered stays covered. A second time changes nothing.',
+    summary: 'Void a grant',
+    description:
+      'Usage taken from the grant stays covered; the rest of its balance is lost. Voiding again is a no-op.',
     status: 200,
     answer: EntitlementGrantDto,
     reads: 'post',
+    key: 'optional',
     problems: [...CHANGES, grantNotFound, invalidTransition],
   })
   async voidEntitlementGrant(

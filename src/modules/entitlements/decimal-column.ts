@@ -1,7 +1,7 @@
 import { Column } from 'typeorm';
 import { formatDecimal, parseExact, type Rational } from '../../core/decimal';
 
-/** Digits after the point that are kept: more than a value times a quantity of twelve digits each has. */
+/** Stored digits after the point: more than the product of two numbers with twelve digits each has. */
 const FRACTION_DIGITS = 30;
 
 export function toNumeric(value: Rational): string {
@@ -14,7 +14,9 @@ const transformer = {
     value === null || value === undefined ? value : toNumeric(value),
 };
 
-/** An exact number, `numeric` in the database. */
-export function DecimalColumn(options: { readonly nullable?: true } = {}): PropertyDecorator {
+/** Maps an exact number to a `numeric` column. */
+export function DecimalColumn(
+  options: { readonly name?: string; readonly nullable?: true } = {},
+): PropertyDecorator {
   return Column({ type: 'numeric', transformer, ...options });
 }

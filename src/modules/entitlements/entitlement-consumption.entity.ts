@@ -3,7 +3,7 @@ import type { Rational } from '../../core/decimal';
 import { InstantColumn } from '../../platform/database';
 import { DecimalColumn } from './decimal-column';
 
-/** An answer to a request to consume, kept for ever: the same key gets it again. */
+/** Answer to a consumption, stored for ever: an idempotent replay returns it. */
 @Entity('entitlement_consumption')
 export class EntitlementConsumptionEntity {
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })

@@ -1,7 +1,7 @@
 import { Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../../platform/database';
 
-/** When a subscription fell behind with a payment; no row where it is not behind. */
+/** Start of the grace period of a past due subscription. No row means that no payment is overdue. */
 @Entity('entitlement_grace')
 @Index('entitlement_grace_customer_index', ['customerId'])
 export class EntitlementGraceEntity {

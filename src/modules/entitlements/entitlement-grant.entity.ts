@@ -33,7 +33,7 @@ export class EntitlementGrantEntity {
   @ForeignKey('EntitlementEntity')
   readonly entitlementId!: string;
   @DecimalColumn({ nullable: true }) readonly value!: Rational | null;
-  /** When the current window began. */
+  /** Balance at the start of the current window. */
   @DecimalColumn({ nullable: true }) readonly balance!: Rational | null;
   @Column({ type: 'integer' }) readonly priority!: number;
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;

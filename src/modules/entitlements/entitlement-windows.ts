@@ -3,19 +3,19 @@ import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
-import { TestClockWorks } from '../test-clocks';
+import { TestClockJobs } from '../test-clocks';
 import { EntitlementsRepository } from './entitlements.repository';
-import { type DueHolding, HoldingWindowsRepository } from './holding-windows.repository';
-import { SettleHoldingService } from './settle-holding.service';
+import { type DueBalance, BalanceWindowsRepository } from './balance-windows.repository';
+import { RecalculateBalanceService } from './recalculate-balance.service';
 
-const AT_ONCE = 50;
-const EVERY_MS = 1_000;
+const BATCH_SIZE = 50;
+const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
 
 /**
- * Opens the windows of the calendar that meters count by as they begin, whether anybody asks or not: so that an event that
- * reaches a threshold finds its window. Windows of billing periods are opened by the renewal itself. The end of a grant or
- * of a grace is settled as it comes as well: events after it find what is allowed then.
+ * Opens calendar windows of metered entitlements when they start, so that an event that reaches a threshold finds its
+ * window without a check before. A renewal opens the windows of billing periods itself. Balances are also recalculated when
+ * a grant or a grace period ends, so that later events meet the allowance of that time.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {
@@ -23,51 +23,54 @@ export class EntitlementWindows implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
-    private readonly testClockWorks: TestClockWorks,
+    private readonly testClockJobs: TestClockJobs,
     private readonly clock: Clock,
     private readonly database: Database,
-    private readonly windows: HoldingWindowsRepository,
+    private readonly windows: BalanceWindowsRepository,
     private readonly entitlements: EntitlementsRepository,
-    private readonly settling: SettleHoldingService,
+    private readonly recalculation: RecalculateBalanceService,
   ) {}
 
   onModuleInit(): void {
     const name = 'entitlement-windows';
-    this.jobs.register({ name, idleMs: EVERY_MS, runDue: () => this.runDue() });
-    this.testClockWorks.register({
+    this.jobs.register({ name, idleMs: IDLE_MS, runDue: () => this.runDue() });
+    this.testClockJobs.register({
       name,
       nextDueAt: (testClockId) => this.windows.nextDueOn(testClockId),
       runDue: async (testClockId, now) => {
-        for (const due of await this.windows.dueOn(testClockId, now, AT_ONCE)) {
+        for (const due of await this.windows.dueOn(testClockId, now, BATCH_SIZE)) {
           await this.open(due, now);
         }
       },
     });
   }
 
-  /** Claims windows that are due and opens them; one that fails is tried again when its lease has ended. */
+  /** Claims due balances and recalculates them. A failed one is retried when its lease has ended. */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const claimed = await this.windows.claimDue(now, leaseEndsAt, AT_ONCE);
+    const claimed = await this.windows.claimDue(now, leaseEndsAt, BATCH_SIZE);
     for (const due of claimed) {
       try {
         await this.open(due, now);
       } catch (error) {
-        this.logger.error({ err: error, customer_entitlement_id: due.id }, 'a window did not open');
+        this.logger.error(
+          { err: error, customer_entitlement_id: due.id },
+          'Opening an entitlement window failed; it is retried when its lease ends',
+        );
       }
     }
     return claimed.length > 0;
   }
 
   private async open(
-    { customerId, entitlementId, testClockId }: DueHolding,
+    { customerId, entitlementId, testClockId }: DueBalance,
     now: Date,
   ): Promise<void> {
     await this.database.transaction(async () => {
       const entitlement = await this.entitlements.find(entitlementId);
       invariant(entitlement !== null, `The entitlement ${entitlementId} exists.`);
-      await this.settling.settle({ id: customerId, testClockId }, entitlement, now);
+      await this.recalculation.recalculate({ id: customerId, testClockId }, entitlement, now);
     });
   }
 }

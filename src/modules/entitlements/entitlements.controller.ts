@@ -14,6 +14,7 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
+import { meterBackfilling } from '../catalog';
 import { CreateEntitlementDto, toEntitlementTerms } from './dto/create-entitlement.dto';
 import { EntitlementDto, toEntitlementDto } from './dto/entitlement.dto';
 import { toEntitlementChange, UpdateEntitlementDto } from './dto/update-entitlement.dto';
@@ -35,10 +36,18 @@ export class EntitlementsController {
   @Post()
   @Operation({
     summary: 'Create an entitlement',
+    description:
+      'The type is `boolean`, `static` or `metered`. Only a metered one has a meter and thresholds.',
     status: 201,
     answer: EntitlementDto,
     reads: 'post',
-    problems: [entitlementTermsContradict, referenceNotFound, entitlementKeyTaken],
+    key: 'optional',
+    problems: [
+      entitlementTermsContradict,
+      meterBackfilling,
+      referenceNotFound,
+      entitlementKeyTaken,
+    ],
   })
   async createEntitlement(
     @Body() body: CreateEntitlementDto,
@@ -52,6 +61,7 @@ export class EntitlementsController {
   @Get()
   @Operation({
     summary: 'List entitlements',
+    description: 'Newest first.',
     status: 200,
     answer: pageOf(EntitlementDto),
     reads: 'query',
@@ -64,6 +74,7 @@ export class EntitlementsController {
   @Get(':id')
   @Operation({
     summary: 'Read an entitlement',
+    description: 'Returns the definition, not what a customer has of it.',
     status: 200,
     answer: EntitlementDto,
     reads: 'path',
@@ -82,7 +93,7 @@ export class EntitlementsController {
   @Operation({
     summary: 'Update an entitlement',
     description:
-      'Changes its name, unit or thresholds, or merges its metadata. Nothing sent changes nothing.',
+      'Changes name, unit or thresholds, or merges the metadata. Omitted fields keep their values.',
     status: 200,
     answer: EntitlementDto,
     reads: 'change',
@@ -101,7 +112,8 @@ export class EntitlementsController {
 
   @Delete(':id')
   @Operation({
-    summary: 'Delete an entitlement nothing is linked to',
+    summary: 'Delete an entitlement that is not in use',
+    description: 'Refused while an add-on gives the entitlement: delete its links first.',
     status: 204,
     reads: 'removal',
     problems: [entitlementNotFound, entitlementInUse],

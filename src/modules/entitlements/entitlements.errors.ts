@@ -1,6 +1,6 @@
 import { defineProblem } from '../../platform/errors';
-import { MOST_LINKS_OF_AN_ADDON } from './domain/addon-entitlement';
-import { MOST_GRANTS } from './domain/grant-terms';
+import { MAX_LINKS_PER_ADDON } from './domain/addon-entitlement';
+import { MAX_GRANTS } from './domain/grant-terms';
 import type { TermsFault } from './domain/entitlement';
 
 const describeFaults = (faults: readonly TermsFault[]) => ({
@@ -12,20 +12,22 @@ export const entitlementNotFound = defineProblem(
   {
     code: 'entitlement_not_found',
     kind: 'not_found',
-    title: 'There is no such entitlement',
-    meaning: 'The id in the path is not the id of an entitlement.',
+    title: 'Entitlement not found',
+    meaning: 'No entitlement has the id in the path.',
   },
-  (id: string) => ({ detail: `There is no entitlement ${JSON.stringify(id)}.` }),
+  (id: string) => ({ detail: `No entitlement has the id ${JSON.stringify(id)}.` }),
 );
 
 export const entitlementKeyTaken = defineProblem(
   {
     code: 'entitlement_key_taken',
     kind: 'conflict',
-    title: 'The key belongs to another entitlement',
-    meaning: 'Keys are unique. Choose another.',
+    title: 'The key is already used by another entitlement',
+    meaning: 'Keys of entitlements are unique. Choose another key.',
   },
-  (key: string) => ({ detail: `There already is an entitlement with the key ${key}.` }),
+  (key: string) => ({
+    detail: `An entitlement with the key ${key} exists already. Choose another key.`,
+  }),
 );
 
 export const entitlementTermsContradict = defineProblem(
@@ -33,7 +35,7 @@ export const entitlementTermsContradict = defineProblem(
     code: 'entitlement_terms_contradict',
     kind: 'rule_broken',
     title: 'The terms of the entitlement contradict each other',
-    meaning: 'A `meter_id` goes with the type `metered` alone.',
+    meaning: 'Only entitlements of type `metered` can have a `meter_id`.',
   },
   describeFaults,
 );
@@ -42,31 +44,34 @@ export const entitlementInUse = defineProblem(
   {
     code: 'entitlement_in_use',
     kind: 'conflict',
-    title: 'The entitlement is linked',
-    meaning: 'An add-on still brings the entitlement. Delete its links first.',
+    title: 'The entitlement is in use',
+    meaning:
+      'A plan, an add-on link, a grant or a consumption refers to the entitlement. Links can be deleted; the others remain.',
   },
-  (id: string) => ({ detail: `The entitlement ${id} is linked and cannot be deleted.` }),
+  (id: string) => ({
+    detail: `The entitlement ${id} cannot be deleted: a plan, an add-on link, a grant or a consumption refers to it.`,
+  }),
 );
 
 export const addonEntitlementNotFound = defineProblem(
   {
     code: 'addon_entitlement_not_found',
     kind: 'not_found',
-    title: 'There is no such link of an add-on and an entitlement',
-    meaning: 'The id in the path is not the id of an add-on entitlement.',
+    title: 'Add-on entitlement not found',
+    meaning: 'No add-on entitlement has the id in the path.',
   },
-  (id: string) => ({ detail: `There is no add-on entitlement ${JSON.stringify(id)}.` }),
+  (id: string) => ({ detail: `No add-on entitlement has the id ${JSON.stringify(id)}.` }),
 );
 
 export const addonEntitlementExists = defineProblem(
   {
     code: 'addon_entitlement_exists',
     kind: 'conflict',
-    title: 'The add-on brings the entitlement already',
-    meaning: 'An add-on and an entitlement are linked at most once. Update the link there is.',
+    title: 'The add-on is already linked to the entitlement',
+    meaning: 'An add-on can be linked to an entitlement once. Update the existing link.',
   },
   (addonId: string, entitlementId: string) => ({
-    detail: `The add-on ${addonId} is linked to the entitlement ${entitlementId} already.`,
+    detail: `The add-on ${addonId} is already linked to the entitlement ${entitlementId}. Update that link.`,
   }),
 );
 
@@ -76,7 +81,7 @@ export const addonEntitlementValueContradicts = defineProblem(
     kind: 'rule_broken',
     title: 'The link contradicts the type of its entitlement',
     meaning:
-      'A `static` or `metered` entitlement needs a `value`; a `boolean` one takes none, and no mode but `set`.',
+      'A link to a `static` or `metered` entitlement needs a `value`. A link to a `boolean` one has no `value`, and its mode is `set`.',
   },
   describeFaults,
 );
@@ -85,12 +90,12 @@ export const tooManyAddonEntitlements = defineProblem(
   {
     code: 'too_many_addon_entitlements',
     kind: 'rule_broken',
-    title: 'The add-on brings too many entitlements',
-    meaning: `An add-on can be linked to ${MOST_LINKS_OF_AN_ADDON} entitlements.`,
+    title: 'The add-on has too many entitlements',
+    meaning: `An add-on can be linked to at most ${MAX_LINKS_PER_ADDON} entitlements.`,
   },
   (addonId: string) => ({
-    detail: `The add-on ${addonId} is linked to ${MOST_LINKS_OF_AN_ADDON} entitlements already.`,
-    extensions: { limit: MOST_LINKS_OF_AN_ADDON },
+    detail: `The add-on ${addonId} is already linked to ${MAX_LINKS_PER_ADDON} entitlements, the maximum. Delete a link first.`,
+    extensions: { limit: MAX_LINKS_PER_ADDON },
   }),
 );
 
@@ -98,12 +103,12 @@ export const entitlementKeyNotFound = defineProblem(
   {
     code: 'entitlement_key_not_found',
     kind: 'not_found',
-    title: 'There is no entitlement with this key',
+    title: 'No entitlement has this key',
     meaning:
-      'The key in the path is not that of an entitlement. A customer who lacks one that there is gets an answer without access.',
+      'No entitlement has the key in the path. A customer without an existing entitlement gets an answer without access instead.',
   },
   (key: string) => ({
-    detail: `There is no entitlement with the key ${JSON.stringify(key.slice(0, 100))}.`,
+    detail: `No entitlement has the key ${JSON.stringify(key.slice(0, 100))}.`,
   }),
 );
 
@@ -112,19 +117,23 @@ export const entitlementNotMetered = defineProblem(
     code: 'entitlement_not_metered',
     kind: 'rule_broken',
     title: 'Only metered entitlements can be consumed',
-    meaning: 'The entitlement is `boolean` or `static`: nothing of it is used up.',
+    meaning: 'The entitlement is `boolean` or `static` and has no usage.',
   },
-  (key: string) => ({ detail: `The entitlement ${key} is not metered.` }),
+  (key: string) => ({
+    detail: `The entitlement ${key} is not metered and cannot be consumed. Check its access instead.`,
+  }),
 );
 
 export const grantNotFound = defineProblem(
   {
     code: 'entitlement_grant_not_found',
     kind: 'not_found',
-    title: 'There is no such grant',
-    meaning: 'The id in the path is not that of a grant of this entitlement to this customer.',
+    title: 'Grant not found',
+    meaning: 'The customer has no grant of this entitlement with the id in the path.',
   },
-  (id: string) => ({ detail: `There is no grant ${JSON.stringify(id)}.` }),
+  (id: string) => ({
+    detail: `The customer has no grant ${JSON.stringify(id)} of this entitlement.`,
+  }),
 );
 
 export const grantContradicts = defineProblem(
@@ -133,7 +142,7 @@ export const grantContradicts = defineProblem(
     kind: 'rule_broken',
     title: 'The grant contradicts its entitlement or itself',
     meaning:
-      'A `boolean` entitlement takes no `value`, every other one needs a positive one; `rollover` is for metered ones alone, its `min` at most its `max`; `expires_at` lies in the future.',
+      'A grant of a `boolean` entitlement has no `value`; other grants need a positive one. Only grants of `metered` entitlements have a `rollover`, with `min` at most `max`. `expires_at` must be in the future.',
   },
   describeFaults,
 );
@@ -143,11 +152,11 @@ export const tooManyGrants = defineProblem(
     code: 'too_many_grants',
     kind: 'rule_broken',
     title: 'The customer has too many grants of the entitlement',
-    meaning: `A customer can have ${MOST_GRANTS} grants of one entitlement that have not ended.`,
+    meaning: `A customer can have at most ${MAX_GRANTS} active grants of one entitlement.`,
   },
   (key: string) => ({
-    detail: `The customer has ${MOST_GRANTS} grants of ${key} already.`,
-    extensions: { limit: MOST_GRANTS },
+    detail: `The customer already has ${MAX_GRANTS} active grants of ${key}, the maximum. Void one first.`,
+    extensions: { limit: MAX_GRANTS },
   }),
 );
 
@@ -157,10 +166,10 @@ export const entitlementNotConsumable = defineProblem(
     kind: 'rule_broken',
     title: 'The meter of the entitlement cannot count this quantity',
     meaning:
-      'What is consumed becomes an event of the meter. A `sum` takes any quantity, a `count` takes 1; for other meters send usage events.',
+      'A consumption is stored as a usage event of the meter. A `sum` meter takes any quantity, a `count` meter takes 1. For other meters, send usage events.',
   },
   (key: string, meter: string) => ({
-    detail: `The meter ${meter} of the entitlement ${key} cannot count this quantity.`,
+    detail: `The meter ${meter} of the entitlement ${key} cannot count this quantity. Send usage events instead.`,
   }),
 );
 
@@ -170,7 +179,7 @@ export const consumptionRefused = defineProblem(
     kind: 'conflict',
     title: 'The usage event of the consumption was refused',
     meaning:
-      'What is consumed becomes an event of the meter, which refused it: `reason` says why, as for usage events. Nothing was counted.',
+      'A consumption is stored as a usage event of the meter, and that event was rejected. `reason` is the rejection code of usage events. Nothing was counted.',
   },
   (reason: string, message: string) => ({ detail: message, extensions: { reason } }),
 );

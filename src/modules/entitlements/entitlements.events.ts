@@ -20,7 +20,7 @@ export const entitlementUpdated = defineEvent({
 
 export const entitlementDeleted = defineEvent({
   type: 'entitlement.deleted',
-  meaning: 'An entitlement was deleted; the event shows it as it was last.',
+  meaning: 'An entitlement was deleted. The event shows its last state.',
   dto: EntitlementDto,
   toDto: toEntitlementDto,
 });
@@ -34,29 +34,28 @@ export const addonEntitlementCreated = defineEvent({
 
 export const addonEntitlementUpdated = defineEvent({
   type: 'addon_entitlement.updated',
-  meaning: 'The mode, the value or the metadata of a link changed.',
+  meaning: 'The mode, the value or the metadata of an add-on entitlement changed.',
   dto: AddonEntitlementDto,
   toDto: toAddonEntitlementDto,
 });
 
 export const addonEntitlementDeleted = defineEvent({
   type: 'addon_entitlement.deleted',
-  meaning:
-    'The link of an add-on to an entitlement was deleted; the event shows it as it was last.',
+  meaning: 'The link of an add-on to an entitlement was deleted. The event shows its last state.',
   dto: AddonEntitlementDto,
   toDto: toAddonEntitlementDto,
 });
 
 export const granted = defineEvent({
   type: 'entitlement.granted',
-  meaning: 'A customer was given some of an entitlement, beside what it subscribed to.',
+  meaning: 'A customer received a grant of an entitlement, beside its subscriptions.',
   dto: EntitlementGrantDto,
   toDto: toEntitlementGrantDto,
 });
 
 export const grantVoided = defineEvent({
   type: 'entitlement.grant_voided',
-  meaning: 'A grant was taken back.',
+  meaning: 'A grant was voided.',
   dto: EntitlementGrantDto,
   toDto: toEntitlementGrantDto,
 });
@@ -64,14 +63,14 @@ export const grantVoided = defineEvent({
 export const thresholdReached = defineEvent({
   type: 'entitlement.threshold_reached',
   meaning:
-    'The usage of a customer reached a threshold of its limit; once in each period for each threshold.',
+    'The usage of a customer reached a threshold of its limit. Recorded once per threshold and period.',
   dto: ReachedEntitlementDto,
   toDto: toReachedEntitlementDto,
 });
 
 export const limitReached = defineEvent({
   type: 'entitlement.limit_reached',
-  meaning: 'The usage of a customer reached its limit; once in each period.',
+  meaning: 'The usage of a customer reached its limit. Recorded once per period.',
   dto: ReachedEntitlementDto,
   toDto: toReachedEntitlementDto,
   example: { used: '1000', remaining: '0', percent: 100 },

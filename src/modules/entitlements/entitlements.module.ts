@@ -5,7 +5,7 @@ import { CustomersModule } from '../customers';
 import { MeteringModule } from '../metering';
 import { SubscriptionsModule } from '../subscriptions';
 import { TestClocksModule } from '../test-clocks';
-import { AccessFollowers } from './access-followers';
+import { EntitlementAccessHooks } from './entitlement-access-hooks';
 import { AddonEntitlementEntity } from './addon-entitlement.entity';
 import { AddonEntitlementsController } from './addon-entitlements.controller';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
@@ -18,22 +18,22 @@ import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
 import { EntitlementGrantEntity } from './entitlement-grant.entity';
 import { EntitlementEntity } from './entitlement.entity';
-import { EntitlementsRemoval } from './entitlements-removal';
+import { EntitlementsPurge } from './entitlements-purge';
 import { EntitlementsController } from './entitlements.controller';
 import { EntitlementsRepository } from './entitlements.repository';
 import { EntitlementsService } from './entitlements.service';
 import { EntitlementWindows } from './entitlement-windows';
 import { GrantsRepository } from './grants.repository';
 import { GrantsService } from './grants.service';
-import { HoldingWindowsRepository } from './holding-windows.repository';
-import { HoldingsRepository } from './holdings.repository';
-import { HoldingsService } from './holdings.service';
+import { BalanceWindowsRepository } from './balance-windows.repository';
+import { BalancesRepository } from './balances.repository';
+import { BalancesService } from './balances.service';
 import { MeteredUsageService } from './metered-usage.service';
 import { PlanEntitlementCheck } from './plan-entitlement-check';
-import { ReachedService } from './reached.service';
-import { SettleHoldingService } from './settle-holding.service';
+import { BalanceUsageService } from './balance-usage.service';
+import { RecalculateBalanceService } from './recalculate-balance.service';
 import { SourcesService } from './sources.service';
-import { UsageFollowers } from './usage-followers';
+import { EntitlementUsageHooks } from './entitlement-usage-hooks';
 
 @Module({
   imports: [
@@ -63,20 +63,20 @@ import { UsageFollowers } from './usage-followers';
     EntitlementsService,
     AddonEntitlementsRepository,
     AddonEntitlementsService,
-    HoldingsRepository,
+    BalancesRepository,
     GrantsRepository,
     SourcesService,
-    HoldingWindowsRepository,
+    BalanceWindowsRepository,
     MeteredUsageService,
-    ReachedService,
-    SettleHoldingService,
-    HoldingsService,
+    BalanceUsageService,
+    RecalculateBalanceService,
+    BalancesService,
     ConsumeService,
     GrantsService,
-    AccessFollowers,
-    UsageFollowers,
+    EntitlementAccessHooks,
+    EntitlementUsageHooks,
     EntitlementWindows,
-    EntitlementsRemoval,
+    EntitlementsPurge,
   ],
 })
 export class EntitlementsModule {}

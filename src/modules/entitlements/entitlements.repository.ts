@@ -12,15 +12,15 @@ import type { Entitlement } from './domain/entitlement';
 import { EntitlementEntity } from './entitlement.entity';
 import { entitlementInUse, entitlementKeyTaken } from './entitlements.errors';
 
-/** `reference` goes together with itself and with `change`; `removal` goes together with nothing. */
+/** `reference` is compatible with itself and with `change`; `deletion` excludes all. */
 const LOCK_MODES = {
   reference: 'for_key_share',
   change: 'for_no_key_update',
-  removal: 'pessimistic_write',
+  deletion: 'pessimistic_write',
 } as const;
 
-/** What was found of customers, but for those that a window of a meter is registered for. */
-const FORGET_ASKED = `
+/** Deletes cached balances without a registered usage window. Those with one keep the entitlement. */
+const DELETE_UNREGISTERED_BALANCES = `
   DELETE FROM customer_entitlement h USING entitlement e
   WHERE h.entitlement_id = $1 AND e.id = h.entitlement_id AND (e.meter_id IS NULL OR h.window_start_at IS NULL)`;
 
@@ -44,18 +44,18 @@ export class EntitlementsRepository {
     return this.entitlements.findOneBy({ id });
   }
 
-  /** The entitlement of a key, kept from being deleted until the transaction ends. */
+  /** Returns the entitlement of a key, protected from deletion until the transaction ends. */
   findByKeyForReference(key: string): Promise<Entitlement | null> {
     this.database.requireTransaction();
     return this.database.selectOne(EntitlementEntity, 'WHERE key = $1 FOR KEY SHARE', [key]);
   }
 
-  /** Those with these ids, the newest first. */
+  /** Returns the entitlements with these ids, newest first. */
   findAll(ids: readonly string[]): Promise<readonly Entitlement[]> {
     return this.database.select(EntitlementEntity, 'WHERE id = ANY ($1) ORDER BY id DESC', [ids]);
   }
 
-  /** Of these, those that a meter counts. */
+  /** Returns those of these entitlements that a meter counts. */
   findMetered(ids: readonly string[]): Promise<readonly Entitlement[]> {
     return this.database.select(
       EntitlementEntity,
@@ -70,8 +70,8 @@ export class EntitlementsRepository {
     return entitlement.rulesVersion;
   }
 
-  /** What customers were found to have of it holds no more once the transaction commits. */
-  async changeRules(id: string): Promise<void> {
+  /** Outdates the cached balances of all customers when the transaction commits. */
+  async invalidateBalances(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(
       'UPDATE entitlement SET rules_version = rules_version + 1 WHERE id = $1',
@@ -79,13 +79,13 @@ export class EntitlementsRepository {
     );
   }
 
-  /** The entitlement, locked until the transaction ends. */
+  /** Returns the entitlement, locked until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Entitlement | null> {
     this.database.requireTransaction();
     return this.entitlements.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
   }
 
-  /** Those of these entitlements that exist, kept from being deleted until the transaction ends. */
+  /** Returns those of these entitlements that exist, protected from deletion until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly Entitlement[]> {
     this.database.requireTransaction();
     return this.entitlements.find({
@@ -99,7 +99,7 @@ export class EntitlementsRepository {
     return pageById(this.entitlements.createQueryBuilder('entitlement'), request);
   }
 
-  /** Writes what an update may change. */
+  /** Writes the fields that an update may change. */
   async update(entitlement: Entitlement): Promise<void> {
     const { name, unit, thresholds, metadata, version, updatedAt } = entitlement;
     await this.database.update(EntitlementEntity, entitlement.id, {
@@ -113,13 +113,13 @@ export class EntitlementsRepository {
   }
 
   /**
-   * Deletes an entitlement nothing refers to; the foreign keys of those that may refer to it decide. That somebody asked
-   * whether a customer has it does not keep it.
+   * Deletes an entitlement. Foreign keys refuse it while something refers to it. Cached balances of checks alone are
+   * deleted with it.
    * @throws {ProblemError} `entitlement_in_use`
    */
   async delete(id: string): Promise<void> {
     try {
-      await this.database.query(FORGET_ASKED, [id]);
+      await this.database.query(DELETE_UNREGISTERED_BALANCES, [id]);
       await this.entitlements.delete({ id });
     } catch (error) {
       if (violatedConstraint(error) !== null) throw entitlementInUse(id);

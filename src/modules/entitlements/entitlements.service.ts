@@ -33,7 +33,10 @@ export class EntitlementsService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `entitlement_terms_contradict`, `reference_not_found`, `entitlement_key_taken` */
+  /**
+   * @throws {ProblemError} `entitlement_terms_contradict`, `reference_not_found`, `meter_backfilling`,
+   *   `entitlement_key_taken`
+   */
   async create(terms: EntitlementTerms): Promise<Entitlement> {
     const faults = faultsOfEntitlement(terms);
     if (faults.length > 0) throw entitlementTermsContradict(faults);
@@ -68,7 +71,7 @@ export class EntitlementsService {
   }
 
   /**
-   * Changes its name, unit or thresholds and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * Changes name, unit or thresholds and merges the metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: EntitlementChange, expected: VersionCondition): Promise<Entitlement> {
@@ -85,12 +88,12 @@ export class EntitlementsService {
   }
 
   /**
-   * Deletes an entitlement nothing is linked to.
+   * Deletes an entitlement that no plan, link, grant or consumption refers to.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const entitlement = await this.entitlements.lock(id, 'removal');
+      const entitlement = await this.entitlements.lock(id, 'deletion');
       if (entitlement === null) throw entitlementNotFound(id);
       assertVersion(expected, entitlement);
       await this.entitlements.delete(id);

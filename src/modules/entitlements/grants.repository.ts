@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Grant } from './domain/grant';
 import { EntitlementGrantEntity } from './entitlement-grant.entity';
-import type { Pair } from './holdings.repository';
+import type { BalanceKey } from './balances.repository';
 
 @Injectable()
 export class GrantsRepository {
@@ -13,7 +13,7 @@ export class GrantsRepository {
     await this.database.insert(EntitlementGrantEntity, toRow(grant));
   }
 
-  /** Writes what time, a reset and a void may change. Its caller holds the lock of the customer's entitlement. */
+  /** Writes the fields that a reset, an expiry and a void change. The caller must hold the lock of the balance. */
   async update(grant: Grant): Promise<void> {
     this.database.requireTransaction();
     const { balance, endedAt, end, version, updatedAt } = grant;
@@ -26,7 +26,7 @@ export class GrantsRepository {
     });
   }
 
-  async find({ customerId, entitlementId }: Pair, id: string): Promise<Grant | null> {
+  async find({ customerId, entitlementId }: BalanceKey, id: string): Promise<Grant | null> {
     const row = await this.database.selectOne(
       EntitlementGrantEntity,
       'WHERE id = $1 AND customer_id = $2 AND entitlement_id = $3',
@@ -35,8 +35,8 @@ export class GrantsRepository {
     return row === null ? null : toGrant(row);
   }
 
-  /** Those that have not ended, oldest first; some may have expired since. */
-  async running({ customerId, entitlementId }: Pair): Promise<readonly Grant[]> {
+  /** Returns the grants without a recorded end, oldest first. Some may have expired meanwhile. */
+  async running({ customerId, entitlementId }: BalanceKey): Promise<readonly Grant[]> {
     const rows = await this.database.select(
       EntitlementGrantEntity,
       'WHERE customer_id = $1 AND entitlement_id = $2 AND ended_at IS NULL ORDER BY id',
@@ -45,8 +45,8 @@ export class GrantsRepository {
     return rows.map(toGrant);
   }
 
-  /** What a customer has grants of that count at an instant. */
-  async grantedTo(customerId: string, now: Date): Promise<readonly string[]> {
+  /** Returns the ids of the entitlements for which a customer has active grants at an instant. */
+  async entitlementsOf(customerId: string, now: Date): Promise<readonly string[]> {
     const rows = await this.database.query<{ entitlement_id: string }>(
       `SELECT DISTINCT entitlement_id FROM entitlement_grant
       WHERE customer_id = $1 AND ended_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
@@ -55,7 +55,10 @@ export class GrantsRepository {
     return rows.map(({ entitlement_id }) => entitlement_id);
   }
 
-  async page({ customerId, entitlementId }: Pair, request: PageRequest): Promise<Page<Grant>> {
+  async page(
+    { customerId, entitlementId }: BalanceKey,
+    request: PageRequest,
+  ): Promise<Page<Grant>> {
     const query = this.database
       .repository(EntitlementGrantEntity)
       .createQueryBuilder('granted')

@@ -2,7 +2,7 @@ import type { PipeTransform } from '@nestjs/common';
 import { ENTITLEMENT_KEY } from './domain/entitlement';
 import { entitlementKeyNotFound } from './entitlements.errors';
 
-/** The key of an entitlement in the path. One of the wrong shape names nothing. */
+/** Reads an entitlement key in a path. A malformed key is answered like an unknown one. */
 export class KeyPipe implements PipeTransform<string, string> {
   transform(text: string): string {
     if (!ENTITLEMENT_KEY.test(text)) throw entitlementKeyNotFound(text);

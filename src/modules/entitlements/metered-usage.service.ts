@@ -6,57 +6,57 @@ import { type Meter, MetersService, UsageStore, type UsageWindow, UsageWindows }
 import { eventPropertiesOf } from './domain/consumption-event';
 import { type ResetWindow, spanOf } from './domain/reset-window';
 import { consumptionRefused, entitlementNotConsumable } from './entitlements.errors';
-import { HoldingWindowsRepository } from './holding-windows.repository';
+import { BalanceWindowsRepository } from './balance-windows.repository';
 
-/** What is consumed of an entitlement, as events of its meter. */
+/** Consumptions of one entitlement, to be stored as usage events of its meter. */
 export interface ConsumptionEvents {
   readonly customerId: string;
   readonly meterId: string;
-  /** The key of the entitlement. */
+  /** Key of the entitlement. */
   readonly key: string;
   readonly now: Date;
   readonly events: readonly { readonly idempotencyKey: string; readonly quantity: Rational }[];
 }
 
-/** What meters count of customers, in the windows of their entitlements. */
+/** Reads and writes metered usage in the reset windows of entitlements. */
 @Injectable()
 export class MeteredUsageService {
-  private readonly known = new Map<string, Meter>();
+  private readonly metersById = new Map<string, Meter>();
 
   constructor(
     private readonly meters: MetersService,
     private readonly store: UsageStore,
     private readonly usage: UsageWindows,
-    private readonly windows: HoldingWindowsRepository,
+    private readonly windows: BalanceWindowsRepository,
   ) {}
 
   /**
-   * What a meter counts in a window, from now on moved by every event. Holds the stream of the meter until the caller's
-   * transaction ends: in the order of locks it comes before what customers have.
+   * Opens a usage window and returns its usage; every event updates the window from then on. Locks the stream of the meter
+   * until the transaction ends. The lock order is: stream, then balance.
    */
   async open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
-    const opened = await this.hold(customerId, meterId, window);
+    const opened = await this.register(customerId, meterId, window);
     const [used] = await this.usage.read([opened]);
-    invariant(used !== undefined && used !== null, 'a window that was opened is open');
+    invariant(used !== undefined && used !== null, 'An opened window has a usage.');
     return used;
   }
 
-  /** The same, without reading it. */
-  async hold(customerId: string, meterId: string, window: ResetWindow): Promise<UsageWindow> {
-    const held = { customerId, meter: await this.meterOf(meterId), period: spanOf(window) };
-    await this.usage.open(held);
-    return held;
+  /** Opens a usage window like {@link open}, without reading its usage. */
+  async register(customerId: string, meterId: string, window: ResetWindow): Promise<UsageWindow> {
+    const usageWindow = { customerId, meter: await this.meterOf(meterId), period: spanOf(window) };
+    await this.usage.open(usageWindow);
+    return usageWindow;
   }
 
-  /** Lets go of a window that nothing of the customer is counted by any more. */
+  /** Closes a usage window unless another balance of the customer still counts by it. */
   async close(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
     const period = spanOf(window);
-    if (await this.windows.isCountedBy(customerId, meterId, period)) return;
+    if (await this.windows.hasBalanceIn(customerId, meterId, period)) return;
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
-  /** What a meter counts in a part of a window, read once. */
-  async within(customerId: string, meterId: string, period: Period): Promise<Rational> {
+  /** Returns the usage in a part of a window, without keeping that part open. */
+  async readOnce(customerId: string, meterId: string, period: Period): Promise<Rational> {
     const part = { reset: 'never', ...period } as const;
     const used = await this.open(customerId, meterId, part);
     await this.close(customerId, meterId, part);
@@ -64,8 +64,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Stores what is consumed as events of the meter, in the caller's transaction, so that it is billed as well: all of
-   * them, or it throws.
+   * Stores consumptions as usage events in the caller's transaction, so that they are billed as well. Stores all of them
+   * or throws.
    * @throws {ProblemError} `entitlement_not_consumable`, `consumption_refused`
    */
   async append({ customerId, meterId, key, now, events }: ConsumptionEvents): Promise<void> {
@@ -80,15 +80,15 @@ export class MeteredUsageService {
     );
     const [refused] = rejected;
     if (refused !== undefined) throw consumptionRefused(refused.code, refused.message);
-    invariant(accepted === events.length, 'What is consumed is stored once.');
+    invariant(accepted === events.length, 'Each consumption is stored as one event.');
   }
 
-  /** What a meter counts never changes, so that it is read once. */
+  /** Returns a meter from the cache. The fields used here never change. */
   private async meterOf(id: string): Promise<Meter> {
-    const known = this.known.get(id);
+    const known = this.metersById.get(id);
     if (known !== undefined) return known;
     const meter = await this.meters.get(id);
-    this.known.set(id, meter);
+    this.metersById.set(id, meter);
     return meter;
   }
 }

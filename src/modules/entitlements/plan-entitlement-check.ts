@@ -1,23 +1,23 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { referenceNotFound } from '../../platform/errors';
-import { type PlanEntitlement, planEntitlementContradicts, PlanEntitlementRules } from '../catalog';
+import { type PlanEntitlement, planEntitlementContradicts, PlanEntitlementHooks } from '../catalog';
 import { faultsOfPlan } from './domain/plan-entitlement';
 import { EntitlementsRepository } from './entitlements.repository';
 
-/** Lends the catalogue, which lies below, what it has to know of entitlements when a plan lists some. */
+/** Registers the entitlement checks of plans with the catalogue, a lower module that does not know entitlements. */
 @Injectable()
 export class PlanEntitlementCheck implements OnModuleInit {
   constructor(
-    private readonly rules: PlanEntitlementRules,
+    private readonly hooks: PlanEntitlementHooks,
     private readonly entitlements: EntitlementsRepository,
   ) {}
 
   onModuleInit(): void {
-    this.rules.register((listed, pointer) => this.assertFit(listed, pointer));
+    this.hooks.register((listed, pointer) => this.assertFit(listed, pointer));
   }
 
   /**
-   * Makes sure that they exist until the caller's transaction ends, and that their values fit their types.
+   * Locks the listed entitlements until the transaction ends and checks their values against their types.
    * @throws {ProblemError} `reference_not_found`, `plan_entitlement_contradicts`
    */
   private async assertFit(listed: readonly PlanEntitlement[], pointer: string): Promise<void> {

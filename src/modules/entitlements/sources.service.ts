@@ -8,28 +8,28 @@ import { AddonEntitlementsRepository } from './addon-entitlements.repository';
 import { accessOf, earliest } from './domain/access';
 import { type Allowance, allowanceOf, type Source } from './domain/allowance';
 import type { AddonEntitlement } from './domain/addon-entitlement';
-import type { Billing, Reset } from './domain/reset-window';
-import { HoldingsRepository } from './holdings.repository';
+import type { BillingSchedule, Reset } from './domain/reset-window';
+import { BalancesRepository } from './balances.repository';
 
 const HOUR_MS = 3_600_000;
 
-/** What the subscriptions of a customer give of one entitlement at an instant. */
-export interface Given extends Allowance {
-  /** By what its usage is counted; null where no subscription gives it. */
-  readonly lead: { readonly reset: Reset; readonly billing: Billing } | null;
-  /** Until when this is known to hold; null: until something changes. */
+/** Allowance of one entitlement that the subscriptions of a customer give at an instant. */
+export interface CustomerAllowance extends Allowance {
+  /** Rule for the reset window; null if no subscription gives the entitlement. */
+  readonly windowRule: { readonly reset: Reset; readonly billing: BillingSchedule } | null;
+  /** Instant until which the result holds; null: until a subscription changes. */
   readonly until: Date | null;
 }
 
-/** What subscriptions give, by their plans and add-ons. */
-interface Offered {
+/** Subscriptions that grant access, with the entitlements of their plans and add-ons. */
+interface OfferedSources {
   readonly subscriptions: readonly Subscription[];
   readonly byVersion: ReadonlyMap<string, readonly PlanEntitlement[]>;
   readonly links: readonly AddonEntitlement[];
   readonly until: Date | null;
 }
 
-/** Finds where what a customer has comes from. */
+/** Resolves the allowance of a customer from subscriptions, plans and add-ons. */
 @Injectable()
 export class SourcesService {
   private readonly graceMs: number;
@@ -38,23 +38,27 @@ export class SourcesService {
     private readonly subscriptions: SubscriptionsService,
     private readonly catalog: CatalogService,
     private readonly links: AddonEntitlementsRepository,
-    private readonly holdings: HoldingsRepository,
+    private readonly balances: BalancesRepository,
     configuration: Configuration,
   ) {
     this.graceMs = configuration.pastDueGraceHours * HOUR_MS;
   }
 
-  /** What of one entitlement is given: by the oldest subscription first, its plan before its add-ons. */
-  async given(customerId: string, entitlementId: string, now: Date): Promise<Given> {
+  /** Returns the allowance of one entitlement. Sources come oldest subscription first, its plan before its add-ons. */
+  async allowance(
+    customerId: string,
+    entitlementId: string,
+    now: Date,
+  ): Promise<CustomerAllowance> {
     const offered = await this.offered(customerId, now);
     const found = offered.subscriptions.flatMap((subscription) =>
       sourcesIn(subscription, offered, entitlementId),
     );
-    // A plan says when its allowance starts anew; add-ons alone follow the billing period.
+    // A plan defines the reset of its allowance. Add-ons alone reset with the billing period.
     const leading = found.find(({ source }) => source.kind === 'plan') ?? found[0];
     return {
       ...allowanceOf(found.map(({ source }) => source)),
-      lead:
+      windowRule:
         leading === undefined
           ? null
           : { reset: leading.reset, billing: billingOf(leading.subscription) },
@@ -62,13 +66,13 @@ export class SourcesService {
     };
   }
 
-  /** The entitlements that subscriptions give a customer something of. */
+  /** Returns the ids of the entitlements that the subscriptions of a customer give. */
   async entitlementsOf(customerId: string, now: Date): Promise<readonly string[]> {
     const { byVersion, links } = await this.offered(customerId, now);
     return [...[...byVersion.values()].flat(), ...links].map(({ entitlementId }) => entitlementId);
   }
 
-  /** The entitlements in plan versions and add-ons, whoever has them. */
+  /** Returns the entitlement ids of plan versions and add-ons, by the id of the version or add-on. */
   async entitlementsIn(
     planVersionIds: readonly string[],
     addonIds: readonly string[],
@@ -86,10 +90,10 @@ export class SourcesService {
     return found;
   }
 
-  private async offered(customerId: string, now: Date): Promise<Offered> {
+  private async offered(customerId: string, now: Date): Promise<OfferedSources> {
     const running = await this.subscriptions.runningOf(customerId);
     const graces = running.some(({ status }) => status === 'past_due')
-      ? await this.holdings.gracesOf(customerId)
+      ? await this.balances.gracesOf(customerId)
       : new Map<string, Date>();
     const found = running.map((subscription) => ({
       subscription,
@@ -122,7 +126,7 @@ interface FoundSource {
 
 function sourcesIn(
   subscription: Subscription,
-  { byVersion, links }: Offered,
+  { byVersion, links }: OfferedSources,
   entitlementId: string,
 ): readonly FoundSource[] {
   const { id: subscriptionId, planId, planVersionId, addons } = subscription;
@@ -156,7 +160,7 @@ function exact(value: string | null) {
   return value === null ? null : parseExact(value);
 }
 
-function billingOf(subscription: Subscription): Billing {
+function billingOf(subscription: Subscription): BillingSchedule {
   const { startAt, status, currentPeriodStartAt, currentPeriodEndAt } = subscription;
   invariant(
     currentPeriodStartAt !== null && currentPeriodEndAt !== null,
@@ -166,7 +170,7 @@ function billingOf(subscription: Subscription): Billing {
   return {
     startAt,
     currentPeriod: { startAt: currentPeriodStartAt, endAt: currentPeriodEndAt },
-    // What follows a trial is counted from its end.
+    // The periods after a trial are counted from its end.
     anchor: status === 'trialing' ? { ...anchor, startAt: currentPeriodEndAt } : anchor,
   };
 }

@@ -1,13 +1,17 @@
-import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { StoredCreditGrant } from './domain/credit-grant';
 
-/** Credit that a customer has, from a negative invoice or a credit note. */
+/** Credit that a customer has, from a negative invoice, a credit note or a payment. */
 @Entity('credit_grant')
+@Unique('credit_grant_source_unique', ['sourceId'])
 @Index('credit_grant_customer_index', ['customerId', 'createdAt', 'id'], {
-  where: '"remaining" > 0',
+  where: '"remaining" > 0 OR "reserved" > 0',
 })
-@Check('credit_grant_remaining_check', `"remaining" >= 0 AND "remaining" <= "amount"`)
+@Check(
+  'credit_grant_remaining_check',
+  `"remaining" >= 0 AND "reserved" >= 0 AND "refunded" >= 0 AND "remaining" + "reserved" + "refunded" <= "amount"`,
+)
 export class CreditGrantEntity implements StoredCreditGrant {
   @IdColumn() readonly id!: string;
   @ReferenceColumn()
@@ -16,7 +20,9 @@ export class CreditGrantEntity implements StoredCreditGrant {
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @AmountColumn() readonly amount!: bigint;
   @AmountColumn() readonly remaining!: bigint;
-  /** The invoice or credit note it comes from. */
+  @AmountColumn({ default: 0 }) readonly reserved!: bigint;
+  @AmountColumn({ default: 0 }) readonly refunded!: bigint;
+  /** The invoice, credit note or payment it comes from. */
   @ReferenceColumn() readonly sourceId!: string;
   @InstantColumn() readonly createdAt!: Date;
 }

@@ -8,7 +8,45 @@ import type { StoredCreditGrant } from './domain/credit-grant';
 /** The constraint and the condition hold the limit together, whatever the caller read before. */
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
-  WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount RETURNING id`;
+  WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount - reserved - refunded RETURNING id`;
+
+const ADD = `
+  INSERT INTO credit_grant
+    (id, customer_id, currency, amount, remaining, reserved, refunded, source_id, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  ON CONFLICT (source_id) DO UPDATE SET amount = credit_grant.amount + excluded.amount,
+    remaining = credit_grant.remaining + excluded.remaining,
+    reserved = credit_grant.reserved + excluded.reserved,
+    refunded = credit_grant.refunded + excluded.refunded`;
+
+const RESERVE = `
+  SET remaining = remaining - least(remaining, $2), reserved = reserved + least(remaining, $2)
+  WHERE source_id = $1`;
+
+const TAKE_RESERVED = `
+  UPDATE credit_grant SET reserved = credit_grant.reserved - taken.amount,
+    refunded = refunded + taken.amount
+  FROM (SELECT id, least(reserved, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR UPDATE) taken
+  WHERE credit_grant.id = taken.id
+  RETURNING taken.amount::text AS amount`;
+
+const RETURN_REFUNDED = `
+  UPDATE credit_grant SET refunded = credit_grant.refunded - returned.amount,
+    remaining = remaining + returned.amount
+  FROM (SELECT id, refunded - least(refunded, $2) AS amount
+    FROM credit_grant WHERE source_id = $1 FOR UPDATE) returned
+  WHERE credit_grant.id = returned.id
+  RETURNING returned.amount::text AS amount`;
+
+const RELEASE_RESERVED = `
+  UPDATE credit_grant SET reserved = least(reserved, $2),
+    remaining = remaining + reserved - least(reserved, $2)
+  WHERE source_id = $1`;
+
+const BALANCE = `
+  SELECT coalesce(sum(remaining + reserved), 0)::text AS balance,
+    coalesce(sum(reserved), 0)::text AS reserved
+  FROM credit_grant WHERE customer_id = $1 AND (remaining > 0 OR reserved > 0)`;
 
 const USE_ALL = `
   UPDATE credit_grant SET remaining = remaining - used.amount
@@ -16,10 +54,6 @@ const USE_ALL = `
     GROUP BY id) used
   WHERE credit_grant.id = used.id AND remaining >= used.amount
   RETURNING credit_grant.id`;
-
-const SUM_REMAINING = `
-  SELECT customer_id, trim(currency) AS currency, sum(remaining)::text AS amount
-  FROM credit_grant WHERE remaining > 0 GROUP BY 1, 2`;
 
 @Injectable()
 export class CreditGrantsRepository {
@@ -34,7 +68,7 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * What customers have left, each one's oldest first.
+   * The available credit of customers, each one's oldest first.
    * @param lock whether nobody else may use it until the transaction ends
    */
   async open(customerIds: readonly string[], lock: boolean): Promise<readonly StoredCreditGrant[]> {
@@ -42,20 +76,70 @@ export class CreditGrantsRepository {
     return this.database.select(CreditGrantEntity, tail, [customerIds]);
   }
 
-  /** What each customer has left, in minor units. */
-  async sumRemaining(): Promise<
-    readonly { customerId: string; currency: string; amountMinor: bigint }[]
-  > {
-    const rows = await this.database.query<{
-      customer_id: string;
-      currency: string;
-      amount: string;
-    }>(SUM_REMAINING);
-    return rows.map(({ customer_id: customerId, currency, amount }) => ({
+  /** Adds to the credit of a source, or makes it. */
+  async add(grant: StoredCreditGrant): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.prepared('add-credit', ADD, [
+      grant.id,
+      grant.customerId,
+      grant.currency,
+      grant.amount.toString(),
+      grant.remaining.toString(),
+      grant.reserved.toString(),
+      grant.refunded.toString(),
+      grant.sourceId,
+      grant.createdAt,
+    ]);
+  }
+
+  /** The credit of a source, locked until the transaction ends; null where it has none. */
+  lockOf(sourceId: string): Promise<StoredCreditGrant | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR UPDATE', [
+      sourceId,
+    ]);
+  }
+
+  /** Reserves as much of the credit of a source as is left, up to an amount. Returns the credit; null where there is none. */
+  reserve(sourceId: string, amount: bigint): Promise<StoredCreditGrant | null> {
+    this.database.requireTransaction();
+    return this.database.updateOne(CreditGrantEntity, RESERVE, [sourceId, amount.toString()]);
+  }
+
+  /** Turns up to an amount of what is reserved into refunded credit; returns how much that was. */
+  async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
+    this.database.requireTransaction();
+    const [row] = await this.database.query<{ amount: string }>(TAKE_RESERVED, [
+      sourceId,
+      amount.toString(),
+    ]);
+    return BigInt(row?.amount ?? 0);
+  }
+
+  /** Makes refunded credit available again, but for what other refunds gave back; returns how much that was. */
+  async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
+    this.database.requireTransaction();
+    const [row] = await this.database.query<{ amount: string }>(RETURN_REFUNDED, [
+      sourceId,
+      stillRefunded.toString(),
+    ]);
+    return BigInt(row?.amount ?? 0);
+  }
+
+  /** Makes what is reserved available again, but for what pending refunds still reserve. */
+  async releaseReserved(sourceId: string, stillPending: bigint): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(RELEASE_RESERVED, [sourceId, stillPending.toString()]);
+  }
+
+  /** The credit balance of a customer, in minor units. */
+  async balanceOf(
+    customerId: string,
+  ): Promise<{ readonly balanceMinor: bigint; readonly reservedMinor: bigint }> {
+    const [row] = await this.database.query<{ balance: string; reserved: string }>(BALANCE, [
       customerId,
-      currency,
-      amountMinor: BigInt(amount),
-    }));
+    ]);
+    return { balanceMinor: BigInt(row?.balance ?? 0), reservedMinor: BigInt(row?.reserved ?? 0) };
   }
 
   /** Uses some of each credit. */

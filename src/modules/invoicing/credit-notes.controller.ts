@@ -21,6 +21,7 @@ import {
 } from './dto/credit-note.dto';
 import {
   creditExceedsLine,
+  creditGivenBackAlready,
   creditNoteNotFound,
   creditNoteSettled,
   invoiceNotCreditable,
@@ -38,14 +39,16 @@ export class CreditNotesController {
     summary: 'Issue a credit note',
     description:
       'Takes parts of lines back with the tax that belongs to them. It lowers what the invoice still owes; the rest is ' +
-      'credit, or is to be refunded. Several notes together never credit more than a line, and in all exactly its tax.',
+      'credit, or is to be refunded as far as it was paid in money. Several notes together never credit more than a line, and in all exactly its tax.',
     status: 201,
     answer: CreditNoteDto,
     reads: 'post',
+    key: 'required',
     problems: [
       referenceNotFound,
       invoiceNotCreditable,
       creditExceedsLine,
+      creditGivenBackAlready,
       testClockAdvancing,
       testClockFailed,
     ],
@@ -57,6 +60,7 @@ export class CreditNotesController {
   @Get()
   @Operation({
     summary: 'List credit notes',
+    description: 'Newest first, void ones included.',
     status: 200,
     answer: pageOf(CreditNoteDto),
     reads: 'query',
@@ -70,6 +74,7 @@ export class CreditNotesController {
   @Get(':id')
   @Operation({
     summary: 'Read a credit note',
+    description: 'Returns the credit note with its lines.',
     status: 200,
     answer: CreditNoteDto,
     reads: 'path',
@@ -87,6 +92,7 @@ export class CreditNotesController {
     status: 200,
     answer: CreditNoteDto,
     reads: 'post',
+    key: 'required',
     problems: [
       creditNoteNotFound,
       invalidTransition,

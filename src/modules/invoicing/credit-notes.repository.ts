@@ -3,9 +3,9 @@ import { Database, type Page, pageById, type PageRequest } from '../../platform/
 import { CreditNoteEntity } from './credit-note.entity';
 import type { CreditNote } from './domain/credit-note';
 
-const SUM_TO_REFUND = `
-  SELECT customer_id, trim(currency) AS currency, sum(to_refund)::text AS amount
-  FROM credit_note WHERE status = 'issued' AND to_refund <> 0 GROUP BY 1, 2`;
+const GIVEN = `
+  SELECT coalesce(sum(to_credit), 0)::text AS to_credit, coalesce(sum(to_refund), 0)::text AS to_refund
+  FROM credit_note WHERE invoice_id = $1 AND status = 'issued'`;
 
 @Injectable()
 export class CreditNotesRepository {
@@ -30,20 +30,17 @@ export class CreditNotesRepository {
     await this.database.update(CreditNoteEntity, id, { status, voidedAt, version, updatedAt });
   }
 
-  /** What notes that stand gave to be refunded, by customer, in minor units. */
-  async sumToRefund(): Promise<
-    readonly { customerId: string; currency: string; amountMinor: bigint }[]
-  > {
-    const rows = await this.database.query<{
-      customer_id: string;
-      currency: string;
-      amount: string;
-    }>(SUM_TO_REFUND);
-    return rows.map(({ customer_id: customerId, currency, amount }) => ({
-      customerId,
-      currency,
-      amountMinor: BigInt(amount),
-    }));
+  /** The parts of an invoice that its notes gave as credit, and to be refunded, in minor units. */
+  async givenOf(
+    invoiceId: string,
+  ): Promise<{ readonly toCreditMinor: bigint; readonly toRefundMinor: bigint }> {
+    const [row] = await this.database.query<{ to_credit: string; to_refund: string }>(GIVEN, [
+      invoiceId,
+    ]);
+    return {
+      toCreditMinor: BigInt(row?.to_credit ?? 0),
+      toRefundMinor: BigInt(row?.to_refund ?? 0),
+    };
   }
 
   private get notes() {

@@ -10,11 +10,15 @@ import { BilledTogetherRepository } from './billed-together.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
 import { type BilledElsewhere, isBilledWith } from './domain/billed-together';
+import { newGrant } from './domain/credit-grant';
 import {
   amountOfCredit,
   creditableOf,
   type CreditNote,
   type CreditNoteOrder,
+  type GivenBack,
+  mostOfNote,
+  NOTHING_GIVEN_BACK,
   settlementOf,
   toCreditable,
 } from './domain/credit-note';
@@ -24,12 +28,14 @@ import { InvoiceBooks } from './invoice-books';
 import { InvoiceFollowers } from './invoice-followers';
 import {
   creditExceedsLine,
+  creditGivenBackAlready,
   creditNoteNotFound,
   creditNoteSettled,
   invoiceNotCreditable,
 } from './invoicing.errors';
 import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
+import { PaymentReturns } from './payment-returns';
 
 /** Takes parts of finalised invoices back. */
 @Injectable()
@@ -42,6 +48,7 @@ export class CreditNotesService {
     private readonly grants: CreditGrantsRepository,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
+    private readonly returns: PaymentReturns,
     private readonly books: InvoiceBooks,
     private readonly followers: InvoiceFollowers,
     private readonly outbox: Outbox,
@@ -62,7 +69,7 @@ export class CreditNotesService {
    * Issues a credit note: net as asked for and the tax that belongs to it. It lowers what the invoice still owes; the rest
    * becomes credit, or is to be refunded.
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   *   `credit_given_back_already`, `test_clock_advancing`, `test_clock_failed`
    */
   issue(order: CreditNoteOrder): Promise<CreditNote> {
     return this.database.transaction(async () => {
@@ -72,7 +79,9 @@ export class CreditNotesService {
       }
       const elsewhere = await this.together.elsewhere(invoice.id);
       assertCreditable(order, invoice, elsewhere);
-      return this.issueOf(invoice, order.lines, order, now);
+      const refundedMinor = await this.returns.lockRefunded(invoice);
+      const given = { ...(await this.notes.givenOf(invoice.id)), refundedMinor };
+      return this.issueOf(invoice, order.lines, order, now, given);
     });
   }
 
@@ -81,7 +90,8 @@ export class CreditNotesService {
     this.database.requireTransaction();
     const elsewhere = await this.together.elsewhere(invoice.id);
     const lines = allOf(invoice, elsewhere);
-    await this.issueOf(invoice, lines, { reason, settle: 'credit' }, now);
+    const terms = { reason, settle: 'credit' } as const;
+    await this.issueOf(invoice, lines, terms, now, null);
   }
 
   /**
@@ -119,14 +129,19 @@ export class CreditNotesService {
     });
   }
 
+  /** @param given null where all that was paid is given back already */
   private async issueOf(
     invoice: Invoice,
     lines: CreditNoteOrder['lines'],
     { reason, settle }: Pick<CreditNoteOrder, 'reason' | 'settle'>,
     now: Date,
+    given: GivenBack | null,
   ): Promise<CreditNote> {
     const credited = creditNote(lines, invoice.lines.map(toCreditable));
-    const settled = settlementOf(invoice, credited.totalMinor, settle);
+    const { totalMinor } = credited;
+    const most = given === null ? totalMinor : mostOfNote(invoice, settle, given);
+    if (totalMinor > most) throw creditGivenBackAlready(totalMinor, most);
+    const settled = settlementOf(invoice, totalMinor, settle, given ?? NOTHING_GIVEN_BACK);
     const note: CreditNote = {
       id: newId('cn'),
       version: 1,
@@ -167,15 +182,10 @@ export class CreditNotesService {
     await this.notes.insert(note);
     for (const line of note.lines) await this.creditLine(before, line, 1n);
     if (note.creditId !== null) {
-      await this.grants.insert({
-        id: note.creditId,
-        customerId: note.customerId,
-        currency: note.currency,
-        amount: note.toCredit,
-        remaining: note.toCredit,
-        sourceId: note.id,
-        createdAt: now,
-      });
+      const { creditId: id, id: sourceId, customerId, currency, toCredit: amount } = note;
+      await this.grants.insert(
+        newGrant({ id, customerId, currency, amount, sourceId, createdAt: now }),
+      );
     }
     const amountCredited = before.amountCredited + note.toReceivable;
     const isPaid =
@@ -244,7 +254,7 @@ function allOf(invoice: Invoice, elsewhere: Elsewhere): Parts {
   return parts;
 }
 
-/** What may be taken of a line beside other parts. */
+/** Amount a credit note may take of a line beside its other parts. */
 function creditableBeside(
   parts: Parts,
   line: InvoiceLine,
@@ -258,7 +268,7 @@ function creditableBeside(
   return creditableOf(invoice, line, elsewhere.get(line.id), takenMinor);
 }
 
-/** What of the parts is still deferred. */
+/** Returns the part of the credited amounts that is still deferred revenue. */
 function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): bigint {
   const deferred = new Set(
     invoice.lines.filter((line) => line.isInAdvance && !line.isReleased).map(({ id }) => id),

@@ -38,6 +38,10 @@ const STOP_COLLECTING = `
   UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
+const POSTPONE_COLLECTING = `
+  UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
+  WHERE id = ANY ($1)`;
+
 /** Locks the rows it looks at, so that a payment that ends meanwhile is seen by whoever comes second. */
 const COLLECT_AGAIN = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
@@ -53,6 +57,11 @@ const OPEN_OF_SUBSCRIPTIONS = `
 const ATTEMPTED_OF_SUBSCRIPTION = `
   SELECT id, attempt_count, collect_at IS NOT NULL AS is_planned FROM invoice
   WHERE subscription_id = $1 AND status = 'open' AND attempt_count > 0`;
+
+const OPEN_AMOUNTS = `
+  SELECT subscription_id AS "subscriptionId",
+    sum(amount_due - amount_credited - amount_paid) AS "amountMinor"
+  FROM invoice WHERE subscription_id = ANY ($1) AND status = 'open' GROUP BY subscription_id`;
 
 interface OpenRow {
   readonly id: string;
@@ -118,6 +127,12 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
+  /** Plans the next attempt at these invoices for a later time. */
+  async postponeCollecting(ids: readonly string[], until: Date, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    if (ids.length > 0) await this.database.query(POSTPONE_COLLECTING, [ids, until, now]);
+  }
+
   /** Has the open invoices of a customer charged at once: those that are being paid, once that has ended. */
   async collectAgain(customerId: string, now: Date): Promise<void> {
     this.database.requireTransaction();
@@ -142,6 +157,15 @@ export class DueInvoicesRepository {
   /** Ids of the open invoices of subscriptions, locked until the transaction ends. */
   async lockOpenOf(subscriptionIds: readonly string[]): Promise<readonly string[]> {
     return (await this.openOf(subscriptionIds)).map(({ id }) => id);
+  }
+
+  /** Amounts of their open invoices that are still to be paid, by subscription; those without are absent. */
+  async openAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const rows = await this.database.query<{ subscriptionId: string; amountMinor: string }>(
+      OPEN_AMOUNTS,
+      [subscriptionIds],
+    );
+    return new Map(rows.map((row) => [row.subscriptionId, BigInt(row.amountMinor)]));
   }
 
   private async openOf(subscriptionIds: readonly string[]): Promise<readonly OpenRow[]> {

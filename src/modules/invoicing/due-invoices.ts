@@ -2,8 +2,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
-import { Outbox, told } from '../../platform/outbox';
-import { TestClockWorks } from '../test-clocks';
+import { Outbox, toEventRecord } from '../../platform/outbox';
+import { TestClockJobs } from '../test-clocks';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceOverdue } from './invoicing.events';
@@ -17,7 +17,7 @@ const EVERY_MS = 1_000;
 export class DueInvoices implements OnModuleInit {
   constructor(
     private readonly jobs: Jobs,
-    private readonly testClockWorks: TestClockWorks,
+    private readonly testClockJobs: TestClockJobs,
     private readonly clock: Clock,
     private readonly database: Database,
     private readonly due: DueInvoicesRepository,
@@ -27,7 +27,7 @@ export class DueInvoices implements OnModuleInit {
 
   onModuleInit(): void {
     this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
-    this.testClockWorks.register({
+    this.testClockJobs.register({
       name: NAME,
       nextDueAt: (testClockId) => this.due.nextOverdueOn(testClockId),
       runDue: async (testClockId, now) => {
@@ -50,7 +50,7 @@ export class DueInvoices implements OnModuleInit {
         occurredAt: now,
       }));
       await this.due.updateOverdue(changes.map(({ after }) => after));
-      await this.outbox.recordAll(changes.map((change) => told(invoiceOverdue, change)));
+      await this.outbox.recordAll(changes.map((change) => toEventRecord(invoiceOverdue, change)));
       return ids.length;
     });
   }

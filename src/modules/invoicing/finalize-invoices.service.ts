@@ -3,7 +3,7 @@ import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { invalidTransition } from '../../platform/errors';
 import { newId } from '../../platform/ids';
-import { Outbox, told } from '../../platform/outbox';
+import { Outbox, toEventRecord } from '../../platform/outbox';
 import { type Customer, CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
@@ -76,6 +76,11 @@ export class FinalizeInvoicesService {
     return this.waiting.dueOn(testClockId, now, most);
   }
 
+  /** Keeps a draft from being finalised before an instant. */
+  postpone(id: string, until: Date): Promise<void> {
+    return this.waiting.postpone(id, until);
+  }
+
   /** When the next one is due on a test clock. */
   nextDueOn(testClockId: string): Promise<Date | null> {
     return this.waiting.nextDueOn(testClockId);
@@ -107,7 +112,7 @@ export class FinalizeInvoicesService {
   }
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
-    const order = { ...before, lines: [] };
+    const order = { ...before, lines: [], billingPeriod: null };
     const draft = decideAgain(before, await this.facts.load(order, customer, now, 'issue'));
     await this.invoices.replaceLines([draft]);
     return this.issuing.finalize(draft, customer, now);
@@ -132,6 +137,7 @@ export class FinalizeInvoicesService {
       (order, facts) =>
         renewDraft(order.draft, order, facts, () => newId('il'), earnedUntil(order.draft), now),
       () => newId('crd'),
+      await this.issuing.openMinorOf(ordered),
       now,
     );
     decided.forEach(({ invoice }) => {
@@ -153,7 +159,7 @@ export class FinalizeInvoicesService {
     const empty = drafts.filter((_, index) => decided[index]?.invoice.lines.length === 0);
     await this.invoices.deleteAll(empty.map(({ id }) => id));
     await this.outbox.recordAll(
-      empty.map((draft) => told(invoiceDeleted, { after: draft, occurredAt: now })),
+      empty.map((draft) => toEventRecord(invoiceDeleted, { after: draft, occurredAt: now })),
     );
     return invoices;
   }

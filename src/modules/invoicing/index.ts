@@ -15,6 +15,7 @@ export {
   toInvoiceDto,
   toInvoicePreviewDto,
 } from './dto/invoice.dto';
+export { CreditBalanceService, type CreditOfPayment } from './credit-balance.service';
 export { ExactJsonColumn } from './exact-json.column';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { InvoiceBooks } from './invoice-books';
@@ -24,7 +25,7 @@ export { AttemptsUnderWay } from './attempts-under-way';
 export { EarnedTimes } from './earned-times';
 export { InvoiceCollectionService } from './invoice-collection.service';
 export { InvoiceFollowers } from './invoice-followers';
-export { type CustomerSum, InvoicePaymentsService } from './invoice-payments.service';
+export { InvoicePaymentsService } from './invoice-payments.service';
 export {
   invoiceNotFound,
   invoiceNotPayable,
@@ -40,6 +41,14 @@ export { IssueInvoiceService } from './issue-invoice.service';
 export type { DueDraft } from './renewal-drafts.repository';
 export { PaymentReturns } from './payment-returns';
 export { ReissueInvoiceService } from './reissue-invoice.service';
+export {
+  CREDIT_BALANCE_ROWS,
+  CREDIT_OF_PAYMENTS_ROWS,
+  INVOICES_PAID_ROWS,
+  INVOICES_RESERVED_ROWS,
+  NOTED_REFUND_ROWS,
+  REFUNDED_CREDIT_ROWS,
+} from './summed-rows';
 export type { UsageQuote } from './domain/usage-quote';
 export { UsageQuotesService } from './usage-quotes.service';
 export { WithdrawInvoicesService } from './withdraw-invoices.service';

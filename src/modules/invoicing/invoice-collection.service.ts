@@ -48,6 +48,12 @@ export class InvoiceCollectionService {
     return this.due.stopCollecting(ids, now);
   }
 
+  /** Plans the next attempt at locked invoices for a later time, without counting one. */
+  postpone(invoices: readonly Invoice[], until: Date, now: Date): Promise<void> {
+    const ids = invoices.map(({ id }) => id);
+    return this.due.postponeCollecting(ids, until, now);
+  }
+
   /**
    * Has the open invoices of a customer charged at once, in the caller's transaction; what is being paid, once that has
    * ended.

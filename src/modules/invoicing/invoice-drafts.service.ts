@@ -26,7 +26,14 @@ export class InvoiceDraftsService {
     now: Date,
   ): Promise<Invoice> {
     const draft = await this.issuing.preview(
-      { ...order, reason: 'one_off', subscriptionId: null, renewsAt: null, period: null },
+      {
+        ...order,
+        reason: 'one_off',
+        subscriptionId: null,
+        renewsAt: null,
+        period: null,
+        billingPeriod: null,
+      },
       customer,
       now,
     );

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
 import type { Invoice } from './domain/invoice';
 import { nextAttemptAt, type RetryPlan } from './domain/invoice-collection';
@@ -30,20 +29,12 @@ export interface FailedPayment {
   readonly wasAttempt: boolean;
 }
 
-/** What each customer has of something, in minor units. */
-export interface CustomerSum {
-  readonly customerId: string;
-  readonly currency: string;
-  readonly amountMinor: bigint;
-}
-
 /** What an invoice lets be done to pay it. Payments themselves belong to a module above. */
 @Injectable()
 export class InvoicePaymentsService {
   constructor(
     private readonly database: Database,
     private readonly invoices: InvoicesRepository,
-    private readonly grants: CreditGrantsRepository,
     private readonly notes: CreditNotesRepository,
     private readonly outbox: Outbox,
   ) {}
@@ -95,6 +86,14 @@ export class InvoicePaymentsService {
   }
 
   /**
+   * Returns a locked invoice with an amount reserved that was freed before, for a payment that is to pay it in the same commit.
+   * Reserves the amount whatever is free: what the invoice does not need is not applied.
+   */
+  reserveAgain(invoice: Invoice, amount: bigint, now: Date): Invoice {
+    return withReserve(invoice, amount, now);
+  }
+
+  /**
    * Pays a locked invoice with money that has come, in the caller's transaction, and frees what was reserved for it. What
    * the invoice does not need any more is left to the caller: it is the customer's.
    */
@@ -124,23 +123,14 @@ export class InvoicePaymentsService {
     return after;
   }
 
-  /** What was paid of the invoices of each customer. */
-  sumPaid(): Promise<readonly CustomerSum[]> {
-    return this.invoices.sumOf('amount_paid');
-  }
-
-  /** What is reserved of the invoices of each customer. */
-  sumPending(): Promise<readonly CustomerSum[]> {
-    return this.invoices.sumOf('amount_pending');
-  }
-
-  /** The credit that each customer has left. */
-  sumCredit(): Promise<readonly CustomerSum[]> {
-    return this.grants.sumRemaining();
-  }
-
-  /** What credit notes that stand gave to be refunded, by customer. */
-  sumToRefund(): Promise<readonly CustomerSum[]> {
-    return this.notes.sumToRefund();
+  /**
+   * The largest amount that refunds may give back of an invoice, beside its credit notes that gave credit, in minor units;
+   * null where there are none.
+   */
+  async mostRefunded(invoiceId: string): Promise<bigint | null> {
+    const { toCreditMinor } = await this.notes.givenOf(invoiceId);
+    if (toCreditMinor === 0n) return null;
+    const { amountPaid, creditApplied } = await this.get(invoiceId);
+    return amountPaid + creditApplied - toCreditMinor;
   }
 }

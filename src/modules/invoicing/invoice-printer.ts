@@ -3,6 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { create, type Font } from 'fontkit';
 import PDFDocument from 'pdfkit';
 import { Configuration, ConfigurationError } from '../../platform/config';
+import {
+  embeddingLevels,
+  inVisualOrder,
+  isRightToLeft,
+  mirrored,
+  reversed,
+} from './text-direction';
 import type { InvoiceDocument } from './domain/document/invoice-document';
 import { layOut } from './domain/document/layout';
 import {
@@ -28,6 +35,7 @@ const REPLACEMENT = '\ufffd';
 interface PrintFont {
   readonly name: string;
   readonly bytes: Buffer;
+  readonly font: Font;
   readonly codePoints: ReadonlySet<number>;
 }
 
@@ -37,11 +45,27 @@ interface Run {
   readonly text: string;
 }
 
+/** A piece of a line in the order in which it is read, of one font and one direction. */
+interface DirectedRun {
+  readonly font: PrintFont;
+  /** Of embedding: odd ones are read from the right. */
+  readonly level: number;
+  text: string;
+}
+
+export interface PrintedInvoice {
+  readonly bytes: Buffer;
+  /** Characters that no font has: a sign of replacement is printed for each. */
+  readonly missing: ReadonlySet<string>;
+}
+
 /** Makes a PDF of an invoice: same document, same bytes. Fonts are embedded, with the glyphs that are used. */
 @Injectable()
 export class InvoicePrinter {
   /** In the order in which they are asked for a glyph. */
-  private readonly fonts: Readonly<Record<TextStyle['weight'], readonly PrintFont[]>>;
+  private readonly fonts: Readonly<
+    Record<TextStyle['weight'], readonly [PrintFont, ...PrintFont[]]>
+  >;
 
   /** @throws {ConfigurationError} when a font of `INVOICE_FONTS` cannot be read */
   constructor(configuration: Configuration) {
@@ -54,7 +78,7 @@ export class InvoicePrinter {
     };
   }
 
-  print(document: InvoiceDocument): Promise<Buffer> {
+  print(document: InvoiceDocument): Promise<PrintedInvoice> {
     const pdf = new PDFDocument({
       autoFirstPage: false,
       size: [PAGE_WIDTH_PT, PAGE_HEIGHT_PT],
@@ -67,25 +91,27 @@ export class InvoicePrinter {
     for (const { name, bytes } of [...this.fonts.regular, ...this.fonts.bold]) {
       pdf.registerFont(name, bytes);
     }
+    const missing = new Set<string>();
     const pages = layOut(document, { widthOf: (text, style) => this.widthOf(pdf, text, style) });
     for (const page of pages) {
       pdf.addPage();
-      for (const command of page) this.draw(pdf, command);
+      for (const command of page) this.draw(pdf, command, missing);
     }
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       pdf.on('data', (chunk: Buffer) => chunks.push(chunk));
       pdf.on('end', () => {
-        resolve(Buffer.concat(chunks));
+        resolve({ bytes: Buffer.concat(chunks), missing });
       });
       pdf.on('error', reject);
       pdf.end();
     });
   }
 
-  private draw(pdf: PDFKit.PDFDocument, command: Command): void {
+  private draw(pdf: PDFKit.PDFDocument, command: Command, missing: Set<string>): void {
     switch (command.kind) {
       case 'text':
+        for (const character of this.missingIn(command)) missing.add(character);
         this.drawText(pdf, command);
         return;
       case 'rule':
@@ -126,27 +152,68 @@ export class InvoicePrinter {
     }, 0);
   }
 
+  /** The pieces of a line from left to right, each as its font has to be given it. */
   private runsOf(text: string, style: TextStyle): readonly Run[] {
-    const fonts = this.fonts[style.weight];
-    const runs: { fontName: string; text: string }[] = [];
-    let current: PrintFont | undefined;
-    for (const character of text) {
-      const codePoint = character.codePointAt(0) ?? 0;
-      const has = (font: PrintFont | undefined): boolean =>
-        font?.codePoints.has(codePoint) ?? false;
-      // Spaces and marks stay with the script around them; letters go to the first font that has them.
-      const sticks = /[\p{M}\p{P}\p{Z}\p{Cf}]/u.test(character) && has(current);
-      const font = sticks ? current : fonts.find(has);
-      // What is only there to steer the text, and has no glyph, is not missed.
-      if (font === undefined && /[\p{Cf}\u{fe00}-\u{fe0f}]/u.test(character)) continue;
-      current = font ?? fonts[0];
-      const printed = font === undefined ? REPLACEMENT : character;
+    return inVisualOrder(this.directedRunsOf(text, style)).map(({ font, level, text: run }) => {
+      const isFromRight = level % 2 === 1;
+      const asRead = isFromRight ? Array.from(run, mirrored).join('') : run;
+      return {
+        fontName: font.name,
+        text: isFromRight === shapesFromRight(font, asRead) ? asRead : reversed(asRead),
+      };
+    });
+  }
+
+  private directedRunsOf(text: string, style: TextStyle): readonly DirectedRun[] {
+    const levels = embeddingLevels(text);
+    const runs: DirectedRun[] = [];
+    let index = 0;
+    for (const { character, font, printed } of this.charactersOf(text, style)) {
+      const level = levels?.[index] ?? 0;
+      index += character.length;
+      if (printed === '') continue;
       const last = runs.at(-1);
-      if (last !== undefined && last.fontName === current?.name) last.text += printed;
-      else if (current !== undefined) runs.push({ fontName: current.name, text: printed });
+      if (last?.font === font && last.level === level) last.text += printed;
+      else runs.push({ font, level, text: printed });
     }
     return runs;
   }
+
+  /** Characters of a text that no font has. */
+  private missingIn({ text, style }: Extract<Command, { kind: 'text' }>): readonly string[] {
+    return this.charactersOf(text, style)
+      .filter(({ character, printed }) => printed === REPLACEMENT && character !== REPLACEMENT)
+      .map(({ character }) => character);
+  }
+
+  /** Each character with the font that prints it, and what is printed for it: nothing, itself or the sign of replacement. */
+  private charactersOf(
+    text: string,
+    style: TextStyle,
+  ): readonly { readonly character: string; readonly font: PrintFont; readonly printed: string }[] {
+    const fonts = this.fonts[style.weight];
+    let current = fonts[0];
+    let isFirst = true;
+    return Array.from(text, (character) => {
+      const codePoint = character.codePointAt(0) ?? 0;
+      const has = (font: PrintFont): boolean => font.codePoints.has(codePoint);
+      // Spaces and marks stay with the script around them; letters go to the first font that has them.
+      const sticks = !isFirst && /[\p{M}\p{P}\p{Z}\p{Cf}]/u.test(character) && has(current);
+      const font = sticks ? current : fonts.find(has);
+      // What is only there to steer the text, and has no glyph, is not missed.
+      if (font === undefined && /[\p{Cf}\u{fe00}-\u{fe0f}]/u.test(character)) {
+        return { character, font: current, printed: '' };
+      }
+      isFirst = false;
+      current = font ?? fonts[0];
+      return { character, font: current, printed: font === undefined ? REPLACEMENT : character };
+    });
+  }
+}
+
+/** Whether a run is laid out from the right: fonts are told by the script of its letters, and put its glyphs in order. */
+function shapesFromRight({ font }: PrintFont, text: string): boolean {
+  return isRightToLeft(text) && font.layout(text, []).direction === 'rtl';
 }
 
 /**
@@ -154,7 +221,7 @@ export class InvoicePrinter {
  * which keeps the words of scripts that are read from the right in order.
  */
 function shapingOf(text: string): { features?: [] } {
-  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? { features: [] } : {};
+  return isRightToLeft(text) ? { features: [] } : {};
 }
 
 function readFurtherFont(path: string): PrintFont {
@@ -168,6 +235,11 @@ function readFurtherFont(path: string): PrintFont {
 
 function readFont(name: string, path: string): PrintFont {
   const bytes = readFileSync(path);
-  const font = create(bytes) as Font;
-  return { name, bytes, codePoints: new Set(font.characterSet) };
+  const font = create(bytes);
+  if (!('characterSet' in font)) {
+    throw new Error(
+      'it is a collection of fonts. Extract the one that is wanted into a file of its own.',
+    );
+  }
+  return { name, bytes, font, codePoints: new Set(font.characterSet) };
 }

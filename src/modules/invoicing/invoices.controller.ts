@@ -69,6 +69,7 @@ export class InvoicesController {
     status: 201,
     answer: InvoiceDto,
     reads: 'post',
+    key: 'optional',
     problems: [
       referenceNotFound,
       customerCurrencyMismatch,
@@ -89,6 +90,7 @@ export class InvoicesController {
   @Get()
   @Operation({
     summary: 'List invoices',
+    description: 'Newest first, drafts and void invoices included.',
     status: 200,
     answer: pageOf(InvoiceDto),
     reads: 'query',
@@ -119,6 +121,7 @@ export class InvoicesController {
   @Get(':id')
   @Operation({
     summary: 'Read an invoice',
+    description: 'Returns the invoice with its lines, taxes and discounts.',
     status: 200,
     answer: InvoiceDto,
     reads: 'path',
@@ -188,6 +191,7 @@ export class InvoicesController {
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
+    key: 'optional',
     problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
   })
   async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
@@ -207,6 +211,7 @@ export class InvoicesController {
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
+    key: 'optional',
     problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid],
   })
   async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
@@ -223,6 +228,7 @@ export class InvoicesController {
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
+    key: 'optional',
     problems: CHANGE_PROBLEMS,
   })
   async markInvoiceUncollectible(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import type { Period } from '../../core/time';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
@@ -8,30 +7,11 @@ import type { InvoiceFilter } from './domain/invoice-filter';
 import { InvoiceLineEntity } from './invoice-line.entity';
 import { InvoiceEntity } from './invoice.entity';
 
-/** Ordered by id, so that two who credit the same lines wait for each other instead of deadlocking. */
-const BILLED_IN_ADVANCE = `
-  SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
-    JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
-    JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status = ANY ($3)
-  ORDER BY line.id`;
-
-const FINALIZED = ['open', 'paid', 'uncollectible'];
-
 const ADD_CREDITED = `
   UPDATE invoice_line SET credited = credited + taken.amount
   FROM (SELECT id, sum(amount) AS amount FROM unnest($1::text[], $2::bigint[]) AS taken (id, amount)
     GROUP BY id) taken
   WHERE invoice_line.id = taken.id`;
-
-const SUM_RECEIVABLE = `
-  SELECT customer_id, trim(currency) AS currency,
-    sum(amount_due - amount_paid - amount_credited)::text AS amount
-  FROM invoice WHERE status = 'open' GROUP BY 1, 2`;
-
-const sumOf = (column: InvoiceSum): string => `
-  SELECT customer_id, trim(currency) AS currency, sum(${column})::text AS amount
-  FROM invoice WHERE ${column} <> 0 GROUP BY 1, 2`;
 
 const RELEASE = `
   WITH released AS (
@@ -50,30 +30,6 @@ const TAKE_NUMBERS = `
   INSERT INTO invoice_series (name, next_number) VALUES ($1, 1 + $2::bigint)
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
-
-type InvoiceSum = 'amount_paid' | 'amount_pending';
-
-interface SumRow {
-  readonly customer_id: string;
-  readonly currency: string;
-  readonly amount: string;
-}
-
-interface CustomerAmount {
-  readonly customerId: string;
-  readonly currency: string;
-  readonly amountMinor: bigint;
-}
-
-/** What is void was given back; it counts as billed, since only its reissue bills it again, and then counts in its place. */
-const BILLED_USAGE = `
-  SELECT coalesce(sum(line.amount), 0)::text AS amount,
-    coalesce(sum(CASE WHEN invoice.status = 'void' THEN 0
-      ELSE line.amount - line.discount - line.credited END), 0)::text AS held
-  FROM invoice_line line JOIN invoice ON invoice.id = line.invoice_id
-  WHERE line.item_id = $1 AND line.period_start_at = $2 AND line.period_end_at = $3
-    AND line.kind IN ('usage', 'minimum', 'maximum') AND invoice.status <> 'draft'
-    AND NOT EXISTS (SELECT FROM invoice AS again WHERE again.reissue_of_id = invoice.id)`;
 
 type InvoiceRow = Omit<Invoice, 'lines'>;
 
@@ -173,41 +129,6 @@ export class InvoicesRepository {
     await this.insertLines(drafts.flatMap(({ lines }) => lines));
   }
 
-  /**
-   * What items were billed in advance, each beyond an instant, by finalised invoices that are not void, true-ups included.
-   * @param lock whether nobody else may credit these lines until the transaction ends. Otherwise those of drafts count as
-   *   well: they are finalised before they are credited
-   */
-  async billedInAdvance(
-    credited: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
-    lock: boolean,
-  ): Promise<readonly InvoiceLine[]> {
-    if (credited.length === 0) return [];
-    const sql = lock ? `${BILLED_IN_ADVANCE} FOR UPDATE OF line` : BILLED_IN_ADVANCE;
-    const found = await this.database.query<{ id: string }>(sql, [
-      credited.map(({ itemId }) => itemId),
-      credited.map(({ unusedFrom }) => unusedFrom),
-      lock ? FINALIZED : ['draft', ...FINALIZED],
-    ]);
-    const rows = await this.database.select(InvoiceLineEntity, 'WHERE id = ANY ($1) ORDER BY id', [
-      found.map(({ id }) => id),
-    ]);
-    return rows.map(toLine);
-  }
-
-  /** What the usage of an item was billed for a period, true-ups included, and what of it is still held. */
-  async billedUsage(
-    itemId: string,
-    { startAt, endAt }: Period,
-  ): Promise<{ readonly amountMinor: bigint; readonly heldMinor: bigint }> {
-    const [row] = await this.database.query<{ amount: string; held: string }>(BILLED_USAGE, [
-      itemId,
-      startAt,
-      endAt,
-    ]);
-    return { amountMinor: BigInt(row?.amount ?? 0), heldMinor: BigInt(row?.held ?? 0) };
-  }
-
   /** Counts what credits take back of lines; negative gives it back. */
   async addCredited(
     taken: readonly { readonly lineId: string; readonly amount: bigint }[],
@@ -228,16 +149,6 @@ export class InvoicesRepository {
     creditedTaxShares,
   }: InvoiceLine): Promise<void> {
     await this.database.update(InvoiceLineEntity, id, { credited, creditedNet, creditedTaxShares });
-  }
-
-  /** What each customer owes for open invoices, in minor units. */
-  sumReceivable(): Promise<readonly CustomerAmount[]> {
-    return this.amounts(SUM_RECEIVABLE);
-  }
-
-  /** The sum of a column over the invoices of each customer, in minor units. */
-  sumOf(column: InvoiceSum): Promise<readonly CustomerAmount[]> {
-    return this.amounts(sumOf(column));
   }
 
   /** Marks the lines of subscriptions whose period is over as released; returns the sums of their nets. */
@@ -267,15 +178,6 @@ export class InvoicesRepository {
 
   private async insertLines(lines: readonly InvoiceLine[]): Promise<void> {
     await this.database.insertMany(InvoiceLineEntity, lines.map(toLineRow));
-  }
-
-  private async amounts(sql: string): Promise<readonly CustomerAmount[]> {
-    const rows = await this.database.query<SumRow>(sql);
-    return rows.map(({ customer_id: customerId, currency, amount }) => ({
-      customerId,
-      currency,
-      amountMinor: BigInt(amount),
-    }));
   }
 
   private async withLinesOrNull(row: InvoiceRow | null): Promise<Invoice | null> {

@@ -47,7 +47,7 @@ export class InvoicesService {
     return this.database.transaction(async () => {
       const customer = await this.customers.requireForReference(order.customerId, '/customer_id');
       const currency = order.currency ?? customer.currency;
-      if (currency === null) throw customerCurrencyMismatch(null, 'no currency');
+      if (currency === null) throw customerCurrencyMismatch(null, null);
       await this.customers.fixCurrency(customer.id, currency);
       const now = await this.testClocks.nowFor(customer.testClockId);
       return this.drafts.create({ ...order, currency }, customer, now);
@@ -68,13 +68,14 @@ export class InvoicesService {
 
   /**
    * Declares an invoice void: nothing is owed for it, the credit it used returns, and what it credited is owed again.
-   * Coupons it used up stay used up.
+   * Coupons that last `once` and that it used stay used; an amount of its billing period can be used again.
    * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `invoice_partly_paid`,
    *   `test_clock_advancing`, `test_clock_failed`
    */
   void(id: string): Promise<Invoice> {
     return this.change(id, 'void', async (before, now) => {
-      if (isCredited(before) || (await this.isGivenBack(id))) throw invoiceCredited(id);
+      const isLowered = isCredited(before) || before.amountCredited > 0n;
+      if (isLowered || (await this.isGivenBack(id))) throw invoiceCredited(id);
       if (before.amountPaid > 0n) throw invoicePartlyPaid(id);
       return this.voiding.void(before, now);
     });

@@ -30,6 +30,19 @@ export const invoiceTooLarge = defineProblem(
   () => ({ detail: 'An amount of the invoice would be beyond what JSON can carry.' }),
 );
 
+export const creditBalanceTooLarge = defineProblem(
+  {
+    code: 'credit_balance_too_large',
+    kind: 'conflict',
+    title: 'The credit balance is too large for JSON',
+    meaning:
+      'The balance is beyond 9007199254740991 minor units. `GET /v1/ledger/accounts?customer_id=` shows it as a decimal string.',
+  },
+  (customerId: string) => ({
+    detail: `The credit balance of ${customerId} is beyond what JSON can carry. Read /v1/ledger/accounts?customer_id=${customerId} instead.`,
+  }),
+);
+
 export const invoiceCredited = defineProblem(
   {
     code: 'invoice_credited',
@@ -203,6 +216,23 @@ export const creditExceedsLine = defineProblem(
     detail: `${pointer} is more than the ${creditable} that may be credited.`,
     errors: [{ pointer, code: 'exceeds_line', message: 'is more than the line holds' }],
     extensions: { creditable_amount: Number(creditable) },
+  }),
+);
+
+export const creditGivenBackAlready = defineProblem(
+  {
+    code: 'credit_given_back_already',
+    kind: 'rule_broken',
+    title: 'The amount was given back already',
+    meaning:
+      'Refunds of its payments and other credit notes gave back more of the invoice than leaves the amount of the note. `creditable_total` is the largest total, with tax, of a further note. To document a refund that was made, issue the note with `settle: refund`.',
+  },
+  (total: bigint, most: bigint) => ({
+    detail: `The note would be ${total} minor units with tax, but only ${most} of the invoice were not given back already.`,
+    extensions: { creditable_total: Number(most) },
+    errors: [
+      { pointer: '/lines', code: 'given_back_already', message: `must total at most ${most}` },
+    ],
   }),
 );
 

@@ -55,7 +55,8 @@ export const invoiceUncollectible = defineEvent({
 
 export const invoiceUpdated = defineEvent({
   type: 'invoice.updated',
-  meaning: 'The metadata of an invoice changed.',
+  meaning:
+    'The metadata of an invoice changed, or credit of a later invoice of its subscription lowered what is open of it.',
   ...shown,
 });
 

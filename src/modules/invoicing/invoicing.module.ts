@@ -1,14 +1,17 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { InvoicingRemoval } from './invoicing-removal';
+import { InvoicingPurge } from './invoicing-purge';
 import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { MeteringModule } from '../metering';
 import { TestClocksModule } from '../test-clocks';
+import { BilledLinesRepository } from './billed-lines.repository';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { BillingFactsService } from './billing-facts.service';
+import { CreditBalanceController } from './credit-balance.controller';
+import { CreditBalanceService } from './credit-balance.service';
 import { CreditGrantEntity } from './credit-grant.entity';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNoteEntity } from './credit-note.entity';
@@ -45,6 +48,7 @@ import { SimulationRepository } from './simulation.repository';
 import { SimulationsController } from './simulations.controller';
 import { UsageQuotesService } from './usage-quotes.service';
 import { UsageReadingsService } from './usage-readings.service';
+import { LowerOpenInvoicesService } from './lower-open-invoices.service';
 import { PaymentReturns } from './payment-returns';
 import { VoidInvoiceService } from './void-invoice.service';
 import { WithdrawInvoicesService } from './withdraw-invoices.service';
@@ -68,14 +72,17 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
   controllers: [
     InvoicesController,
     CreditNotesController,
+    CreditBalanceController,
     SimulationsController,
     LineUsageController,
   ],
   providers: [
-    InvoicingRemoval,
+    InvoicingPurge,
     InvoicesRepository,
     BilledTogetherRepository,
+    BilledLinesRepository,
     CreditGrantsRepository,
+    CreditBalanceService,
     CreditNotesRepository,
     LineUsageService,
     ChargedEventsService,
@@ -85,6 +92,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     UsageQuotesService,
     BillingFactsService,
     InvoiceBooks,
+    LowerOpenInvoicesService,
     IssueInvoiceService,
     InvoiceDraftsService,
     RenewalDraftsRepository,
@@ -107,6 +115,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     WithdrawInvoicesService,
   ],
   exports: [
+    CreditBalanceService,
     FinalizeInvoicesService,
     EarnedTimes,
     InvoiceBooks,

@@ -4,13 +4,13 @@ import { isWireSafe } from '../../core/money';
 import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { Outbox, told, type ToldChange } from '../../platform/outbox';
+import { Outbox, toEventRecord, type EventRecord } from '../../platform/outbox';
 import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
 import { BillingFactsService } from './billing-facts.service';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { grantOf } from './domain/credit-grant';
-import { type Decided, decideInTurn } from './domain/decide-in-turn';
+import { type Decided, decideInTurn, type OpenMinorOf } from './domain/decide-in-turn';
 import { type BillingFacts, decideInvoice } from './domain/decide-invoice';
 import { finalized } from './domain/finalize';
 import { graceEnd, isWaiting } from './domain/grace';
@@ -21,6 +21,7 @@ import { InvoiceBooks } from './invoice-books';
 import { invoiceTooLarge } from './invoicing.errors';
 import { invoiceCreated, invoiceFinalized, invoicePaid } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
+import { LowerOpenInvoicesService } from './lower-open-invoices.service';
 import { UsageReadingsService } from './usage-readings.service';
 
 const DIGITS_OF_A_NUMBER = 6;
@@ -33,6 +34,7 @@ export class IssueInvoiceService {
     private readonly facts: BillingFactsService,
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
+    private readonly openInvoices: LowerOpenInvoicesService,
     private readonly customers: CustomersService,
     private readonly redemptions: RedemptionsService,
     private readonly books: InvoiceBooks,
@@ -68,25 +70,27 @@ export class IssueInvoiceService {
 
   /**
    * Makes invoices and finalises them, in the caller's transaction, in the order of their orders; those that wait for their
-   * grace stay drafts. Those of one customer share its credit: each finds what the former left. An order that says nothing,
-   * no line, makes none.
+   * grace stay drafts. Those of one customer share its credit: each finds what the former left. An order without lines makes
+   * no invoice, unless it bills late usage.
    * @returns the invoices that were made
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
   async issueAll(orders: readonly InvoiceOrder[], now: Date): Promise<readonly Invoice[]> {
     this.database.requireTransaction();
     if (orders.length === 0) return [];
-    const customers = await this.customers.fixCurrencies(orders);
+    const customers = await this.customersOf(orders);
     const factsOf = await this.facts.loadAll(orders, [...customers.values()], now, 'issue');
     const decided = decideInTurn(
       orders,
       factsOf,
       (order, facts) => this.decide(order, facts, now, customers.get(order.customerId)),
       () => newId('crd'),
+      await this.openMinorOf(orders),
       now,
     );
     // What waits may be empty: usage can still come.
     const made = decided.filter(({ invoice }) => invoice.lines.length > 0 || isWaiting(invoice));
+    await this.customers.fixCurrencies(made.map(({ invoice }) => invoice));
     const settled = await this.settle(
       made.filter(({ invoice }) => !isWaiting(invoice)),
       customers,
@@ -106,11 +110,18 @@ export class IssueInvoiceService {
     await this.outbox.recordAll(
       made.flatMap(({ invoice: draft }) => {
         const invoice = settledById.get(draft.id);
-        const creating = told(invoiceCreated, { after: draft, occurredAt: now });
+        const creating = toEventRecord(invoiceCreated, { after: draft, occurredAt: now });
         return invoice === undefined ? [creating] : [creating, ...toldOf(draft, invoice)];
       }),
     );
     return invoices;
+  }
+
+  /** Reads the open amounts that credit of these orders lowers first, see {@link LowerOpenInvoicesService}. */
+  openMinorOf(
+    orders: readonly Pick<InvoiceOrder, 'customerId' | 'subscriptionId'>[],
+  ): Promise<OpenMinorOf> {
+    return this.openInvoices.openMinorOf(orders);
   }
 
   /**
@@ -159,6 +170,7 @@ export class IssueInvoiceService {
     const invoices = drafts.map(({ invoice }) => invoice);
     await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
     await this.grants.useAll(invoices.flatMap(({ credits }) => credits));
+    await this.openInvoices.lowerAll(drafts, now);
     await this.invoices.addCredited(
       invoices.flatMap(({ lines }) =>
         lines.flatMap(({ creditsLineId: lineId, amount }) =>
@@ -181,6 +193,17 @@ export class IssueInvoiceService {
       const invoice = finalized(draft, number, parties, now);
       return { ...invoice, version: draft.version + 1 };
     });
+  }
+
+  /** The customers of orders. An order without lines may bill nothing, so that it fixes no currency yet. */
+  private async customersOf(
+    orders: readonly InvoiceOrder[],
+  ): Promise<ReadonlyMap<string, Customer>> {
+    const fixing = orders.filter(({ lines }) => lines.length > 0);
+    const fixed = await this.customers.fixCurrencies(fixing);
+    const others = orders.flatMap(({ customerId }) => (fixed.has(customerId) ? [] : [customerId]));
+    if (others.length === 0) return fixed;
+    return new Map([...fixed, ...(await this.customers.getAllForHistory(others))]);
   }
 
   private partiesOf(customer: Customer | undefined): Parties {
@@ -231,15 +254,17 @@ function seriesOf(customer: Customer | undefined): string {
   return customer.testClockId === null ? 'INV' : 'TEST';
 }
 
-function toApplied({ redemptionId, amountMinor, duration, amountOffMinor }: InvoiceCoupon) {
-  const unusedMinor = duration === 'once' ? (amountOffMinor ?? amountMinor) - amountMinor : 0n;
-  return { redemptionId, amountMinor, unusedMinor };
+function toApplied(coupon: InvoiceCoupon) {
+  const { redemptionId, amountMinor, returnedMinor = 0n, duration, amountOffMinor } = coupon;
+  const mostMinor = amountOffMinor ?? coupon.mostMinor ?? amountMinor;
+  const unusedMinor = duration === 'once' ? mostMinor - amountMinor : 0n;
+  return { redemptionId, amountMinor, returnedMinor, unusedMinor, endsAt: coupon.endsAt ?? null };
 }
 
 /** What finalising tells. */
-function toldOf(before: Invoice, after: Invoice): readonly ToldChange[] {
+function toldOf(before: Invoice, after: Invoice): readonly EventRecord[] {
   const occurredAt = after.updatedAt;
-  const finalizing = told(invoiceFinalized, { after, before, occurredAt });
+  const finalizing = toEventRecord(invoiceFinalized, { after, before, occurredAt });
   if (after.status !== 'paid') return [finalizing];
-  return [finalizing, told(invoicePaid, { after, before, occurredAt })];
+  return [finalizing, toEventRecord(invoicePaid, { after, before, occurredAt })];
 }

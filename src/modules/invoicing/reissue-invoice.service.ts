@@ -5,7 +5,8 @@ import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
-import type { Invoice, InvoiceLine } from './domain/invoice';
+import type { Invoice } from './domain/invoice';
+import type { CreditOrder } from './domain/line-order';
 import { isOvertaken, reissueOf, type Standing } from './domain/reissue';
 import {
   invoiceNotFound,
@@ -47,11 +48,15 @@ export class ReissueInvoiceService {
       const standing = await standingOf(found);
       const voided = await this.lockVoid(id);
       if (isOvertaken(voided, standing)) throw invoiceOvertaken(id);
-      const order = { ...voided, lines: [] };
+      const order = {
+        ...voided,
+        lines: [],
+        creditOrders: creditsOf(voided),
+        billingPeriod: standing.billingPeriod,
+      };
       const facts = await this.facts.load(order, customer, now, 'issue');
       const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-      const billed = await this.billedFor(voided);
-      const draft = reissueOf(voided, billed, standing, facts, ids, now);
+      const draft = reissueOf(voided, standing, facts, ids, now);
       if (draft.lines.length === 0) throw invoiceOvertaken(id);
       await this.invoices.insertAll([draft]);
       await this.usage.reopen(draft);
@@ -68,13 +73,13 @@ export class ReissueInvoiceService {
     if (reissue !== null) throw invoiceReissued(id, reissue);
     return voided;
   }
+}
 
-  private billedFor({ lines }: Invoice): Promise<readonly InvoiceLine[]> {
-    const credited = lines.flatMap(({ kind, itemId, period }) =>
-      kind === 'credit' && itemId !== null && period !== null
-        ? [{ itemId, unusedFrom: period.startAt }]
-        : [],
-    );
-    return this.invoices.billedInAdvance(credited, true);
-  }
+/** The credits of an invoice, as they are ordered anew. */
+function creditsOf({ lines }: Invoice): readonly CreditOrder[] {
+  return lines.flatMap(({ kind, itemId, period }) =>
+    kind === 'credit' && itemId !== null && period !== null
+      ? [{ kind, itemId, unusedFrom: period.startAt, end: 'border' as const }]
+      : [],
+  );
 }

@@ -23,11 +23,19 @@ const CLAIM_DUE = `
 const DUE_ON_TEST_CLOCK = `
   SELECT id, subscription_id AS "subscriptionId" FROM invoice
   WHERE test_clock_id = $1 AND finalizes_at <= $2
+    AND (lease_ends_at IS NULL OR lease_ends_at <= $2)
   ORDER BY finalizes_at, id LIMIT $3`;
 
+/** On a test clock only postponed work has a lease; it fell due before all other work that is left. */
 const NEXT_ON_TEST_CLOCK = `
-  SELECT min(finalizes_at) AS due_at FROM invoice
-  WHERE test_clock_id = $1 AND finalizes_at IS NOT NULL`;
+  WITH planned AS (
+    SELECT min(finalizes_at) AS due_at FROM invoice
+    WHERE test_clock_id = $1 AND finalizes_at IS NOT NULL AND lease_ends_at IS NULL)
+  SELECT least(planned.due_at, (
+    SELECT min(greatest(finalizes_at, lease_ends_at)) FROM invoice
+    WHERE test_clock_id = $1 AND lease_ends_at IS NOT NULL
+      AND finalizes_at <= coalesce(planned.due_at, 'infinity'))) AS due_at
+  FROM planned`;
 
 const LOCK = `
   SELECT id FROM invoice WHERE id = ANY ($1) AND finalizes_at IS NOT NULL ORDER BY id FOR UPDATE`;
@@ -55,6 +63,11 @@ export class RenewalDraftsRepository {
   /** Those that are due on a test clock, in due order. */
   dueOn(testClockId: string, now: Date, most: number): Promise<readonly DueDraft[]> {
     return this.database.query<DueDraft>(DUE_ON_TEST_CLOCK, [testClockId, now, most]);
+  }
+
+  /** Keeps a draft from being finalised before an instant. */
+  async postpone(id: string, until: Date): Promise<void> {
+    await this.database.query('UPDATE invoice SET lease_ends_at = $2 WHERE id = $1', [id, until]);
   }
 
   /** When the next one is due on a test clock. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { isWireSafe } from '../../core/money';
-import { Database } from '../../platform/database';
+import { Database, Reports } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
 import { CatalogService, type Price, type PriceTerms, toPrice, toRatingPrice } from '../catalog';
 import { type Meter, MetersService } from '../metering';
@@ -56,6 +56,7 @@ interface Setup {
 export class SimulatePricesService {
   constructor(
     private readonly database: Database,
+    private readonly reports: Reports,
     private readonly catalog: CatalogService,
     private readonly meters: MetersService,
     private readonly charges: ChargedEventsService,
@@ -65,11 +66,13 @@ export class SimulatePricesService {
   /**
    * Checks what is asked, and then gives step by step what was billed for the plan and what the new prices would have come
    * to, customer by customer, some at a time.
-   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`; of the steps
-   *   `invoice_too_large`
+   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
+   *   `too_many_reports`; of the steps also `invoice_too_large`
    */
   async simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
-    return this.steps(await this.setup(command));
+    const setup = await this.setup(command);
+    this.reports.requireRoom('simulation');
+    return this.steps(setup);
   }
 
   private async setup(command: SimulationCommand): Promise<Setup> {
@@ -94,20 +97,29 @@ export class SimulatePricesService {
   }
 
   private async *steps(setup: Setup): AsyncGenerator<SimulationStep> {
+    const leave = await this.reports.enter('simulation');
+    try {
+      yield* this.stepsWithin(setup);
+    } finally {
+      leave();
+    }
+  }
+
+  private async *stepsWithin(setup: Setup): AsyncGenerator<SimulationStep> {
     const { customerIds } = setup.command;
-    const of = customerIds?.length ?? (await this.history.countCustomers());
+    const of = customerIds?.length ?? (await this.read(() => this.history.countCustomers()));
     const totals = { customers: 0, oldMinor: 0n, newMinor: 0n, winners: 0, losers: 0 };
     let read = 0;
     let last = '';
     for (;;) {
       const page =
         customerIds === null
-          ? await this.history.customersAfter(last, CUSTOMERS_AT_ONCE)
+          ? await this.read(() => this.history.customersAfter(last, CUSTOMERS_AT_ONCE))
           : customerIds.slice(read, read + CUSTOMERS_AT_ONCE);
       if (page.length === 0) break;
       last = page.at(-1) ?? last;
       read += page.length;
-      for (const one of await this.simulateCustomers(setup, page)) {
+      for (const one of await this.read(() => this.simulateCustomers(setup, page))) {
         totals.customers += 1;
         totals.oldMinor += one.oldMinor;
         totals.newMinor += one.newMinor;
@@ -119,6 +131,10 @@ export class SimulatePricesService {
       yield { kind: 'progress', customers: read, of };
     }
     yield { kind: 'totals', currency: setup.currency, ...totals };
+  }
+
+  private read<Result>(reads: () => Promise<Result>): Promise<Result> {
+    return this.reports.read(reads);
   }
 
   private async simulateCustomers(

@@ -1,9 +1,10 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { ProblemError, referenceNotFound } from '../../platform/errors';
+import { ProblemError, referenceNotFound, tooManyReports } from '../../platform/errors';
 import { Operation, sendLines } from '../../platform/http';
-import { priceTermsContradict } from '../catalog';
+import { meterBackfilling, priceTermsContradict } from '../catalog';
+import { SIMULATION_LINES } from './dto/simulation-line.dto';
 import {
   SimulatePricesDto,
   toProblemLine,
@@ -28,9 +29,15 @@ export class SimulationsController {
       '`winners`, who would have paid less, and of `losers`. Amounts that no answer can hold end it with `problem`, its ' +
       '`code` and `detail`. An answer with neither was cut off.',
     status: 200,
-    file: 'application/x-ndjson',
+    lines: SIMULATION_LINES,
     reads: 'body',
-    problems: [referenceNotFound, priceTermsContradict, simulatedPriceUnmatched],
+    problems: [
+      referenceNotFound,
+      meterBackfilling,
+      priceTermsContradict,
+      simulatedPriceUnmatched,
+      tooManyReports,
+    ],
   })
   async simulatePrices(@Body() body: SimulatePricesDto, @Res() response: Response): Promise<void> {
     const steps = await this.simulating.simulate(toSimulationCommand(body));

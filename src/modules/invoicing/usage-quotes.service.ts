@@ -70,6 +70,7 @@ const NOTHING_BUT_USAGE = {
   testClockId: null,
   billed: [],
   coupons: [],
+  billingPeriod: null,
   taxRates: [],
   taxTreatment: 'none',
   creditGrants: [],

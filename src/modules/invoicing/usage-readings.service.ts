@@ -4,17 +4,17 @@ import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
 import { type Meter, MetersService, UsageBillingService, UsageService } from '../metering';
+import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
-import type { CountedUsage } from './domain/decide-usage-lines';
+import type { BilledPeriod, CountedUsage } from './domain/decide-usage-lines';
 import type { Invoice } from './domain/invoice';
 import { fromJson } from './domain/json';
 import type { UsageOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
-import type { BilledUsage, UsagePart, UsageReading } from './domain/usage';
+import type { UsagePart, UsageReading } from './domain/usage';
 import { billOf, toUsageOrder } from './domain/usage-bill';
-import { InvoicesRepository } from './invoices.repository';
 
-type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines'>;
+type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines' | 'lateUsage'>;
 
 interface Asked {
   readonly customerId: string;
@@ -30,7 +30,7 @@ export class UsageReadingsService {
     private readonly meters: MetersService,
     private readonly usage: UsageService,
     private readonly billing: UsageBillingService,
-    private readonly invoices: InvoicesRepository,
+    private readonly billed: BilledLinesRepository,
     private readonly charges: ChargedEventsService,
   ) {}
 
@@ -42,6 +42,10 @@ export class UsageReadingsService {
     orders: readonly UsageOf[],
     holds: boolean,
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
+    // An event that is stored after the last invoice has read its usage has to find that usage closed.
+    if (holds && orders.some(({ lateUsage }) => lateUsage === 'closed')) {
+      await this.holdAll(orders.map(({ customerId }) => customerId));
+    }
     const asked = await this.askedOf(orders);
     const all = [...asked.values()].flat();
     if (all.length === 0) return new Map();
@@ -93,6 +97,13 @@ export class UsageReadingsService {
       })),
     );
     await this.billing.record(bills, now);
+    await this.billing.close(
+      made.flatMap(({ order: { lateUsage, subscriptionId: id, customerId }, invoice }) =>
+        lateUsage === 'closed' && id !== null && invoice !== null
+          ? [{ id, customerId, testClockId: invoice.testClockId }]
+          : [],
+      ),
+    );
   }
 
   /**
@@ -134,18 +145,20 @@ export class UsageReadingsService {
     return { meter: termsOf(meter), countedFrom, upToPosition, parts };
   }
 
-  /** Usage comes late to the next invoice that says anything else. */
+  /** Late usage is billed by the next invoice that orders lines, or that asks for it. */
   private async askedOf(
     orders: readonly UsageOf[],
   ): Promise<ReadonlyMap<UsageOf, readonly Asked[]>> {
-    const speaking = orders.filter(({ lines }) => lines.length > 0);
-    const subscriptionIds = speaking.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const asking = orders.filter(
+      ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
+    );
+    const subscriptionIds = asking.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const late = groupBy(
       subscriptionIds.length === 0 ? [] : await this.billing.late(subscriptionIds),
       ({ subscriptionId }) => subscriptionId,
     );
     return new Map(
-      speaking.map((order) => {
+      asking.map((order) => {
         const { customerId, subscriptionId, lines } = order;
         const ordered = lines.filter((line) => line.kind === 'usage');
         const ofSubscription = subscriptionId === null ? [] : (late.get(subscriptionId) ?? []);
@@ -164,8 +177,8 @@ export class UsageReadingsService {
     );
   }
 
-  private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<BilledUsage> {
-    return { ...(await this.invoices.billedUsage(itemId, period)), quantity };
+  private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<BilledPeriod> {
+    return { ...(await this.billed.usage(itemId, period)), quantity };
   }
 }
 

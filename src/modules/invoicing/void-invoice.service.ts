@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
+import { RedemptionsService } from '../coupons';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import type { Invoice } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
@@ -15,13 +16,14 @@ export class VoidInvoiceService {
     private readonly database: Database,
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
+    private readonly redemptions: RedemptionsService,
     private readonly books: InvoiceBooks,
     private readonly outbox: Outbox,
   ) {}
 
   /**
    * Declares a locked invoice void, in the caller's transaction: nothing is owed for it, the credit it used returns, and
-   * what it credited is owed again. No line of it was credited; what was paid of it was given back.
+   * what it credited is owed again, and what its credits returned to coupons is taken from them. No line of it was credited; what was paid of it was given back.
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();
@@ -33,6 +35,7 @@ export class VoidInvoiceService {
         lineId === null ? [] : [{ lineId, amount }],
       ),
     );
+    await this.redemptions.takeReturnedBack(before.coupons, now);
     await this.books.postVoided(before, now);
     const after = {
       ...before,

@@ -26,8 +26,10 @@ export class WithdrawInvoicesService {
   async withdrawAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;
     const ids = await this.due.lockOpenOf(subscriptionIds);
-    for (const invoice of await this.invoices.findAll(ids)) {
-      await this.returns.giveBack(invoice, now);
+    const invoices = await this.invoices.findAll(ids);
+    // All payments are locked before any credit, in the order of a refund.
+    for (const invoice of invoices) await this.returns.giveBack(invoice, now);
+    for (const invoice of invoices) {
       if (isCredited(invoice)) {
         await this.notes.creditWholly({ ...invoice, amountPaid: 0n }, REASON, now);
       } else {

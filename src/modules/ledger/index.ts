@@ -1,10 +1,9 @@
 export type {
   AccountBalance,
-  CustomerBalance,
-  LedgerCheck,
   PostedTransaction,
-  PostingFacts,
+  PostingContext,
 } from './domain/posted-transaction';
 export { LedgerChecks } from './ledger-checks';
+export { POSTED_CASH_ROWS, postedRows } from './ledger-rows';
 export { LedgerModule } from './ledger.module';
 export { LedgerService } from './ledger.service';

@@ -1,18 +1,23 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Database } from '../../platform/database';
-import { type CheckResult, type LedgerCheck, MOST_OFFENDING } from './domain/posted-transaction';
+import { Reports } from '../../platform/database';
+import {
+  type CheckResult,
+  type LedgerCheck,
+  MOST_OFFENDING,
+  type SumsCheck,
+} from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
 
 /**
- * What must hold in the books. The ledger knows that they balance; whether they say the same as payments and invoices is
- * known to the modules above, which register their checks here while they start.
+ * Invariants of the ledger. The ledger itself checks that it balances. Higher modules register checks that compare it with
+ * their payments and invoices when they start.
  */
 @Injectable()
 export class LedgerChecks implements OnModuleInit {
   private readonly checks: LedgerCheck[] = [];
 
   constructor(
-    private readonly database: Database,
+    private readonly reports: Reports,
     private readonly ledger: LedgerRepository,
   ) {}
 
@@ -27,7 +32,7 @@ export class LedgerChecks implements OnModuleInit {
     });
   }
 
-  /** Adds a check; called while the module that owns it starts. */
+  /** Adds a check. Call it when a module starts. */
   register(check: LedgerCheck): void {
     if (this.checks.some(({ name }) => name === check.name)) {
       throw new Error(`The check ${check.name} is registered twice.`);
@@ -35,10 +40,18 @@ export class LedgerChecks implements OnModuleInit {
     this.checks.push(check);
   }
 
-  /** Runs every check on the books as they were at one instant, whatever is written meanwhile. */
+  /** Adds a check that two sides have equal sums for every key and currency. */
+  registerSums({ name, left, right }: SumsCheck): void {
+    this.register({ name, run: () => this.ledger.findDifferences(left, right) });
+  }
+
+  /**
+   * Runs every check on one snapshot of the ledger, unaffected by concurrent writes.
+   * @throws {ProblemError} `too_many_reports`
+   */
   run(): Promise<readonly CheckResult[]> {
-    return this.database.transaction(async () => {
-      await this.ledger.holdStill();
+    return this.reports.run('verification', async () => {
+      await this.ledger.allowLongReads();
       const results: CheckResult[] = [];
       for (const { name, run } of this.checks) {
         results.push({ name, offending: (await run()).slice(0, MOST_OFFENDING) });

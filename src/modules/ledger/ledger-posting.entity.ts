@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import type { LedgerAccount, Posting } from '../../core/ledger';
 import { AmountColumn } from '../../platform/database';
 
-/** One side of a transaction. Append-only, as the transaction. */
+/** One debit or credit of a transaction. Append-only. */
 @Entity('ledger_posting')
 @Check('ledger_posting_amount_check', `"amount_minor" <> 0`)
 @Check('ledger_posting_position_check', `"position" >= 1`)
@@ -12,6 +12,6 @@ export class LedgerPostingEntity implements Posting {
   readonly transactionId!: string;
   @PrimaryColumn({ type: 'integer' }) readonly position!: number;
   @Column({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: LedgerAccount;
-  /** A debit is positive, a credit negative. */
+  /** Minor units; positive for a debit, negative for a credit. */
   @AmountColumn() readonly amountMinor!: bigint;
 }

@@ -3,13 +3,13 @@ import type { LedgerTransaction } from '../../core/ledger';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { PostedTransaction } from './domain/posted-transaction';
 
-/** Append-only: triggers refuse to change or delete a row, and to commit one whose postings do not balance. */
+/** Append-only: triggers refuse changes and deletions, and commits with postings that do not balance. */
 @Entity('ledger_transaction')
 @Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
 @Index('ledger_transaction_customer_index', ['customerId', 'id'])
 @Check(
   'ledger_transaction_kind_check',
-  `"kind" IN ('invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release')`,
+  `"kind" IN ('invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release', 'credit_applied')`,
 )
 export class LedgerTransactionEntity implements Omit<PostedTransaction, 'postings'> {
   @IdColumn() readonly id!: string;

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../platform/errors';
+import { invalidCursor, tooManyReports } from '../../platform/errors';
 import { Operation, type PageDto, pageOf, toPageDto, toPageRequest } from '../../platform/http';
 import {
   LedgerAccountsDto,
@@ -28,7 +28,7 @@ export class LedgerController {
   @Get('accounts')
   @Operation({
     summary: 'List the accounts of the ledger',
-    description: 'With their balances, of all customers or of one.',
+    description: 'Returns the accounts with their balances, for all customers or for one.',
     status: 200,
     answer: LedgerAccountsDto,
     reads: 'query',
@@ -40,6 +40,7 @@ export class LedgerController {
   @Get('transactions')
   @Operation({
     summary: 'List the transactions of the ledger',
+    description: 'Newest first, each with its postings.',
     status: 200,
     answer: pageOf(LedgerTransactionDto),
     reads: 'query',
@@ -55,11 +56,11 @@ export class LedgerController {
   @Get('verify')
   @Operation({
     summary: 'Verify the ledger',
-    description:
-      'Reads all of the books, as they are at one instant, and says of each thing that must hold whether it does.',
+    description: 'Reads the whole ledger in one snapshot and checks every invariant.',
     status: 200,
     answer: LedgerVerificationDto,
     reads: 'path',
+    problems: [tooManyReports],
   })
   async verifyLedger(): Promise<LedgerVerificationDto> {
     return toLedgerVerificationDto(await this.checks.run());

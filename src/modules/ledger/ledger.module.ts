@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TestClocksModule } from '../test-clocks';
-import { LedgerRemoval } from './ledger-removal';
+import { LedgerPurge } from './ledger-purge';
 import { LedgerChecks } from './ledger-checks';
 import { LedgerPostingEntity } from './ledger-posting.entity';
 import { LedgerTransactionEntity } from './ledger-transaction.entity';
@@ -15,7 +15,7 @@ import { LedgerService } from './ledger.service';
     TestClocksModule,
   ],
   controllers: [LedgerController],
-  providers: [LedgerRemoval, LedgerChecks, LedgerRepository, LedgerService],
+  providers: [LedgerPurge, LedgerChecks, LedgerRepository, LedgerService],
   exports: [LedgerChecks, LedgerService],
 })
 export class LedgerModule {}

@@ -11,9 +11,9 @@ import {
 } from '../../platform/database';
 import {
   type AccountBalance,
-  type CustomerBalance,
   MOST_OFFENDING,
   type PostedTransaction,
+  type SummedRows,
   type TransactionFilter,
 } from './domain/posted-transaction';
 import { LedgerPostingEntity } from './ledger-posting.entity';
@@ -32,12 +32,6 @@ const BALANCES = `
   WHERE $1::varchar IS NULL OR customer_id = $1
   GROUP BY account, currency ORDER BY account, currency`;
 
-const CUSTOMER_BALANCES = `
-  SELECT customer_id, currency, sum(amount_minor)::text AS amount
-  FROM ledger_posting JOIN ledger_transaction ON id = transaction_id
-  WHERE account = $1
-  GROUP BY customer_id, currency HAVING sum(amount_minor) <> 0 ORDER BY customer_id, currency`;
-
 const UNBALANCED = `
   SELECT id FROM ledger_transaction LEFT JOIN ledger_posting ON transaction_id = id
   GROUP BY id HAVING count(transaction_id) = 0 OR sum(amount_minor) <> 0 ORDER BY id LIMIT $1`;
@@ -47,17 +41,33 @@ const ORPHANED = `
   WHERE NOT EXISTS (SELECT FROM ledger_transaction WHERE id = transaction_id)
   ORDER BY 1 LIMIT $1`;
 
-/** Triggers let it pass for customers on test clocks alone. */
+const POSTS_TO = `EXISTS (
+  SELECT FROM ledger_posting WHERE transaction_id = posted.id AND account = :account)`;
+
+/** Triggers allow this deletion only for customers on test clocks. */
 const REMOVE_POSTINGS = `
   DELETE FROM ledger_posting USING ledger_transaction
   WHERE id = transaction_id AND customer_id = ANY ($1)`;
 
 const REMOVE_TRANSACTIONS = 'DELETE FROM ledger_transaction WHERE customer_id = ANY ($1)';
 
-/** The first statement of a transaction: all that follow see the same instant. */
-const ONE_INSTANT = 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY';
+/** Sums both sides in the database and returns only the keys that differ. */
+const differences = (left: SummedRows, right: SummedRows): string => `
+  SELECT key, currency, sum(left_amount)::text AS "left", sum(right_amount)::text AS "right"
+  FROM (
+    ${[
+      ...left.sql.map((sql) => amountsOf(sql, 'amount', '0')),
+      ...right.sql.map((sql) => amountsOf(sql, '0', 'amount')),
+    ].join(' UNION ALL ')}
+  ) AS amounts
+  GROUP BY key, currency HAVING sum(left_amount) <> sum(right_amount)
+  ORDER BY key, currency LIMIT $1`;
 
-/** All of the books takes longer to read than any request for a part of them. */
+const amountsOf = (sql: string, left: string, right: string): string => `
+  SELECT key, currency::text AS currency, ${left}::bigint AS left_amount, ${right}::bigint AS right_amount
+  FROM (${sql}) AS row`;
+
+/** Reading the whole ledger takes longer than any other request. */
 const MORE_TIME = { statementMs: 300_000 };
 
 type TransactionRow = Omit<PostedTransaction, 'postings'>;
@@ -66,7 +76,7 @@ type TransactionRow = Omit<PostedTransaction, 'postings'>;
 export class LedgerRepository {
   constructor(private readonly database: Database) {}
 
-  /** @throws {InvariantError} when a source posted a kind before */
+  /** @throws {InvariantError} when a source has already posted a kind */
   async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
     this.database.requireTransaction();
     if (transactions.length === 0) return;
@@ -96,17 +106,18 @@ export class LedgerRepository {
   }
 
   async page(
-    { customerId, sourceId }: TransactionFilter,
+    { customerId, sourceId, account }: TransactionFilter,
     request: PageRequest,
   ): Promise<Page<PostedTransaction>> {
     const query = this.transactions.createQueryBuilder('posted');
     if (customerId !== null) query.andWhere('posted.customerId = :customerId', { customerId });
     if (sourceId !== null) query.andWhere('posted.sourceId = :sourceId', { sourceId });
+    if (account !== null) query.andWhere(POSTS_TO, { account });
     const { items, next } = await pageById(query, request);
     return { items: await this.withPostings(items), next };
   }
 
-  /** All that was posted for a source, in the order in which it was. */
+  /** Returns the transactions of a source, oldest first. */
   async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.withPostings(
       await this.transactions.find({ where: { sourceId }, order: { id: 'ASC' } }),
@@ -126,37 +137,35 @@ export class LedgerRepository {
     }));
   }
 
-  async customerBalances(account: LedgerAccount): Promise<readonly CustomerBalance[]> {
-    const rows = await this.database.query<{
-      readonly customer_id: string;
-      readonly currency: string;
-      readonly amount: string;
-    }>(CUSTOMER_BALANCES, [account]);
-    return rows.map(({ customer_id, currency, amount }) => ({
-      customerId: customer_id,
-      currency,
-      amountMinor: BigInt(amount),
-    }));
-  }
-
-  /** Transactions that do not sum to zero or have no postings. */
+  /** Returns transactions that do not sum to zero or have no postings. */
   findUnbalanced(): Promise<readonly string[]> {
     return this.idsOf(UNBALANCED);
   }
 
-  /** Ids of transactions that postings name and that do not exist. */
+  /** Returns ids of missing transactions that postings refer to. */
   findOrphaned(): Promise<readonly string[]> {
     return this.idsOf(ORPHANED);
   }
 
-  /** Makes all reads of the transaction that has just begun see one instant, gives them time, and refuses it writes. */
-  async holdStill(): Promise<void> {
-    this.database.requireTransaction();
-    await this.database.query(ONE_INSTANT);
+  /** Returns the keys whose sums differ, with both sums. */
+  async findDifferences(left: SummedRows, right: SummedRows): Promise<readonly string[]> {
+    const rows = await this.database.query<{
+      readonly key: string;
+      readonly currency: string;
+      readonly left: string;
+      readonly right: string;
+    }>(differences(left, right), [MOST_OFFENDING]);
+    return rows.map(
+      (row) => `${row.key} ${row.currency}: ${left.name} ${row.left}, ${right.name} ${row.right}`,
+    );
+  }
+
+  /** Raises the statement timeout of the open transaction, to read the whole ledger. */
+  async allowLongReads(): Promise<void> {
     await this.database.allowLongWork(MORE_TIME);
   }
 
-  /** Removes the books of customers on test clocks; of others the database refuses it. No event told of them. */
+  /** Deletes the transactions of customers on test clocks. The database refuses it for others. There are no events. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     await this.database.query(REMOVE_POSTINGS, [customerIds]);

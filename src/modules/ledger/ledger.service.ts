@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { assertBalanced, type LedgerAccount, type LedgerTransaction } from '../../core/ledger';
+import { assertBalanced, type LedgerTransaction } from '../../core/ledger';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import type {
   AccountBalance,
-  CustomerBalance,
   PostedTransaction,
-  PostingFacts,
+  PostingContext,
   TransactionFilter,
 } from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
@@ -19,23 +18,23 @@ export class LedgerService {
   ) {}
 
   /**
-   * Writes a transaction into the books, in the commit of the fact it tells of. One without postings, such as that of an
-   * invoice over nothing, is not written.
-   * @returns its id; null when there was nothing to write
-   * @throws {InvariantError} when it does not balance, or the source posted its kind before
+   * Writes a transaction in the commit of the change it records. A transaction without postings, such as that of a zero
+   * invoice, is not written.
+   * @returns the id, or null when nothing was written
+   * @throws {InvariantError} when it does not balance, or the source has already posted this kind
    */
-  async post(transaction: LedgerTransaction, facts: PostingFacts): Promise<string | null> {
-    const [id] = await this.postAll([{ ...transaction, ...facts }]);
+  async post(transaction: LedgerTransaction, context: PostingContext): Promise<string | null> {
+    const [id] = await this.postAll([{ ...transaction, ...context }]);
     return id ?? null;
   }
 
   /**
-   * The same for many at once, with one statement for all.
-   * @returns the ids of those that were written
-   * @throws {InvariantError} when one does not balance, or a source posted its kind before
+   * Writes many transactions with one statement.
+   * @returns the ids of the written transactions
+   * @throws {InvariantError} when one does not balance, or a source has already posted its kind
    */
   async postAll(
-    transactions: readonly (LedgerTransaction & PostingFacts)[],
+    transactions: readonly (LedgerTransaction & PostingContext)[],
   ): Promise<readonly string[]> {
     this.database.requireTransaction();
     transactions.forEach(assertBalanced);
@@ -46,7 +45,7 @@ export class LedgerService {
     return posted.map(({ id }) => id);
   }
 
-  /** All that was posted for a source, in the order in which it was: what a void takes back. */
+  /** Returns the transactions of a source, oldest first, for the void that reverses them. */
   transactionsOf(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.ledger.findBySource(sourceId);
   }
@@ -55,13 +54,8 @@ export class LedgerService {
     return this.ledger.page(filter, request);
   }
 
-  /** Every account that was ever posted to, by currency. */
+  /** Returns every account with postings, by currency. */
   balances(customerId: string | null = null): Promise<readonly AccountBalance[]> {
     return this.ledger.balances(customerId);
-  }
-
-  /** What of an account is each customer's, without those for whom it is zero. */
-  customerBalances(account: LedgerAccount): Promise<readonly CustomerBalance[]> {
-    return this.ledger.customerBalances(account);
   }
 }

@@ -1,11 +1,13 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../platform/http';
+import { meterBackfilling } from '../catalog';
 import { customerNotFound } from '../customers';
 import { MeterPeriodDto, MeterUsageQueryDto, toPeriod } from './dto/meter-usage-query.dto';
 import { MeterUsageDto, toMeterUsageDto } from './dto/meter-usage.dto';
 import { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
 import { MeterUsageService } from './meter-usage.service';
+import { tooManyReports } from '../../platform/errors';
 import { meterNotFound } from './meters.errors';
 import {
   tooManyEventsToProve,
@@ -29,7 +31,14 @@ export class MeterUsageController {
     status: 200,
     answer: MeterUsageDto,
     reads: 'query',
-    problems: [meterNotFound, customerNotFound, usagePeriodEmpty, tooManyWindows, unknownGroup],
+    problems: [
+      meterNotFound,
+      customerNotFound,
+      meterBackfilling,
+      usagePeriodEmpty,
+      tooManyWindows,
+      unknownGroup,
+    ],
   })
   async getMeterUsage(
     @Param('id', meterId) id: string,
@@ -53,7 +62,13 @@ export class MeterUsageController {
     status: 200,
     answer: UsageProofDto,
     reads: 'query',
-    problems: [meterNotFound, customerNotFound, usagePeriodEmpty, tooManyEventsToProve],
+    problems: [
+      meterNotFound,
+      customerNotFound,
+      usagePeriodEmpty,
+      tooManyEventsToProve,
+      tooManyReports,
+    ],
   })
   async proveMeterUsage(
     @Param('id', meterId) id: string,

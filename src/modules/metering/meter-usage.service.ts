@@ -2,19 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { type Rational, ZERO } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
+import { meterBackfilling } from '../catalog';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
 import type { GroupUsage } from './domain/group-usage';
 import { type UsageInterval, windowsOf } from './domain/usage-intervals';
 import { MetersService } from './meters.service';
 import { type UsageProof, UsageStore } from './store/usage-store';
-import { Turns } from './turns';
 import { UnbillableTimes } from './unbillable-times';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const MOST_WINDOWS = 2_000;
-/** Each holds a connection for as long as it takes to read its events. */
-const MOST_PROOFS = 2;
 
 export interface MeterUsageQuery {
   readonly meterId: string;
@@ -35,8 +33,6 @@ export interface MeterUsage {
 /** Shows what a meter counts. */
 @Injectable()
 export class MeterUsageService {
-  private readonly proofs = new Turns(MOST_PROOFS);
-
   constructor(
     private readonly database: Database,
     private readonly meters: MetersService,
@@ -48,12 +44,13 @@ export class MeterUsageService {
 
   /**
    * The usage of a customer, window by window, and of the whole period, as it was at one moment.
-   * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_windows`,
-   *   `unknown_group`
+   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `customer_not_found`, `usage_period_empty`,
+   *   `too_many_windows`, `unknown_group`
    */
   async read(query: MeterUsageQuery): Promise<MeterUsage> {
     const { customerId, period, interval, groupBy } = query;
     const meter = await this.meters.get(query.meterId);
+    if (meter.status !== 'active') throw meterBackfilling(meter.id);
     const { timezone } = await this.customers.getForHistory(customerId);
     if (period.startAt >= period.endAt) throw usagePeriodEmpty();
     for (const name of groupBy) if (!meter.groupBy.includes(name)) throw unknownGroup(name);
@@ -79,7 +76,8 @@ export class MeterUsageService {
 
   /**
    * What was taken of the events of the meter in a period, and what became of it.
-   * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_events_to_prove`
+   * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_events_to_prove`,
+   *   `too_many_reports`
    */
   async prove(meterId: string, customerId: string, period: Period): Promise<UsageProof> {
     const meter = await this.meters.get(meterId);
@@ -89,6 +87,6 @@ export class MeterUsageService {
       const now = await this.testClocks.shownTo(testClockId);
       return this.unbillable.of({ customerId, meter, now });
     };
-    return this.proofs.take(() => this.store.prove({ customerId, meter, period, unbillableOf }));
+    return this.store.prove({ customerId, meter, period, unbillableOf });
   }
 }

@@ -2,7 +2,9 @@ import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import type { Aggregation } from '../../core/usage';
 import { IdColumn, InstantColumn, MetadataColumn, RowVersionColumn } from '../../platform/database';
-import type { LateEvents, Meter, MeterFilter } from './domain/meter';
+import type { LateEvents, Meter, MeterFilter, MeterStatus } from './domain/meter';
+
+const countTransformer = { from: Number, to: String };
 
 @Entity('meter')
 @Unique('meter_key_unique', ['key'])
@@ -13,6 +15,7 @@ import type { LateEvents, Meter, MeterFilter } from './domain/meter';
 )
 @Check('meter_value_property_check', `("aggregation" = 'count') = ("value_property" IS NULL)`)
 @Check('meter_late_events_check', `"late_events" IN ('next_invoice', 'reject')`)
+@Check('meter_status_check', `"status" IN ('backfilling', 'active')`)
 @Check('meter_recurring_check', `NOT "is_recurring" OR "aggregation" = 'weighted_sum'`)
 export class MeterEntity implements Meter {
   @IdColumn() readonly id!: string;
@@ -26,6 +29,11 @@ export class MeterEntity implements Meter {
   @Column({ type: 'jsonb' }) readonly groupBy!: readonly string[];
   @Column({ type: 'varchar', length: 20 }) readonly lateEvents!: LateEvents;
   @Column({ type: 'boolean' }) readonly isRecurring!: boolean;
+  @Column({ type: 'varchar', length: 20, default: 'active' }) readonly status!: MeterStatus;
+  @Column({ type: 'bigint', default: 0, transformer: countTransformer })
+  readonly backfillCounted!: number;
+  @Column({ type: 'bigint', default: 0, transformer: countTransformer })
+  readonly backfillTotal!: number;
   @InstantColumn({ nullable: true }) readonly archivedAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;

@@ -3,8 +3,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
 import { TestClocksModule } from '../test-clocks';
+import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository';
+import { FinalUsageService } from './final-usage.service';
+import { MeteredNames } from './metered-names';
 import { MeterUsageController } from './meter-usage.controller';
 import { MeterUsageService } from './meter-usage.service';
+import { MeterBackfills } from './meter-backfills';
 import { MeterEntity } from './meter.entity';
 import { MetersController } from './meters.controller';
 import { MetersRepository } from './meters.repository';
@@ -12,9 +16,12 @@ import { MetersService } from './meters.service';
 import { PriceMeterCheck } from './price-meter-check';
 import { AppendKnown } from './store/append-known';
 import { AppendUsage } from './store/append-usage';
+import { BackfillMeters } from './store/backfill-meters';
 import { LateUsageWriter } from './store/late-usage-writer';
 import { GroupCommit } from './store/group-commit';
 import { KnownStreams } from './store/known-streams';
+import { MeterBackfillEntity } from './store/meter-backfill.entity';
+import { MeterBackfillsRepository } from './store/meter-backfills.repository';
 import { ProveUsage } from './store/prove-usage';
 import { VoidUsage } from './store/void-usage';
 import { PostgresUsageStore } from './store/postgres-usage-store';
@@ -23,7 +30,7 @@ import { UsageBucketEntity } from './store/usage-bucket.entity';
 import { UsageDistinctValueEntity } from './store/usage-distinct-value.entity';
 import { UsageEventEntity } from './store/usage-event.entity';
 import { UsageStreamEntity } from './store/usage-stream.entity';
-import { UsageRemoval } from './store/usage-removal';
+import { UsagePurge } from './store/usage-purge';
 import { UsageReader } from './store/usage-reader';
 import { UsageStore } from './store/usage-store';
 import { UsageStreams } from './store/usage-streams';
@@ -35,6 +42,7 @@ import { UsageWindowEntity } from './store/usage-window.entity';
 import { UnbillableTimes } from './unbillable-times';
 import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageBilledRepository } from './usage-billed.repository';
+import { UsageClosedSubscriptionEntity } from './usage-closed-subscription.entity';
 import { UsageBillingService } from './usage-billing.service';
 import { StoredUsageController } from './stored-usage.controller';
 import { UsageEventsController } from './usage-events.controller';
@@ -48,9 +56,11 @@ import { UsageWatchers } from './usage-watchers';
     CustomersModule,
     TestClocksModule,
     TypeOrmModule.forFeature([
+      MeterBackfillEntity,
       MeterEntity,
       UsageBilledEntity,
       UsageBucketEntity,
+      UsageClosedSubscriptionEntity,
       UsageDistinctValueEntity,
       UsageEventEntity,
       UsageStreamEntity,
@@ -67,9 +77,15 @@ import { UsageWatchers } from './usage-watchers';
   providers: [
     AppendKnown,
     AppendUsage,
+    BackfillMeters,
+    ClosedSubscriptionsRepository,
+    FinalUsageService,
     LateUsageWriter,
     GroupCommit,
     KnownStreams,
+    MeteredNames,
+    MeterBackfills,
+    MeterBackfillsRepository,
     MetersRepository,
     MetersService,
     MeterUsageService,
@@ -79,7 +95,7 @@ import { UsageWatchers } from './usage-watchers';
     StoredEvents,
     UnbillableTimes,
     UsageEventsService,
-    UsageRemoval,
+    UsagePurge,
     UsageReader,
     UsageService,
     UsageBilledRepository,
@@ -92,6 +108,7 @@ import { UsageWatchers } from './usage-watchers';
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
   exports: [
+    FinalUsageService,
     MetersService,
     UnbillableTimes,
     UsageBillingService,

@@ -31,11 +31,13 @@ export class MetersController {
   @Operation({
     summary: 'Create a meter',
     description:
-      'Turns the events of one name into a number for each customer, those stored before included. What it counts ' +
-      'never changes.',
+      'Turns the events of one name into a number for each customer. Events stored before are counted too: in the same ' +
+      'commit if they are few and nobody is storing others, and in the background otherwise. The meter is then ' +
+      '`backfilling`, and shows its progress, until it is `active`. What it counts never changes.',
     status: 201,
     answer: MeterDto,
     reads: 'post',
+    key: 'optional',
     problems: [meterTermsContradict, tooManyMeters, meterKeyTaken],
   })
   async createMeter(

@@ -8,6 +8,14 @@ export const meterCreated = defineEvent({
   toDto: toMeterDto,
 });
 
+export const meterActivated = defineEvent({
+  type: 'meter.activated',
+  meaning:
+    'The backfill of a meter is complete: every stored event is counted. Not sent for a meter that was active when it was created.',
+  dto: MeterDto,
+  toDto: toMeterDto,
+});
+
 export const meterUpdated = defineEvent({
   type: 'meter.updated',
   meaning: 'The name, the policy for late events or the metadata of a meter changed.',

@@ -56,12 +56,13 @@ export class MetersRepository {
     return pageById(meters.where('meter.archivedAt IS NULL'), request);
   }
 
-  /** Writes what an update or archiving may change. */
+  /** Writes what an update, archiving or activation may change. */
   async update(meter: Meter): Promise<void> {
-    const { name, lateEvents, metadata, archivedAt, version, updatedAt } = meter;
+    const { name, lateEvents, status, metadata, archivedAt, version, updatedAt } = meter;
     await this.database.update(MeterEntity, meter.id, {
       name,
       lateEvents,
+      status,
       metadata,
       archivedAt,
       version,

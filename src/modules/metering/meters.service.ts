@@ -11,11 +11,17 @@ import {
 } from '../../platform/database';
 import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
+import { Signals } from '../../platform/jobs';
 import { Outbox } from '../../platform/outbox';
+import { meterBackfilling } from '../catalog';
 import { faultsOfMeter, type Meter, type MeterChange, type MeterTerms } from './domain/meter';
+import { BACKFILL_WORK } from './meter-backfills';
 import { meterNotFound, meterTermsContradict, tooManyMeters } from './meters.errors';
 import { meterArchived, meterCreated, meterUpdated } from './meters.events';
 import { MetersRepository } from './meters.repository';
+import { BackfillMeters } from './store/backfill-meters';
+import { MeterBackfillsRepository } from './store/meter-backfills.repository';
+import { holdMaking } from './store/meters-lock';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
 
 const MOST_METERS_OF_A_NAME = 50;
@@ -26,37 +32,45 @@ export class MetersService {
     private readonly database: Database,
     private readonly meters: MetersRepository,
     private readonly totals: UsageTotalsWriter,
+    private readonly backfilling: BackfillMeters,
+    private readonly backfills: MeterBackfillsRepository,
+    private readonly signals: Signals,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Makes a meter, and counts with it the events of its name that are stored already, in the same commit. Until then
-   * nobody stores an event of the name.
+   * Creates a meter. Events that are stored from its commit on are counted as they are stored. Those that were stored before
+   * are counted in the same commit if they are few and nobody is storing others, and by a backfill otherwise.
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms): Promise<Meter> {
     const faults = faultsOfMeter(terms);
     if (faults.length > 0) throw meterTermsContradict(faults);
-    const now = this.clock.now();
-    const meter: Meter = {
-      ...terms,
-      id: newId('meter'),
-      version: 1,
-      archivedAt: null,
-      createdAt: now,
-      updatedAt: now,
-    };
-    await this.database.transaction(async () => {
-      await this.totals.holdUsage(meter.eventName);
-      if ((await this.meters.countOf(meter.eventName)) >= MOST_METERS_OF_A_NAME) {
-        throw tooManyMeters(meter.eventName);
+    return this.database.transaction(async () => {
+      await holdMaking(this.database, terms.eventName);
+      if ((await this.meters.countOf(terms.eventName)) >= MOST_METERS_OF_A_NAME) {
+        throw tooManyMeters(terms.eventName);
       }
+      const streams = await this.backfilling.tryHoldAll(terms.eventName);
+      const now = this.clock.now();
+      const meter: Meter = {
+        ...terms,
+        id: newId('meter'),
+        version: 1,
+        status: streams === null ? 'backfilling' : 'active',
+        backfillCounted: 0,
+        backfillTotal: 0,
+        archivedAt: null,
+        createdAt: now,
+        updatedAt: now,
+      };
       await this.meters.insert(meter);
-      await this.totals.countAnew(meter);
+      if (streams === null) await this.startBackfill(meter.id);
+      else await this.totals.recount(meter.id, { streams, from: null, to: null });
       await this.outbox.record(meterCreated, { after: meter, occurredAt: now });
+      return meter;
     });
-    return meter;
   }
 
   /**
@@ -83,11 +97,13 @@ export class MetersService {
   /**
    * The meter that a field of a request refers to. It cannot be archived until the caller's transaction ends.
    * @param pointer JSON pointer to the field
-   * @throws {ProblemError} `reference_not_found`, also for an archived one
+   * @throws {ProblemError} `reference_not_found`, also for an archived one; `meter_backfilling`, so that no price or
+   *   entitlement reads incomplete totals
    */
   async requireForReference(id: string, pointer: string): Promise<Meter> {
     const meter = await this.meters.lock(id, 'reference');
     if (meter?.archivedAt !== null) throw referenceNotFound(pointer, id);
+    if (meter.status !== 'active') throw meterBackfilling(id);
     return meter;
   }
 
@@ -125,6 +141,11 @@ export class MetersService {
       await this.meters.update(after);
       await this.outbox.record(meterArchived, { after, before, occurredAt: now });
     });
+  }
+
+  private async startBackfill(meterId: string): Promise<void> {
+    await this.backfills.insert(meterId);
+    this.database.afterCommit(() => this.signals.announce(BACKFILL_WORK));
   }
 
   private changed(before: Meter, change: MeterChange): Meter {

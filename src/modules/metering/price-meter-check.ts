@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type PriceFault, PriceRules, type PriceTerms } from '../catalog';
+import { type PriceFault, PriceHooks, type PriceTerms } from '../catalog';
 import type { Meter } from './domain/meter';
 import { MetersService } from './meters.service';
 
@@ -7,12 +7,12 @@ import { MetersService } from './meters.service';
 @Injectable()
 export class PriceMeterCheck implements OnModuleInit {
   constructor(
-    private readonly rules: PriceRules,
+    private readonly hooks: PriceHooks,
     private readonly meters: MetersService,
   ) {}
 
   onModuleInit(): void {
-    this.rules.register(async (prices, pointer) => {
+    this.hooks.register(async (prices, pointer) => {
       const faults: PriceFault[] = [];
       for (const [index, price] of prices.entries()) {
         if (price.meterId === null) continue;

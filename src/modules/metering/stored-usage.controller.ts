@@ -56,6 +56,7 @@ export class StoredUsageController {
     status: 200,
     answer: StoredUsageEventDto,
     reads: 'post',
+    key: 'optional',
     problems: [usageEventNotFound, usageLateRefused],
   })
   async voidUsageEvent(@Body() body: VoidUsageEventDto): Promise<StoredUsageEventDto> {

@@ -4,8 +4,10 @@ import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
+import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository';
 import type { Group } from './domain/group-usage';
 import type { Meter } from './domain/meter';
+import { FinalUsageService } from './final-usage.service';
 import { UsageStreams } from './store/usage-streams';
 import {
   type BilledPeriod,
@@ -44,6 +46,8 @@ export class UsageBillingService {
     private readonly database: Database,
     private readonly streams: UsageStreams,
     private readonly billed: UsageBilledRepository,
+    private readonly closed: ClosedSubscriptionsRepository,
+    private readonly finalUsage: FinalUsageService,
   ) {}
 
   /** Holds up events until the transaction ends, so that what is read is what is billed. */
@@ -67,6 +71,15 @@ export class UsageBillingService {
   /** Has the next invoice look at periods again: what it finds changed since they were billed, it bills as late. */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     await this.billed.mark(periods, true);
+    await this.finalUsage.planForPeriods(periods);
+  }
+
+  /**
+   * Closes the usage of subscriptions with their last invoice, in its transaction, which holds all usage of their customers:
+   * what changes later is billed by an invoice of its own.
+   */
+  async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {
+    await this.closed.close(subscriptions);
   }
 
   /** Writes what is billed, in the transaction of its invoice and of `hold`; what was late of it is billed with it. */

@@ -2,15 +2,15 @@ import { Controller, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Configuration } from '../../platform/config';
-import { requestTimeout } from '../../platform/errors';
+import { outcomeUnknown, requestTimeout } from '../../platform/errors';
 import { Operation } from '../../platform/http';
 import { Lifecycle } from '../../platform/observability';
 import { AppendResultDto, toAppendResultDto } from './dto/append-result.dto';
 import { NDJSON, readUsageRequest, type UsageReport } from './dto/read-usage-request';
 import { UsageBatchDto, UsageEventReportDto } from './dto/usage-event.dto';
-import type { AppendResult } from './store/usage-store';
-import { UsageEventsService } from './usage-events.service';
+import { type ReportResult, UsageEventsService } from './usage-events.service';
 import { USAGE_EVENTS_PATH } from './usage-route';
+import { usageEventRejected } from './usage.errors';
 
 @ApiTags('Usage')
 @ApiExtraModels(UsageEventReportDto, UsageBatchDto)
@@ -26,16 +26,17 @@ export class UsageEventsController {
   @Operation({
     summary: 'Report usage',
     description:
-      'One event, up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, which may be packed with gzip. ' +
+      'One event, up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, which may be packed with gzip or deflate. ' +
       'Each event is stored and counted in one commit. NDJSON is one commit as a whole: what breaks off, of which ' +
-      'nothing comes for 30 s, or that is not there when the service stops, stores nothing. A list may be more than one: if it fails, a part may be stored. In a ' +
-      'list, an event that cannot be taken is in `rejected`, and the rest is stored. Every event has its own idempotency ' +
+      'nothing comes for 30 s, or that is not there when the service stops, stores nothing. A list may be more than one: if it fails, a part may be stored. A single ' +
+      'event that cannot be taken is refused; in a list it is in `rejected`, and the rest is stored. Events of a name ' +
+      'that no meter counts are stored, with a warning. Every event has its own idempotency ' +
       'key, for ever, so that a request can be sent again as it is: what was stored counts as `duplicates`. No ' +
       '`Idempotency-Key` is read.',
     status: 200,
     answer: AppendResultDto,
     reads: 'body',
-    problems: [requestTimeout],
+    problems: [requestTimeout, outcomeUnknown, usageEventRejected],
   })
   @ApiConsumes('application/json', NDJSON)
   @ApiBody({
@@ -50,7 +51,7 @@ export class UsageEventsController {
     return toAppendResultDto(await this.store(report));
   }
 
-  private store(report: UsageReport): Promise<AppendResult> {
+  private store(report: UsageReport): Promise<ReportResult> {
     switch (report.kind) {
       case 'event':
         return this.usage.report(report.event);

@@ -10,10 +10,16 @@ import {
   UsageStore,
 } from './store/usage-store';
 import { Turns } from './turns';
-import { usageEventNotFound } from './usage.errors';
+import { MeteredNames, type UncountedEvents } from './metered-names';
+import { usageEventNotFound, usageEventRejected } from './usage.errors';
 
 /** An item of a list of events: one that could be read, or why it could not. */
 export type UsageItem = IncomingEvent | Rejection;
+
+/** What became of reported events, and which of them no meter counts. */
+export interface ReportResult extends AppendResult {
+  readonly uncounted: readonly UncountedEvents[];
+}
 
 /** Each holds a connection for as long as its client takes to send; the others wait, and so do their clients. */
 const MOST_STREAMS = 4;
@@ -22,7 +28,10 @@ const MOST_STREAMS = 4;
 export class UsageEventsService {
   private readonly streams = new Turns(MOST_STREAMS);
 
-  constructor(private readonly store: UsageStore) {}
+  constructor(
+    private readonly store: UsageStore,
+    private readonly meteredNames: MeteredNames,
+  ) {}
 
   /** @throws {ProblemError} `usage_event_not_found` */
   async get(idempotencyKey: string): Promise<StoredUsageEvent> {
@@ -41,36 +50,64 @@ export class UsageEventsService {
     return this.store.void(idempotencyKey);
   }
 
-  /** Stores one event. */
-  report(event: UsageEvent): Promise<AppendResult> {
-    return this.store.appendTogether([{ ...event, index: 0 }]);
+  /**
+   * Stores one event.
+   * @throws {ProblemError} `usage_event_rejected`
+   */
+  async report(event: UsageEvent): Promise<ReportResult> {
+    const result = await this.store.appendTogether([{ ...event, index: 0 }]);
+    const [rejection] = result.rejected;
+    if (rejection !== undefined) throw usageEventRejected(rejection);
+    return this.withUncounted(result, new Map([[event.eventName, 1]]));
   }
 
   /** Stores what can be stored of a list, in one commit, and tells of the rest by its place. */
-  async reportAll(items: readonly UsageItem[]): Promise<AppendResult> {
+  async reportAll(items: readonly UsageItem[]): Promise<ReportResult> {
     const [events, unread] = apart(items);
-    return withUnread(await this.store.appendTogether(events), unread);
+    const result = await this.store.appendTogether(events);
+    const rejected = new Set(result.rejected.map(({ index }) => index));
+    const counts = new Map<string, number>();
+    countNames(
+      events.filter(({ index }) => !rejected.has(index)),
+      counts,
+    );
+    return this.withUncounted(withUnread(result, unread), counts);
   }
 
   /** The same for items that are still coming. If they break off, nothing is stored. */
-  reportStream(items: AsyncIterable<readonly UsageItem[]>): Promise<AppendResult> {
-    return this.streams.take(async () => {
+  async reportStream(items: AsyncIterable<readonly UsageItem[]>): Promise<ReportResult> {
+    const counts = new Map<string, number>();
+    const result = await this.streams.take(async () => {
       const unread: Rejection[] = [];
-      const result = await this.store.append(readable(items, unread));
-      return withUnread(result, unread);
+      return withUnread(await this.store.append(readable(items, unread, counts)), unread);
     });
+    return this.withUncounted(result, counts);
+  }
+
+  /** @param counts how many events were reported, by name */
+  private async withUncounted(
+    result: AppendResult,
+    counts: ReadonlyMap<string, number>,
+  ): Promise<ReportResult> {
+    return { ...result, uncounted: await this.meteredNames.findUncounted(counts) };
   }
 }
 
 async function* readable(
   pieces: AsyncIterable<readonly UsageItem[]>,
   unread: Rejection[],
+  counts: Map<string, number>,
 ): AsyncGenerator<readonly IncomingEvent[]> {
   for await (const items of pieces) {
     const [events, faults] = apart(items);
     unread.push(...faults);
+    countNames(events, counts);
     yield events;
   }
+}
+
+function countNames(events: readonly IncomingEvent[], counts: Map<string, number>): void {
+  for (const { eventName } of events) counts.set(eventName, (counts.get(eventName) ?? 0) + 1);
 }
 
 function apart(items: readonly UsageItem[]): [IncomingEvent[], Rejection[]] {

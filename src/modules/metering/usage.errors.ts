@@ -1,4 +1,13 @@
 import { defineProblem } from '../../platform/errors';
+import type { Rejection } from './store/usage-store';
+
+/** The field of an event that a rejection is about. */
+const FIELD_OF_REJECTION: Readonly<Record<string, string>> = {
+  customer_not_found: '/customer_id',
+  idempotency_key_reused: '/idempotency_key',
+  usage_late: '/timestamp',
+  usage_in_future: '/timestamp',
+};
 
 export const usageEventNotFound = defineProblem(
   {
@@ -8,6 +17,20 @@ export const usageEventNotFound = defineProblem(
     meaning: 'No usage event with this idempotency key was accepted.',
   },
   (key: string) => ({ detail: `There is no usage event with the key ${JSON.stringify(key)}.` }),
+);
+
+export const usageEventRejected = defineProblem(
+  {
+    code: 'usage_event_rejected',
+    kind: 'rule_broken',
+    title: 'The event cannot be taken',
+    meaning:
+      'A single usage event was rejected and nothing was stored. `errors` holds the code that a list would have in `rejected`: `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
+  },
+  ({ code, message }: Rejection) => ({
+    detail: message,
+    errors: [{ pointer: FIELD_OF_REJECTION[code] ?? '', code, message }],
+  }),
 );
 
 export const usageLateRefused = defineProblem(

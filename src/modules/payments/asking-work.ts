@@ -6,15 +6,16 @@ import {
 } from '@nestjs/common';
 import type { Clock } from '../../platform/clock';
 import type { Jobs } from '../../platform/jobs';
+import type { ProcessSession } from '../../platform/processes';
 import { AskingLanes } from './asking-lanes';
-import { ASKING_LEASE_MS } from './domain/payment';
+import { askingLease, type Lease } from './domain/payment';
 
 const EVERY_MS = 1_000;
 
 /** Things whose provider has not said what became of them. */
 export interface DueThings {
   /** Ids of at most so many that are due, leased until then. */
-  readonly claimDue: (now: Date, leaseEndsAt: Date, most: number) => Promise<readonly string[]>;
+  readonly claimDue: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
 }
 
 /** What finishes one of them: asks the provider, and writes down what it says. */
@@ -39,6 +40,7 @@ export abstract class AskingWork
     private readonly name: string,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
+    private readonly session: ProcessSession,
     private readonly things: DueThings,
     private readonly resumption: Resumption,
   ) {
@@ -70,8 +72,7 @@ export abstract class AskingWork
 
   private claim(most: number): Promise<readonly string[]> {
     const now = this.clock.now();
-    const leaseEndsAt = new Date(now.getTime() + ASKING_LEASE_MS);
-    return this.things.claimDue(now, leaseEndsAt, most);
+    return this.things.claimDue(now, askingLease(now, this.session.number), most);
   }
 
   private async finish(id: string): Promise<void> {

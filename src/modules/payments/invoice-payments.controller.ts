@@ -8,7 +8,11 @@ import { invoiceNotFound, invoiceNotPayable, invoicePaymentPending } from '../in
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import { PayInvoiceDto, toMethodChoice } from './dto/create-payment.dto';
 import { PaymentDto, toPaymentDto } from './dto/payment.dto';
-import { paymentMethodNotAccepted } from './payments.errors';
+import {
+  paymentMethodNotAccepted,
+  paymentMethodRequired,
+  paymentProviderNotEnabled,
+} from './payments.errors';
 import { PaymentsService } from './payments.service';
 
 /** Here and not with invoices: what charges lies above what is charged for. */
@@ -27,11 +31,14 @@ export class InvoicePaymentsController {
     status: 201,
     answer: PaymentDto,
     reads: 'post',
+    key: 'required',
     problems: [
       invoiceNotFound,
       invoiceNotPayable,
       invoicePaymentPending,
       paymentMethodNotAccepted,
+      paymentMethodRequired,
+      paymentProviderNotEnabled,
       referenceNotFound,
       testClockAdvancing,
       testClockFailed,

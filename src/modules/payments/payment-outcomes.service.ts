@@ -7,7 +7,9 @@ import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
 import { Outbox } from '../../platform/outbox';
+import { CustomersService } from '../customers';
 import {
+  CreditBalanceService,
   type Invoice,
   InvoiceCollectionService,
   InvoicePaymentsService,
@@ -21,7 +23,14 @@ import {
 } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 import { nextAttemptAt } from './collection/domain/attempt';
-import { type Payment, PAYMENT_TRANSITIONS, withOutcome } from './domain/payment';
+import { DiscrepanciesService } from './discrepancies/discrepancies.service';
+import { discrepancyOf } from './discrepancies/domain/discrepancy';
+import {
+  correctedToSucceeded,
+  type Payment,
+  PAYMENT_TRANSITIONS,
+  withOutcome,
+} from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import { answerAbout, PAYMENT_EVENTS } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
@@ -32,14 +41,20 @@ interface Owed {
   readonly invoice: Invoice;
 }
 
+/** The payment as it was when its provider was asked. */
+type Asked = Pick<Payment, 'id' | 'leasedBy'>;
+
 /** Writes down what came of a charge: the last of the two commits of a payment. */
 @Injectable()
 export class PaymentOutcomesService {
   constructor(
     private readonly database: Database,
     private readonly payments: PaymentsRepository,
+    private readonly discrepancies: DiscrepanciesService,
     private readonly invoices: InvoicePaymentsService,
     private readonly collection: InvoiceCollectionService,
+    private readonly credit: CreditBalanceService,
+    private readonly customers: CustomersService,
     private readonly standing: SubscriptionStandingService,
     private readonly firstPayments: FirstPaymentsService,
     private readonly ledger: LedgerService,
@@ -51,21 +66,49 @@ export class PaymentOutcomesService {
   ) {}
 
   /**
-   * The outcome, what it makes of the invoice, the events, the postings and the answer of the request, in one commit. Late
-   * outcomes change nothing.
+   * Writes the outcome, what it makes of the invoice, the events, the postings and the answer of the request, in one commit. An
+   * outcome that comes after a final one changes nothing; one that contradicts it is recorded as a discrepancy.
    */
-  settle(id: string, outcome: ProviderOutcome): Promise<Payment> {
+  settle({ id, leasedBy }: Asked, outcome: ProviderOutcome): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
       const owed = await this.lockOwed(id);
       const before = await this.payments.lock(id);
       invariant(before !== null, `The payment ${id} is gone.`);
       const now = owed === null ? askedAt : await this.testClocks.shownTo(owed.invoice.testClockId);
-      const said = withOutcome(before, outcome, now, askedAt);
+      const said = withOutcome(before, { outcome, askedAt, leasedBy }, now);
       const after = said === before ? before : await this.write(before, said, owed, now);
       await this.idempotency.completeFor(id, answerAbout(after));
+      await this.compare(before, outcome);
       return after;
     });
+  }
+
+  /**
+   * Books a failed or canceled payment as succeeded, in the caller's transaction: with its postings, and for what its invoice
+   * still needs.
+   * @param reference the provider's name for the charge
+   */
+  async correct(id: string, reference: string): Promise<void> {
+    this.database.requireTransaction();
+    const owed = await this.lockOwed(id);
+    const before = await this.payments.lock(id);
+    invariant(before !== null, `The payment ${id} is gone.`);
+    const now =
+      owed === null ? this.clock.now() : await this.testClocks.shownTo(owed.invoice.testClockId);
+    // The failure freed the reserve, which paying expects.
+    const reserved =
+      owed === null
+        ? null
+        : { ...owed, invoice: this.invoices.reserveAgain(owed.invoice, before.amount, now) };
+    await this.write(before, correctedToSucceeded(before, reference, now), reserved, now);
+  }
+
+  private async compare(before: Payment, outcome: ProviderOutcome): Promise<void> {
+    const { id: paymentId, status, providerReference } = before;
+    const reported = { paymentId, refundId: null, status, providerReference };
+    const discrepancy = discrepancyOf(reported, outcome);
+    if (discrepancy !== null) await this.discrepancies.record(discrepancy);
   }
 
   /** Which invoice a payment is for, and of which subscription, never changes: both may be read before they are locked. */
@@ -89,7 +132,7 @@ export class PaymentOutcomesService {
       const event = PAYMENT_EVENTS[after.status];
       await this.outbox.record(event, { after, before, occurredAt: now });
     }
-    if (after.status === 'succeeded') await this.post(after, owed?.invoice ?? null);
+    if (after.status === 'succeeded') await this.keep(after, owed?.invoice ?? null);
     return this.expireUnpaid(after, owed, now);
   }
 
@@ -143,18 +186,29 @@ export class PaymentOutcomesService {
   }
 
   /**
-   * Money that pays no invoice is the customer's credit. What was written off is owed again before it is paid.
+   * Posts the money, and adds the part that pays no invoice to the credit balance of the customer. A written-off invoice is
+   * owed again before it is paid.
    * @param invoice as it was before
    */
-  private async post(
+  private async keep(
     { id, customerId, currency, provider, amount, amountApplied, updatedAt }: Payment,
     invoice: Invoice | null,
   ): Promise<void> {
-    const facts = { sourceId: id, customerId, occurredAt: updatedAt };
+    const occurredAt = invoice === null ? await this.shownTo(customerId) : updatedAt;
+    const left = amount - amountApplied;
+    const credit = { paymentId: id, customerId, currency, amount: left };
+    await this.credit.add({ ...credit, reserved: 0n, refunded: 0n }, occurredAt);
+    const facts = { sourceId: id, customerId, occurredAt };
     if (invoice?.status === 'uncollectible') {
       await this.ledger.post(postRecovery(currency, amountApplied), facts);
     }
     const payment = { currency, provider, amountMinor: amount, toReceivableMinor: amountApplied };
     await this.ledger.post(postPayment(payment), facts);
+  }
+
+  /** The time that it is for a customer, so that its credits have one order. */
+  private async shownTo(customerId: string): Promise<Date> {
+    const customers = await this.customers.getAllForHistory([customerId]);
+    return this.testClocks.shownTo(customers.get(customerId)?.testClockId ?? null);
   }
 }

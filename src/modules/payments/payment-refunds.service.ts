@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { decideRefund, type Payment } from './domain/payment';
+import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
+import { decideRefund, type Payment, refundableOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import {
   paymentNotFound,
@@ -12,6 +13,7 @@ import {
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderGateway, type RefundOrder } from './providers/provider-gateway';
+import { ReturnPaymentsService } from './return-payments.service';
 
 /** What a payment lets be done to give its money back. Refunds themselves belong to the module above. */
 @Injectable()
@@ -19,6 +21,9 @@ export class PaymentRefundsService {
   constructor(
     private readonly database: Database,
     private readonly payments: PaymentsRepository,
+    private readonly credit: CreditBalanceService,
+    private readonly invoices: InvoicePaymentsService,
+    private readonly returns: ReturnPaymentsService,
     private readonly gateway: ProviderGateway,
     private readonly outbox: Outbox,
   ) {}
@@ -32,7 +37,8 @@ export class PaymentRefundsService {
    * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it.
    * @param requested minor units; null for all that remains
    * @returns the payment, and the amount reserved
-   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`
+   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`,
+   *   `payment_provider_not_enabled`
    */
   async reserve(
     paymentId: string,
@@ -40,21 +46,15 @@ export class PaymentRefundsService {
     now: Date,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
     this.database.requireTransaction();
-    // An amount that is given needs no look before: the update itself refuses what the rules do not allow.
-    const reserved =
+    // The update itself refuses an amount that the payment does not hold.
+    const payment =
       requested === null ? null : await this.payments.reserveRefund(paymentId, requested, now);
-    if (requested !== null && reserved !== null) return { payment: reserved, amount: requested };
-    const payment = await this.payments.lock(paymentId);
-    if (payment === null) throw paymentNotFound(paymentId);
-    const decision = decideRefund(payment, requested);
-    if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, payment.status);
-    if (decision.kind === 'exceeds') {
-      throw refundAmountExceedsRefundable(decision.refundable);
+    if (payment !== null && requested !== null) {
+      this.gateway.requireEnabled(payment.provider);
+      await this.reserveCredit(payment, requested);
+      return { payment, amount: requested };
     }
-    const { amount } = decision;
-    const locked = await this.payments.reserveRefund(paymentId, amount, now);
-    invariant(locked !== null, `The payment ${paymentId} changed under its lock.`);
-    return { payment: locked, amount };
+    return this.reserveLocked(paymentId, requested, now);
   }
 
   /** The payment, locked: before its refunds, as everywhere. */
@@ -64,14 +64,30 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  /** Turns a reserved amount of a locked payment into a refunded one and tells of it, in the caller's transaction. */
-  refunded(payment: Payment, amount: bigint, now: Date): Promise<void> {
-    return this.settleReserve(payment, { reserved: amount, refunded: amount }, now);
+  /**
+   * Turns a reserved amount of a locked payment into a refunded one and tells of it, in the caller's transaction.
+   * @returns the part that was credit of the customer
+   */
+  async refunded(payment: Payment, amount: bigint, now: Date): Promise<bigint> {
+    await this.settleReserve(payment, { reserved: amount, refunded: amount }, now);
+    return isAllApplied(payment) ? 0n : this.credit.takeRefund(payment.id, amount);
   }
 
   /** Frees a reserved amount of a locked payment and tells of it, in the caller's transaction. */
-  released(payment: Payment, amount: bigint, now: Date): Promise<void> {
-    return this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
+  async released(payment: Payment, amount: bigint, now: Date): Promise<void> {
+    await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
+    if (isAllApplied(payment)) return;
+    await this.credit.releaseRefund(payment.id, payment.amountRefundPending - amount);
+  }
+
+  /**
+   * Takes back an amount of a locked payment that was refunded and came back, in the caller's transaction.
+   * @returns the part that is credit of the customer again
+   */
+  async returned(payment: Payment, amount: bigint, now: Date): Promise<bigint> {
+    await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
+    if (isAllApplied(payment)) return 0n;
+    return this.credit.returnRefund(payment.id, payment.amountRefunded - amount);
   }
 
   /** Asks the payment's provider to give money back. */
@@ -91,6 +107,59 @@ export class PaymentRefundsService {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
   }
 
+  private async reserveLocked(
+    paymentId: string,
+    requested: bigint | null,
+    now: Date,
+  ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
+    const before = await this.payments.lock(paymentId);
+    if (before === null) throw paymentNotFound(paymentId);
+    this.gateway.requireEnabled(before.provider);
+    const credit = await this.credit.lockOf(paymentId);
+    const freePart =
+      before.amountApplied -
+      (before.amountRefunded + before.amountRefundPending - credit.refunded - credit.reserved);
+    const beyond = freePart + (await this.refundedBeyondNotes(before));
+    const decision = decideRefund(before, requested, credit.used + (beyond > 0n ? beyond : 0n));
+    if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, before.status);
+    if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
+    const { amount } = decision;
+    const payment = await this.payments.reserveRefund(paymentId, amount, now);
+    invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
+    await this.reserveCredit(payment, amount);
+    return { payment, amount };
+  }
+
+  /**
+   * Reserves the credit that a refund gives back before the money that paid an invoice, so that no invoice uses it meanwhile.
+   * @param payment with the reserve of the refund
+   */
+  private async reserveCredit(payment: Payment, amount: bigint): Promise<void> {
+    const { used } = isAllApplied(payment)
+      ? { used: 0n }
+      : await this.credit.reserve(payment.id, amount);
+    const { amountRefunded, amountRefundPending } = payment;
+    const before = { ...payment, amountRefundPending: amountRefundPending - amount };
+    if (amountRefunded + amountRefundPending + used > payment.amount) {
+      throw refundAmountExceedsRefundable(refundableOf(before, used));
+    }
+    const beyond = await this.refundedBeyondNotes(payment);
+    if (beyond > 0n) throw refundAmountExceedsRefundable(amount > beyond ? amount - beyond : 0n);
+  }
+
+  /**
+   * The amount by which the refunds of an invoice exceed what its credit notes left to be refunded: those that gave credit
+   * gave that money back. Locks the payments of the invoice where there are such notes. Below zero: so much may be refunded.
+   */
+  private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
+    const most =
+      invoiceId === null || amountApplied === 0n
+        ? null
+        : await this.invoices.mostRefunded(invoiceId);
+    if (invoiceId === null || most === null) return -amountApplied;
+    return (await this.returns.lockRefunded(invoiceId)) - most;
+  }
+
   private async settleReserve(
     before: Payment,
     { reserved, refunded }: { readonly reserved: bigint; readonly refunded: bigint },
@@ -100,4 +169,9 @@ export class PaymentRefundsService {
     invariant(after !== null, `The payment ${before.id} is gone.`);
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
   }
+}
+
+/** Holds for a payment of which no part became credit. */
+function isAllApplied({ amount, amountApplied }: Payment): boolean {
+  return amountApplied === amount;
 }

@@ -42,6 +42,7 @@ import type { ProviderName } from './domain/payment-provider';
 @Index('payment_invoice_index', ['invoiceId', 'id'], { where: '"invoice_id" IS NOT NULL' })
 @Index('payment_customer_index', ['customerId', 'id'])
 @Index('payment_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
+@Index('payment_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class PaymentEntity implements Payment {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
@@ -67,6 +68,7 @@ export class PaymentEntity implements Payment {
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

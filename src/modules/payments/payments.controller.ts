@@ -21,7 +21,9 @@ import { PaymentDto, toPaymentDto } from './dto/payment.dto';
 import {
   paymentContradictsInvoice,
   paymentMethodNotAccepted,
+  paymentMethodRequired,
   paymentNotFound,
+  paymentProviderNotEnabled,
 } from './payments.errors';
 import { PaymentsService } from './payments.service';
 
@@ -41,8 +43,11 @@ export class PaymentsController {
     status: 201,
     answer: PaymentDto,
     reads: 'post',
+    key: 'required',
     problems: [
       paymentMethodNotAccepted,
+      paymentMethodRequired,
+      paymentProviderNotEnabled,
       referenceNotFound,
       customerCurrencyMismatch,
       paymentContradictsInvoice,
@@ -65,6 +70,7 @@ export class PaymentsController {
   @Get()
   @Operation({
     summary: 'List payments',
+    description: 'Newest first, failed payments included.',
     status: 200,
     answer: pageOf(PaymentDto),
     reads: 'query',
@@ -78,6 +84,7 @@ export class PaymentsController {
   @Get(':id')
   @Operation({
     summary: 'Read a payment',
+    description: 'Returns the payment with the amount refunded so far.',
     status: 200,
     answer: PaymentDto,
     reads: 'path',

@@ -25,6 +25,42 @@ export const paymentMethodNotAccepted = defineProblem(
   }),
 );
 
+export const paymentMethodRequired = defineProblem(
+  {
+    code: 'payment_method_required',
+    kind: 'rule_broken',
+    title: 'There is no payment method to charge',
+    meaning:
+      'The request names no payment method and the customer has no default. Add a payment method to the customer, or name a `provider`: `manual` records money that was paid elsewhere.',
+  },
+  (customerId: string) => ({
+    detail:
+      `The customer ${customerId} has no default payment method, and the request names none. ` +
+      'Add a payment method, or send `"provider": "manual"` for money that was paid elsewhere.',
+    errors: [
+      {
+        pointer: '/payment_method_id',
+        code: 'required',
+        message: 'must be sent, because the customer has no default payment method',
+      },
+    ],
+  }),
+);
+
+export const paymentProviderNotEnabled = defineProblem(
+  {
+    code: 'payment_provider_not_enabled',
+    kind: 'rule_broken',
+    title: 'The payment provider is not switched on',
+    meaning:
+      'The setting `PAYMENT_PROVIDERS` of this service does not name the provider that would move the money. Use another provider or payment method, or switch the provider on.',
+  },
+  (provider: ProviderName) => ({
+    detail: `The payment provider ${provider} is not switched on; the setting PAYMENT_PROVIDERS names those that are.`,
+    extensions: { provider },
+  }),
+);
+
 export const paymentMethodNotFound = defineProblem(
   {
     code: 'payment_method_not_found',
@@ -69,7 +105,7 @@ export const refundAmountExceedsRefundable = defineProblem(
     kind: 'rule_broken',
     title: 'More than the payment has left',
     meaning:
-      'The amount is more than what is neither refunded nor reserved by a pending refund. `refundable_amount` says how much that is.',
+      'The amount is more than the payment has left: what is refunded, reserved by a pending refund, used by an invoice as credit of the customer, or given as credit by a credit note of its invoice is not refundable. `refundable_amount` says how much is.',
   },
   (refundable: bigint) => ({
     detail: `Only ${refundable} minor units of the payment can still be refunded.`,

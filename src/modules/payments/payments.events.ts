@@ -38,7 +38,8 @@ export const PAYMENT_EVENTS = {
   }),
   succeeded: defineEvent({
     type: 'payment.succeeded',
-    meaning: 'The money has moved.',
+    meaning:
+      'The money has moved; after `payment.failed`, that was found later and booked by applying a provider discrepancy.',
     ...shown,
   }),
   failed: defineEvent({

@@ -7,6 +7,11 @@ import { SubscriptionsModule } from '../subscriptions';
 import { TestClocksModule } from '../test-clocks';
 import { CollectInvoicesService } from './collection/collect-invoices.service';
 import { DueCollections } from './collection/due-collections';
+import { ApplyDiscrepancyService } from './discrepancies/apply-discrepancy.service';
+import { DiscrepanciesController } from './discrepancies/discrepancies.controller';
+import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
+import { DiscrepanciesService } from './discrepancies/discrepancies.service';
+import { DiscrepancyEntity } from './discrepancies/discrepancy.entity';
 import { DuePayments } from './due-payments';
 import { InvoicePaymentsController } from './invoice-payments.controller';
 import { PaymentMethodEntity } from './methods/payment-method.entity';
@@ -18,19 +23,24 @@ import { PaymentEntity } from './payment.entity';
 import { PaymentOutcomesService } from './payment-outcomes.service';
 import { PaymentRefundsService } from './payment-refunds.service';
 import { PaymentsController } from './payments.controller';
-import { PaymentsRemoval } from './payments-removal';
+import { PaymentsPurge } from './payments-purge';
 import { PaymentsRepository } from './payments.repository';
 import { PaymentsService } from './payments.service';
 import { ManualProvider } from './providers/manual.provider';
 import { ProviderGateway } from './providers/provider-gateway';
 import { SandboxOperationEntity } from './providers/sandbox-operation.entity';
 import { SandboxProvider } from './providers/sandbox.provider';
+import { RefundCorrections } from './refund-corrections';
 import { ReturnPaymentsService } from './return-payments.service';
-import { SandboxPaymentsController } from './sandbox-payments.controller';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([PaymentEntity, PaymentMethodEntity, SandboxOperationEntity]),
+    TypeOrmModule.forFeature([
+      DiscrepancyEntity,
+      PaymentEntity,
+      PaymentMethodEntity,
+      SandboxOperationEntity,
+    ]),
     CustomersModule,
     InvoicingModule,
     LedgerModule,
@@ -38,13 +48,17 @@ import { SandboxPaymentsController } from './sandbox-payments.controller';
     TestClocksModule,
   ],
   controllers: [
+    DiscrepanciesController,
     PaymentsController,
     InvoicePaymentsController,
     PaymentMethodsController,
-    SandboxPaymentsController,
   ],
   providers: [
-    PaymentsRemoval,
+    ApplyDiscrepancyService,
+    DiscrepanciesRepository,
+    DiscrepanciesService,
+    RefundCorrections,
+    PaymentsPurge,
     CollectInvoicesService,
     DueCollections,
     DuePayments,
@@ -60,6 +74,6 @@ import { SandboxPaymentsController } from './sandbox-payments.controller';
     ReturnPaymentsService,
     SandboxProvider,
   ],
-  exports: [PaymentRefundsService],
+  exports: [DiscrepanciesService, PaymentRefundsService, PaymentsService, RefundCorrections],
 })
 export class PaymentsModule {}

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
-import type { Payment, PaymentFilter } from './domain/payment';
+import type { Lease, Payment, PaymentFilter } from './domain/payment';
 import { PaymentEntity } from './payment.entity';
 
 const CLAIM_DUE = `
-  UPDATE payment SET due_at = $2 WHERE id IN (
+  UPDATE payment SET due_at = $2, leased_by = $4 WHERE id IN (
     SELECT id FROM payment WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
@@ -20,48 +20,11 @@ const SETTLE_REFUND = `
       version = version + 1, updated_at = $4
   WHERE id = $1`;
 
-const SUM_HELD = `
-  SELECT provider, currency, sum(amount - amount_refunded)::text AS amount
-  FROM payment WHERE status = 'succeeded' GROUP BY provider, currency`;
-
-/** What is left of money that pays no invoice, and what was given back of money that did. */
-const SUM_BY_CUSTOMER = `
-  SELECT customer_id, trim(currency) AS currency,
-    (sum(amount_applied) FILTER (WHERE status = 'succeeded'))::text AS applied,
-    (sum(amount - amount_applied - least(amount_refunded, amount - amount_applied))
-      FILTER (WHERE status = 'succeeded'))::text AS credit,
-    (sum(greatest(0, amount_refunded - (amount - amount_applied)))
-      FILTER (WHERE status = 'succeeded'))::text AS refunded,
-    (sum(amount) FILTER (WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL))::text AS under_way
-  FROM payment GROUP BY 1, 2`;
-
 const ATTEMPTS_UNDER_WAY = `
   SELECT invoice_id FROM payment
   WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
 
 const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
-
-/** What payments brought in and refunds did not give back. */
-interface HeldAmount {
-  readonly provider: string;
-  readonly currency: string;
-  /** Minor units. */
-  readonly amount: bigint;
-}
-
-/** What payments of a customer come to, in minor units of a currency. */
-export interface CustomerPayments {
-  readonly customerId: string;
-  readonly currency: string;
-  /** What paid invoices. */
-  readonly appliedMinor: bigint;
-  /** What paid none and was not given back: the customer's credit. */
-  readonly creditMinor: bigint;
-  /** What was given back of what paid invoices. */
-  readonly refundedMinor: bigint;
-  /** What is being charged for invoices. */
-  readonly underWayMinor: bigint;
-}
 
 @Injectable()
 export class PaymentsRepository {
@@ -105,16 +68,17 @@ export class PaymentsRepository {
 
   /** Writes what an outcome may change. */
   async updateOutcome(payment: Payment): Promise<void> {
-    const { status, providerReference, failureCode, dueAt, attempts, version, updatedAt } = payment;
+    const { status, providerReference, failureCode, dueAt, leasedBy, attempts } = payment;
     await this.database.update(PaymentEntity, payment.id, {
       status,
       amountApplied: payment.amountApplied,
       providerReference,
       failureCode,
       dueAt,
+      leasedBy,
       attempts,
-      version,
-      updatedAt,
+      version: payment.version,
+      updatedAt: payment.updatedAt,
     });
   }
 
@@ -133,29 +97,10 @@ export class PaymentsRepository {
     ]);
   }
 
-  /** The money each provider holds, by currency. */
-  async sumHeld(): Promise<readonly HeldAmount[]> {
-    const rows = await this.database.query<
-      Omit<HeldAmount, 'amount'> & { readonly amount: string }
-    >(SUM_HELD);
-    return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }));
-  }
-
-  async sumByCustomer(): Promise<readonly CustomerPayments[]> {
-    const rows = await this.database.query<Record<string, string | null>>(SUM_BY_CUSTOMER);
-    return rows.map((row) => ({
-      customerId: row['customer_id'] ?? '',
-      currency: row['currency'] ?? '',
-      appliedMinor: BigInt(row['applied'] ?? 0),
-      creditMinor: BigInt(row['credit'] ?? 0),
-      refundedMinor: BigInt(row['refunded'] ?? 0),
-      underWayMinor: BigInt(row['under_way'] ?? 0),
-    }));
-  }
-
   /** Ids of payments whose provider is to be asked, leased to the caller. */
-  async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
+  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+    const parameters = [now, lease.endsAt, most, lease.owner];
+    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
     return rows.map(({ id }) => id);
   }
 

@@ -5,10 +5,12 @@ import { referenceNotFound } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { ProcessSession } from '../../platform/processes';
 import { CustomersService } from '../customers';
 import { InvoicePaymentsService } from '../invoicing';
 import { TestClocksService } from '../test-clocks';
 import {
+  askingLease,
   type MethodChoice,
   newPayment,
   type Payment,
@@ -44,14 +46,15 @@ export class PaymentsService {
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
+    private readonly session: ProcessSession,
   ) {}
 
   /**
    * Charges the customer, and fixes its currency whatever comes of the charge. A refusal of the provider is a payment that
    * failed, not an error; an outcome that is not known yet is a payment that is processing. With an invoice it pays that
    * one, wholly or in part.
-   * @throws {ProblemError} `payment_method_not_accepted`, `reference_not_found`, `customer_currency_mismatch`; with an
-   *   invoice also `payment_contradicts_invoice`, `invoice_not_payable`, `invoice_payment_pending`,
+   * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
+   *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `payment_exceeds_invoice`, `test_clock_advancing`, `test_clock_failed`
    */
   create(request: PaymentRequest): Promise<Payment> {
@@ -60,7 +63,8 @@ export class PaymentsService {
         request.customerId,
         '/customer_id',
       );
-      const method = await this.methods.choose(id, request);
+      const fallback = request.invoiceId === null ? 'sandbox' : null;
+      const method = await this.methods.choose(id, request, fallback);
       await this.customers.fixCurrency(id, request.currency);
       const order = { ...request, ...method, collectionAttempt: null };
       if (request.invoiceId === null) return { order, now: this.clock.now() };
@@ -75,16 +79,16 @@ export class PaymentsService {
 
   /**
    * Pays all that remains of an invoice; of any number of calls at once, one charges.
-   * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `reference_not_found`,
-   *   `invoice_not_payable`, `invoice_payment_pending`, `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `payment_method_required`,
+   *   `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`, `invoice_payment_pending`, `test_clock_advancing`, `test_clock_failed`
    */
   payInvoice(invoiceId: string, choice: MethodChoice): Promise<Payment> {
     return this.charge(async () => {
       const { customerId, currency } = await this.invoices.get(invoiceId);
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
-      const method = await this.methods.choose(customerId, choice);
       const now = await this.testClocks.nowFor(customer.testClockId);
       const amount = await this.invoices.reserve(invoiceId, null, now);
+      const method = await this.methods.choose(customerId, choice);
       const order = { ...method, customerId, invoiceId, collectionAttempt: null, amount, currency };
       return { order: { ...order, metadata: {} }, now };
     });
@@ -103,7 +107,8 @@ export class PaymentsService {
 
   /** Asks the provider what became of a payment without a final outcome, and makes the charge if it never arrived. */
   async resume(id: string): Promise<Payment> {
-    return this.outcomes.settle(id, await this.gateway.resumeCharge(await this.get(id)));
+    const payment = await this.get(id);
+    return this.outcomes.settle(payment, await this.gateway.resumeCharge(payment));
   }
 
   /**
@@ -113,10 +118,10 @@ export class PaymentsService {
    */
   settleInSandbox(id: string, failureCode: string | null): Promise<Payment> {
     return this.database.transaction(async () => {
-      await this.get(id);
+      const payment = await this.get(id);
       const outcome = await this.gateway.settleSandboxCharge(id, failureCode);
       if (outcome === null) throw paymentNotInSandbox(id);
-      return this.outcomes.settle(id, outcome);
+      return this.outcomes.settle(payment, outcome);
     });
   }
 
@@ -124,11 +129,12 @@ export class PaymentsService {
   private async charge(take: () => Promise<Taken>): Promise<Payment> {
     const id = newId('pay');
     const payment = await this.database.transaction(async () => {
-      await this.idempotency.claimFor(id);
+      const lease = askingLease(this.clock.now(), this.session.number);
+      await this.idempotency.claimFor(id, lease);
       const { order, now } = await take();
-      return this.begin(newPayment(id, order, now, this.clock.now()));
+      return this.begin(newPayment(id, order, now, lease));
     });
-    return this.outcomes.settle(id, await this.gateway.charge(payment));
+    return this.outcomes.settle(payment, await this.gateway.charge(payment));
   }
 
   private async begin(payment: Payment): Promise<Payment> {

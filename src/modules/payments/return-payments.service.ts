@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
-import { PaymentReturns } from '../invoicing';
+import { CreditBalanceService, PaymentReturns } from '../invoicing';
 import { LedgerService } from '../ledger';
-import { refundedOfInvoice, takenOff } from './domain/payment';
+import { takenOff } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -13,12 +13,30 @@ export class ReturnPaymentsService implements OnModuleInit {
   constructor(
     private readonly returns: PaymentReturns,
     private readonly payments: PaymentsRepository,
+    private readonly credit: CreditBalanceService,
     private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
   ) {}
 
   onModuleInit(): void {
-    this.returns.register((invoiceId, now) => this.giveBack(invoiceId, now));
+    this.returns.register({
+      giveBack: (invoiceId, now) => this.giveBack(invoiceId, now),
+      lockRefunded: (invoiceId) => this.lockRefunded(invoiceId),
+    });
+  }
+
+  /**
+   * Returns the money that refunds gave back, or have reserved, of what paid an invoice. Locks the payments until the
+   * caller's transaction ends.
+   */
+  async lockRefunded(invoiceId: string): Promise<bigint> {
+    let refundedMinor = 0n;
+    for (const payment of await this.payments.lockAppliedTo(invoiceId)) {
+      const { id, amountRefunded, amountRefundPending } = payment;
+      const { refunded, reserved } = await this.credit.lockOf(id);
+      refundedMinor += amountRefunded + amountRefundPending - refunded - reserved;
+    }
+    return refundedMinor;
   }
 
   private async giveBack(invoiceId: string, now: Date): Promise<void> {
@@ -27,7 +45,17 @@ export class ReturnPaymentsService implements OnModuleInit {
       await this.payments.updateOutcome(after);
       await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
       const { id, customerId, currency, amountApplied: appliedMinor } = before;
-      const refundedMinor = refundedOfInvoice(before);
+      const credit = await this.credit.lockOf(id);
+      const refundedMinor = before.amountRefunded - credit.refunded;
+      const returned = {
+        paymentId: id,
+        customerId,
+        currency,
+        amount: appliedMinor,
+        reserved: before.amountRefundPending - credit.reserved,
+        refunded: refundedMinor,
+      };
+      await this.credit.add(returned, now);
       await this.ledger.post(postPaymentReturned({ currency, appliedMinor, refundedMinor }), {
         sourceId: id,
         customerId,

@@ -18,6 +18,7 @@ export class SandboxPaymentsController {
     status: 200,
     answer: PaymentDto,
     reads: 'post',
+    key: 'optional',
     problems: [paymentNotFound, paymentNotInSandbox],
   })
   async settleSandboxPayment(

@@ -1,14 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Jobs } from '../../platform/jobs';
+import { AbandonedWork, ProcessSession } from '../../platform/processes';
 import { AskingWork } from '../payments';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 
+const WORK = 'due-refunds';
+
 /** Finishes refunds that are pending: left by a crash, by a call without an answer, or slow by nature. */
 @Injectable()
 export class DueRefunds extends AskingWork {
-  constructor(jobs: Jobs, clock: Clock, repository: RefundsRepository, refunds: RefundsService) {
-    super('due-refunds', jobs, clock, repository, refunds);
+  constructor(
+    jobs: Jobs,
+    clock: Clock,
+    session: ProcessSession,
+    private readonly abandoned: AbandonedWork,
+    repository: RefundsRepository,
+    refunds: RefundsService,
+  ) {
+    super(WORK, jobs, clock, session, repository, refunds);
+  }
+
+  override onModuleInit(): void {
+    super.onModuleInit();
+    this.abandoned.register({ table: 'refund', leaseColumn: 'due_at', work: WORK });
   }
 }

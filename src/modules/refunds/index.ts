@@ -1,1 +1,2 @@
 export { RefundsModule } from './refunds.module';
+export { SandboxRefundsModule } from './sandbox-refunds.module';

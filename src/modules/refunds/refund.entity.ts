@@ -18,6 +18,7 @@ import type { Refund, RefundStatus } from './domain/refund';
 @Check('refund_due_check', `("due_at" IS NOT NULL) = ("status" = 'pending')`)
 @Index('refund_payment_index', ['paymentId', 'id'])
 @Index('refund_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
+@Index('refund_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class RefundEntity implements Refund {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
@@ -33,6 +34,7 @@ export class RefundEntity implements Refund {
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

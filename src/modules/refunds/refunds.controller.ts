@@ -12,7 +12,12 @@ import {
   toPageRequest,
 } from '../../platform/http';
 import { IdempotencyKey, IdempotentInPhases } from '../../platform/idempotency';
-import { paymentNotFound, paymentNotRefundable, refundAmountExceedsRefundable } from '../payments';
+import {
+  paymentNotFound,
+  paymentNotRefundable,
+  paymentProviderNotEnabled,
+  refundAmountExceedsRefundable,
+} from '../payments';
 import { CreateRefundDto, toRefundRequest } from './dto/create-refund.dto';
 import { ListRefundsDto } from './dto/list-refunds.dto';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
@@ -34,10 +39,12 @@ export class RefundsController {
     status: 201,
     answer: RefundDto,
     reads: 'post',
+    key: 'required',
     problems: [
       paymentNotFound,
       paymentNotRefundable,
       refundAmountExceedsRefundable,
+      paymentProviderNotEnabled,
       idempotencyKeyMismatch,
     ],
   })
@@ -55,6 +62,7 @@ export class RefundsController {
   @Get()
   @Operation({
     summary: 'List refunds',
+    description: 'Newest first, failed refunds included.',
     status: 200,
     answer: pageOf(RefundDto),
     reads: 'query',
@@ -68,6 +76,7 @@ export class RefundsController {
   @Get(':id')
   @Operation({
     summary: 'Read a refund',
+    description: 'Returns the refund with its status at the provider.',
     status: 200,
     answer: RefundDto,
     reads: 'path',

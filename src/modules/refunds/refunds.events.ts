@@ -16,12 +16,14 @@ export const refundCreated = defineEvent({
 export const REFUND_EVENTS = {
   succeeded: defineEvent({
     type: 'refund.succeeded',
-    meaning: 'The money was given back.',
+    meaning:
+      'The money was given back; after `refund.failed`, that was found later and booked by applying a provider discrepancy.',
     ...shown,
   }),
   failed: defineEvent({
     type: 'refund.failed',
-    meaning: 'The provider refused the refund; its amount can be refunded again.',
+    meaning:
+      'The provider refused the refund, or a bank returned it after it had succeeded; its amount can be refunded again.',
     example: { status: 'failed', failure_code: 'refund_declined' },
     ...shown,
   }),

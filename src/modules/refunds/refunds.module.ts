@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TestClocksModule } from '../test-clocks';
-import { RefundsRemoval } from './refunds-removal';
+import { RefundsPurge } from './refunds-purge';
 import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
 import { DueRefunds } from './due-refunds';
@@ -9,7 +9,6 @@ import { RefundEntity } from './refund.entity';
 import { RefundsController } from './refunds.controller';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
-import { SandboxRefundsController } from './sandbox-refunds.controller';
 
 @Module({
   imports: [
@@ -18,7 +17,8 @@ import { SandboxRefundsController } from './sandbox-refunds.controller';
     PaymentsModule,
     TestClocksModule,
   ],
-  controllers: [RefundsController, SandboxRefundsController],
-  providers: [RefundsRemoval, DueRefunds, RefundsRepository, RefundsService],
+  controllers: [RefundsController],
+  providers: [RefundsPurge, DueRefunds, RefundsRepository, RefundsService],
+  exports: [RefundsService],
 })
 export class RefundsModule {}

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import type { Lease } from '../payments';
 import type { Refund } from './domain/refund';
 import { RefundEntity } from './refund.entity';
 
 const CLAIM_DUE = `
-  UPDATE refund SET due_at = $2 WHERE id IN (
+  UPDATE refund SET due_at = $2, leased_by = $4 WHERE id IN (
     SELECT id FROM refund WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
@@ -40,11 +41,12 @@ export class RefundsRepository {
 
   /** Writes what an outcome may change. */
   async updateOutcome(refund: Refund): Promise<void> {
-    const { status, failureCode, dueAt, attempts, version, updatedAt } = refund;
+    const { status, failureCode, dueAt, leasedBy, attempts, version, updatedAt } = refund;
     await this.database.update(RefundEntity, refund.id, {
       status,
       failureCode,
       dueAt,
+      leasedBy,
       attempts,
       version,
       updatedAt,
@@ -52,8 +54,9 @@ export class RefundsRepository {
   }
 
   /** Ids of refunds whose provider is to be asked, leased to the caller. */
-  async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
+  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+    const parameters = [now, lease.endsAt, most, lease.owner];
+    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
     return rows.map(({ id }) => id);
   }
 

@@ -1,22 +1,28 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { postRefund } from '../../core/ledger';
+import { postRefund, postRefundReturned } from '../../core/ledger';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { idempotencyKeyReused } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { ProcessSession } from '../../platform/processes';
 import { LedgerService } from '../ledger';
 import {
-  ASKING_LEASE_MS,
-  creditPartOf,
-  nextCheckAt,
+  askAgainLater,
+  askingLease,
+  DiscrepanciesService,
+  type Discrepancy,
+  discrepancyNotApplicable,
+  discrepancyOf,
   type Payment,
   PaymentRefundsService,
   type ProviderOutcome,
+  RefundCorrections,
 } from '../payments';
 import {
+  correctedToSucceeded,
   isSameRequest,
   type Refund,
   type RefundOutcome,
@@ -29,16 +35,23 @@ import { RefundsRepository } from './refunds.repository';
 
 /** Gives money back: a reserve and a pending row, the provider's call outside any transaction, and its outcome. */
 @Injectable()
-export class RefundsService {
+export class RefundsService implements OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly refunds: RefundsRepository,
     private readonly payments: PaymentRefundsService,
+    private readonly discrepancies: DiscrepanciesService,
+    private readonly corrections: RefundCorrections,
     private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
+    private readonly session: ProcessSession,
   ) {}
+
+  onModuleInit(): void {
+    this.corrections.register((discrepancy, id) => this.correct(discrepancy, id));
+  }
 
   /**
    * Refunds a payment, wholly or in part. A refusal of the provider is a refund that failed, not an error; one that
@@ -92,8 +105,9 @@ export class RefundsService {
   ): Promise<{ readonly refund: Refund; readonly payment: Payment | null }> {
     const now = this.clock.now();
     const id = newId('ref');
+    const lease = askingLease(now, this.session.number);
     return this.database.transaction(async () => {
-      await this.idempotency.claimFor(id);
+      await this.idempotency.claimFor(id, lease);
       const made = await this.madeBefore(request);
       if (made !== null) {
         await this.idempotency.completeFor(id, answerAbout(made));
@@ -109,7 +123,8 @@ export class RefundsService {
         currency: payment.currency,
         status: 'pending',
         failureCode: null,
-        dueAt: new Date(now.getTime() + ASKING_LEASE_MS),
+        dueAt: lease.endsAt,
+        leasedBy: lease.owner,
         attempts: 0,
         createdAt: now,
         updatedAt: now,
@@ -120,17 +135,48 @@ export class RefundsService {
     });
   }
 
-  /** The last commit: the outcome, its event and the answer of the request. Late outcomes change nothing. */
-  private settle({ id, paymentId }: Refund, said: ProviderOutcome): Promise<Refund> {
+  /**
+   * Books a failed or canceled refund as succeeded, in the caller's transaction.
+   * @throws {ProblemError} `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for one that succeeded
+   *   before and was returned: the books hold one transaction of each kind for a refund
+   */
+  private async correct(discrepancy: Discrepancy, id: string): Promise<void> {
+    const now = this.clock.now();
+    const { paymentId, amount } = await this.get(id);
+    await this.payments.lock(paymentId);
+    const before = await this.refunds.lock(id);
+    invariant(before !== null, `The refund ${id} is gone.`);
+    if ((await this.ledger.transactionsOf(id)).length > 0) {
+      throw discrepancyNotApplicable(discrepancy);
+    }
+    // The failure freed the reserve.
+    const { payment } = await this.payments.reserve(paymentId, amount, now);
+    const after = correctedToSucceeded(before, now);
+    await this.refunds.updateOutcome(after);
+    await this.conclude(before, after, payment);
+  }
+
+  /**
+   * The last commit: the outcome, its event and the answer of the request. An outcome that comes after a final one changes
+   * nothing, unless a bank returned the refund; one that contradicts it is recorded as a discrepancy.
+   */
+  private settle({ id, paymentId, leasedBy }: Refund, said: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
       const before = await this.refunds.lock(id);
       invariant(before !== null, `The refund ${id} is gone.`);
-      const after = withOutcome(before, toRefundOutcome(said, before, now), now);
+      const after = withOutcome(
+        before,
+        toRefundOutcome(said, before, { askedAt: now, leasedBy }),
+        now,
+      );
       if (after !== before) await this.refunds.updateOutcome(after);
       if (after.status !== before.status) await this.conclude(before, after, payment);
       await this.idempotency.completeFor(id, answerAbout(after));
+      const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
+      const discrepancy = after === before ? discrepancyOf(reported, said) : null;
+      if (discrepancy !== null) await this.discrepancies.record(discrepancy);
       return after;
     });
   }
@@ -139,8 +185,11 @@ export class RefundsService {
   private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
-      await this.payments.refunded(payment, after.amount, after.updatedAt);
-      await this.post(after, payment);
+      const fromCreditMinor = await this.payments.refunded(payment, after.amount, after.updatedAt);
+      await this.post(after, payment, fromCreditMinor);
+    } else if (before.status === 'succeeded') {
+      const toCreditMinor = await this.payments.returned(payment, after.amount, after.updatedAt);
+      await this.postReturned(after, payment, toCreditMinor);
     } else {
       await this.payments.released(payment, after.amount, after.updatedAt);
     }
@@ -151,13 +200,25 @@ export class RefundsService {
     });
   }
 
-  /** @param payment as it was before this refund: what of it paid no invoice is given back first */
-  private async post({ id, currency, amount, updatedAt }: Refund, payment: Payment): Promise<void> {
-    const { provider, customerId } = payment;
-    const fromCreditMinor = creditPartOf(payment, amount);
+  private async post(
+    { id, currency, amount, updatedAt }: Refund,
+    { provider, customerId }: Payment,
+    fromCreditMinor: bigint,
+  ): Promise<void> {
     const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
     const facts = { sourceId: id, customerId, occurredAt: updatedAt };
     await this.ledger.post(postRefund(refund), facts);
+  }
+
+  private async postReturned(
+    { id, currency, amount, updatedAt }: Refund,
+    { provider, customerId }: Payment,
+    toCreditMinor: bigint,
+  ): Promise<void> {
+    await this.ledger.post(
+      postRefundReturned({ currency, provider, amountMinor: amount, toCreditMinor }),
+      { sourceId: id, customerId, occurredAt: updatedAt },
+    );
   }
 
   /**
@@ -173,9 +234,15 @@ export class RefundsService {
   }
 }
 
-function toRefundOutcome(said: ProviderOutcome, refund: Refund, now: Date): RefundOutcome {
+/** @param asked when, and the holder of the lease under which the provider was asked */
+function toRefundOutcome(
+  said: ProviderOutcome,
+  refund: Refund,
+  asked: { readonly askedAt: Date; readonly leasedBy: number | null },
+): RefundOutcome {
   if (said.kind === 'pending' || said.kind === 'unknown') {
-    return { kind: 'open', askAgainAt: nextCheckAt(refund.attempts, now) };
+    const isHolder = refund.leasedBy === asked.leasedBy;
+    return { kind: 'open', plan: isHolder ? askAgainLater(refund, asked.askedAt) : null };
   }
   return said;
 }

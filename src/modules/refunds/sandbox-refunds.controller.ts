@@ -19,6 +19,7 @@ export class SandboxRefundsController {
     status: 200,
     answer: RefundDto,
     reads: 'post',
+    key: 'optional',
     problems: [refundNotFound, refundNotInSandbox],
   })
   async settleSandboxRefund(

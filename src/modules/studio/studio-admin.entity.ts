@@ -9,7 +9,7 @@ export class StudioAdminEntity implements StudioAdmin {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
   @Column({ type: 'varchar', length: 254 }) readonly email!: string;
-  /** What the email is compared by. Made by the engine, so that it does not depend on the server's locale. */
+  /** Key for comparing emails. Computed by the engine, so that it does not depend on the locale of the server. */
   @Column({ type: 'text' }) readonly emailKey!: string;
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'varchar', length: 10 }) readonly role!: AdminRole;

@@ -30,10 +30,11 @@ export class StudioController {
   @Post()
   @Operation({
     summary: 'Create a studio admin',
-    description: 'The password arrives as a hash, is stored as sent, and is shown by nothing.',
+    description: 'The password is sent as a hash, stored as sent, and never returned.',
     status: 201,
     answer: StudioAdminDto,
     reads: 'post',
+    key: 'optional',
     problems: [studioAdminEmailTaken],
   })
   async createStudioAdmin(
@@ -48,7 +49,7 @@ export class StudioController {
   @Get()
   @Operation({
     summary: 'List studio admins',
-    description: 'Those who are not active as well.',
+    description: 'Includes inactive admins.',
     status: 200,
     answer: pageOf(StudioAdminDto),
     reads: 'query',
@@ -61,6 +62,7 @@ export class StudioController {
   @Get(':id')
   @Operation({
     summary: 'Read a studio admin',
+    description: 'Returns the admin, never with the password hash.',
     status: 200,
     answer: StudioAdminDto,
     reads: 'path',
@@ -79,7 +81,7 @@ export class StudioController {
   @Operation({
     summary: 'Update a studio admin',
     description:
-      'Changes the name, the password or both. A new password ends the sessions of the admin. Nothing sent changes nothing.',
+      'Changes the name, the password or both. A new password ends the sessions of the admin. An empty body changes nothing.',
     status: 200,
     answer: StudioAdminDto,
     reads: 'change',
@@ -99,7 +101,7 @@ export class StudioController {
   @Delete(':id')
   @Operation({
     summary: 'Deactivate a studio admin',
-    description: 'The admin can no longer sign in, and stays readable with `is_active: false`.',
+    description: 'The admin can no longer sign in, but stays readable with `is_active: false`.',
     status: 204,
     reads: 'removal',
     problems: [studioAdminNotFound, lastOwner],

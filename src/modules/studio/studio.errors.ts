@@ -15,10 +15,10 @@ export const studioAdminEmailTaken = defineProblem(
     code: 'studio_admin_email_taken',
     kind: 'conflict',
     title: 'The email belongs to another studio admin',
-    meaning: 'Emails are unique whatever their case, also among admins who are not active.',
+    meaning: 'Emails are unique regardless of case, inactive admins included. Use another email.',
   },
   (email: string) => ({
-    detail: `There already is a studio admin with the email ${JSON.stringify(email)}.`,
+    detail: `A studio admin with the email ${JSON.stringify(email)} already exists. Use another email.`,
   }),
 );
 
@@ -26,8 +26,10 @@ export const lastOwner = defineProblem(
   {
     code: 'last_owner',
     kind: 'conflict',
-    title: 'The last active owner cannot be removed',
-    meaning: 'Somebody must be left who may do everything. Make another owner first.',
+    title: 'The last active owner cannot be deactivated',
+    meaning: 'At least one active owner must remain. Create another owner first.',
   },
-  (id: string) => ({ detail: `The studio admin ${id} is the last active owner.` }),
+  (id: string) => ({
+    detail: `The studio admin ${id} is the last active owner. Create another owner first.`,
+  }),
 );

@@ -11,7 +11,7 @@ export const studioAdminCreated = defineEvent({
 export const studioAdminUpdated = defineEvent({
   type: 'studio_admin.updated',
   meaning:
-    'The name or the password of a studio admin changed, or the admin was deactivated. After a change of the password alone `previous` may be empty.',
+    'The name or the password of a studio admin changed, or the admin was deactivated. When only the password changed, `previous` may be empty.',
   dto: StudioAdminDto,
   toDto: toStudioAdminDto,
 });

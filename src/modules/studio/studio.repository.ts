@@ -33,15 +33,15 @@ export class StudioRepository {
     return this.admins.findOneBy({ id });
   }
 
-  /** The admin, locked until the transaction ends. */
+  /** Locks the admin until the transaction ends. */
   lock(id: string): Promise<StudioAdmin | null> {
     this.database.requireTransaction();
     return this.admins.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
   }
 
   /**
-   * The admin, if there is one, and all active owners, locked until the transaction ends: in one statement and in the
-   * order of their ids, so that two who remove owners at once wait for each other and the second sees what the first did.
+   * Locks the admin, if it exists, and all active owners until the transaction ends. One statement locks them in the order
+   * of their ids, so that concurrent deactivations run one after the other and the second sees the result of the first.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
     this.database.requireTransaction();
@@ -58,7 +58,7 @@ export class StudioRepository {
     return pageById(this.admins.createQueryBuilder('admin'), request);
   }
 
-  /** Writes what an update or a deactivation may change. */
+  /** Writes the fields that an update or a deactivation may change. */
   async update(admin: StudioAdmin): Promise<void> {
     const { name, passwordHash, sessionsValidFrom, isActive, version, updatedAt } = admin;
     await this.database.update(StudioAdminEntity, admin.id, {

@@ -61,8 +61,8 @@ export class StudioService {
   }
 
   /**
-   * Changes the name or the password of an admin; a new password ends the admin's sessions. What leaves the admin as it
-   * was changes nothing and tells nobody.
+   * Changes the name or the password of an admin. A new password ends the sessions of the admin. A no-op update writes
+   * nothing and records no event.
    * @throws {ProblemError} `studio_admin_not_found`, `precondition_failed`
    */
   update(id: string, change: AdminChange, expected: VersionCondition): Promise<StudioAdmin> {
@@ -75,7 +75,7 @@ export class StudioService {
   }
 
   /**
-   * Keeps an admin from signing in, for good. One who was deactivated before stays as it is.
+   * Deactivates an admin permanently. Does nothing when the admin is inactive.
    * @throws {ProblemError} `studio_admin_not_found`, `precondition_failed`, `last_owner`
    */
   deactivate(id: string, expected: VersionCondition): Promise<void> {

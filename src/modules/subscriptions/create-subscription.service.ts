@@ -4,13 +4,13 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type RedeemedTerms, type RedemptionRequest, RedemptionsService } from '../coupons';
 import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
-import type { Invoice } from '../invoicing';
 import { TestClocksService } from '../test-clocks';
 import type { CreateSubscription } from './domain/commands';
 import { decideBegin, itemsOf } from './domain/decide';
 import { outcomeOf, type Outcome } from './domain/outcome';
-import { trialEnd } from './domain/periods';
+import { periodsBegun, trialEnd } from './domain/periods';
 import type { Offer, Snapshot, Subscription } from './domain/subscription';
+import type { SubscriptionPreview } from './subscription-preview';
 import { OffersService } from './offers.service';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
@@ -20,6 +20,8 @@ import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
 const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
+/** Periods that one back-dated start may begin: a year of days. */
+const MOST_PERIODS = 366;
 
 interface Setup {
   readonly customer: Customer;
@@ -47,7 +49,9 @@ export class CreateSubscriptionService {
   ) {}
 
   /**
-   * Subscribes a customer: now, later, or as of a past instant, and then bills the periods since one after the other.
+   * Subscribes a customer: now, later, or as of a past instant. A request bills the first period; those since are due work
+   * like any renewal, each in a commit of its own. On a test clock, which has no worker between advances, the request does
+   * the first of them.
    * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
    *   what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
    */
@@ -63,28 +67,29 @@ export class CreateSubscriptionService {
         await this.watchers.tell([{ before: null, after: created }], now);
         return created;
       }
-      if (created.startAt < now) await this.outcomes.lockForTurns([created]);
+      const isOnTestClock = created.testClockId !== null;
+      if (isOnTestClock && created.startAt < now) await this.outcomes.lockForTurns([created]);
       const begun = await this.outcomes.apply(created, outcome, now);
-      return this.due.catchUp(begun, now);
+      return isOnTestClock ? this.due.runSome(begun, now) : begun;
     });
   }
 
   /** The first invoice that `create` would make; changes nothing. Throws what `create` throws. */
-  preview(command: CreateSubscription): Promise<Invoice> {
+  preview(command: CreateSubscription): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
-      const { customer, now, outcome, redemption } = await this.setup(command);
+      const { customer, now, snapshot, outcome, redemption } = await this.setup(command);
       const redeemed: RedeemedTerms[] =
         redemption === null ? [] : [await this.redemptions.preview(redemption, now)];
-      return this.outcomes.preview(outcome, customer, now, redeemed);
+      return this.outcomes.preview(snapshot, outcome, customer, now, redeemed);
     });
   }
 
   private async setup(command: CreateSubscription): Promise<Setup> {
     const customer = await this.customers.requireForReference(command.customerId, '/customer_id');
     const now = await this.testClocks.nowFor(customer.testClockId);
-    const { offer, plan } = await this.offers.resolve(command);
-    if (customer.currency !== null && customer.currency !== plan.currency) {
-      throw customerCurrencyMismatch(customer.currency, plan.currency);
+    const { offer, version, currency } = await this.offers.resolveNew(command);
+    if (customer.currency !== null && customer.currency !== currency) {
+      throw customerCurrencyMismatch(customer.currency, currency);
     }
     const startAt = command.startAt ?? now;
     if (now.getTime() - startAt.getTime() > FURTHEST_BACK_MS) {
@@ -93,18 +98,21 @@ export class CreateSubscriptionService {
     if (command.paymentBehavior !== 'allow_active' && command.collection !== 'automatic') {
       throw subscriptionTermsContradict('/payment_behavior', 'goes with `collection: automatic`');
     }
-    const trialDays = command.trialDays ?? plan.activeVersion.trialDays;
+    const trialDays = command.trialDays ?? version.trialDays;
     const subscription = subscriptionOf(command, offer, customer, { startAt, trialDays, now });
     const items = itemsOf(subscription.id, offer, startAt, NEW_IDS);
-    const created = { ...subscription, currency: plan.currency };
+    const created = { ...subscription, currency };
+    if (periodsBegun(created, now, MOST_PERIODS + 1) > MOST_PERIODS) {
+      const message = `asks for more than ${MOST_PERIODS} periods to be billed at once`;
+      throw subscriptionTermsContradict('/start_at', message);
+    }
     const snapshot = { subscription: created, items, period: null, pending: null };
     return {
       customer,
       now,
       snapshot,
       outcome: startAt > now ? outcomeOf(created, {}) : decideBegin(snapshot, NEW_IDS, now),
-      redemption:
-        command.coupon === null ? null : redemptionOf(command.coupon, created, customer.timezone),
+      redemption: command.coupon === null ? null : redemptionOf(command.coupon, created),
     };
   }
 }
@@ -153,11 +161,7 @@ function subscriptionOf(
   };
 }
 
-export function redemptionOf(
-  code: string,
-  subscription: Subscription,
-  timeZone: string,
-): RedemptionRequest {
+export function redemptionOf(code: string, subscription: Subscription): RedemptionRequest {
   const { id: subscriptionId, customerId, planId, currency } = subscription;
-  return { code, subscriptionId, customerId, planId, currency, timeZone };
+  return { code, subscriptionId, customerId, planId, currency };
 }

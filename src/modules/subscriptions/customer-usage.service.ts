@@ -64,6 +64,7 @@ function orderOf(snapshot: Snapshot): InvoiceOrder {
     renewsAt: null,
     currency,
     period: null,
+    billingPeriod: null,
     lines: usageSoFar(snapshot),
     collection,
     daysUntilDue,

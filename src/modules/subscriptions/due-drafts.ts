@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Jobs, together } from '../../platform/jobs';
+import { Jobs, runAsBatch } from '../../platform/jobs';
 import { type DueDraft, FinalizeInvoicesService } from '../invoicing';
-import { TestClockWorks } from '../test-clocks';
+import { postponedUntil, TestClockJobs } from '../test-clocks';
 import { DueDraftsService } from './due-drafts.service';
 
 const NAME = 'due-drafts';
@@ -17,7 +17,7 @@ export class DueDrafts implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
-    private readonly testClockWorks: TestClockWorks,
+    private readonly testClockJobs: TestClockJobs,
     private readonly clock: Clock,
     private readonly drafts: FinalizeInvoicesService,
     private readonly due: DueDraftsService,
@@ -25,7 +25,7 @@ export class DueDrafts implements OnModuleInit {
 
   onModuleInit(): void {
     this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
-    this.testClockWorks.register({
+    this.testClockJobs.register({
       name: NAME,
       nextDueAt: (testClockId) => this.drafts.nextDueOn(testClockId),
       runDue: (testClockId, now) => this.runDueOn(testClockId, now),
@@ -48,12 +48,14 @@ export class DueDrafts implements OnModuleInit {
     return claimed.length > 0;
   }
 
-  /** The same; a failure halts the clock, so that it shows. */
+  /** Finalises due drafts of a test clock. Refused work is postponed; a defect stops the clock. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     const due = await this.drafts.dueOn(testClockId, now, AT_ONCE);
     for (const round of roundsOf(due)) {
-      await this.finalize(round, now, (error) => {
-        throw error;
+      await this.finalize(round, now, async (error, { id }) => {
+        const until = postponedUntil(error, now);
+        this.logger.error({ err: error, invoice_id: id, until }, 'a draft was postponed');
+        await this.drafts.postpone(id, until);
       });
     }
   }
@@ -61,14 +63,14 @@ export class DueDrafts implements OnModuleInit {
   private finalize(
     drafts: readonly DueDraft[],
     now: Date,
-    onFailure: (error: unknown, draft: DueDraft) => void,
+    onFailure: (error: unknown, draft: DueDraft) => void | Promise<void>,
   ): Promise<void> {
-    return together(drafts, (some) => this.due.finalizeDue(some, now), {
-      together: (error) => {
+    return runAsBatch(drafts, (some) => this.due.finalizeDue(some, now), {
+      onBatchFailure: (error) => {
         const text = 'drafts could not be finalised together, and are one by one';
         this.logger.warn({ err: error, drafts: drafts.length }, text);
       },
-      alone: onFailure,
+      onItemFailure: onFailure,
     });
   }
 }

@@ -6,9 +6,14 @@ import { decideAbandon, decideDue } from './domain/decide';
 import { decideExpiry } from './domain/decide-first-payment';
 import { isAwaitingPayment } from './domain/first-payment';
 import type { Outcome } from './domain/outcome';
+import { periodsOverdue } from './domain/periods';
 import type { Snapshot, Subscription } from './domain/subscription';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
+import { subscriptionBehind } from './subscriptions.errors';
 import { SubscriptionsRepository } from './subscriptions.repository';
+
+/** Pieces of due work that one request does: a year of months. The due worker does the others, each in its own commit. */
+const MOST_AT_ONCE = 12;
 
 interface Setup {
   /** Of subscriptions with due work. */
@@ -63,15 +68,28 @@ export class DueSubscriptionsService {
     return { snapshots, customerIds, beingPaid };
   }
 
-  /** Does all that is due already, in the caller's transaction; returns the subscription as it is then. */
+  /**
+   * Does what is due of a subscription before a command acts on it, in the caller's transaction. It holds the series of
+   * invoice numbers meanwhile, so it does a few periods at the most.
+   * @returns the subscription as it is then
+   * @throws {ProblemError} `subscription_behind` where more is due
+   */
   async catchUp(subscription: Subscription, now: Date): Promise<Subscription> {
+    if (periodsOverdue(subscription, now, MOST_AT_ONCE + 1) > MOST_AT_ONCE) {
+      throw subscriptionBehind(subscription);
+    }
+    return this.runSome(subscription, now);
+  }
+
+  /** Does what is due, a few pieces at the most, in the caller's transaction; returns the subscription as it is then. */
+  async runSome(subscription: Subscription, now: Date): Promise<Subscription> {
     this.database.requireTransaction();
     let latest = subscription;
     if (isDue(latest, now)) {
       await this.subscriptions.lockAll([latest.id]);
       await this.outcomes.lockForTurns([latest]);
     }
-    while (isDue(latest, now)) {
+    for (let done = 0; done < MOST_AT_ONCE && isDue(latest, now); done += 1) {
       await this.runNext([latest.id], now);
       latest = (await this.subscriptions.find(latest.id)) ?? latest;
     }

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Jobs, together } from '../../platform/jobs';
-import { TestClockWorks } from '../test-clocks';
+import { Jobs, runAsBatch } from '../../platform/jobs';
+import { postponedUntil, TestClockJobs } from '../test-clocks';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
@@ -16,7 +16,7 @@ export class DueSubscriptions implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
-    private readonly testClockWorks: TestClockWorks,
+    private readonly testClockJobs: TestClockJobs,
     private readonly clock: Clock,
     private readonly repository: SubscriptionsRepository,
     private readonly due: DueSubscriptionsService,
@@ -25,7 +25,7 @@ export class DueSubscriptions implements OnModuleInit {
   onModuleInit(): void {
     const name = 'due-subscriptions';
     this.jobs.register({ name, idleMs: EVERY_MS, runDue: () => this.runDue() });
-    this.testClockWorks.register({
+    this.testClockJobs.register({
       name,
       nextDueAt: (testClockId) => this.repository.nextDueOn(testClockId),
       runDue: (testClockId, now) => this.runDueOn(testClockId, now),
@@ -47,25 +47,27 @@ export class DueSubscriptions implements OnModuleInit {
     return ids.length > 0;
   }
 
-  /** One piece for each subscription that is due; a failure halts the clock, so that it shows. */
+  /** Does one piece of work of each due subscription. Refused work is postponed; a defect stops the clock. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     const ids = await this.repository.dueOn(testClockId, now, AT_ONCE);
-    await this.runNext(ids, now, (error) => {
-      throw error;
+    await this.runNext(ids, now, async (error, id) => {
+      const until = postponedUntil(error, now);
+      this.logger.error({ err: error, subscription_id: id, until }, 'due work was postponed');
+      await this.repository.postpone(id, until);
     });
   }
 
   private runNext(
     ids: readonly string[],
     now: Date,
-    onFailure: (error: unknown, id: string) => void,
+    onFailure: (error: unknown, id: string) => void | Promise<void>,
   ): Promise<void> {
-    return together(ids, (some) => this.due.runNext(some, now), {
-      together: (error) => {
+    return runAsBatch(ids, (some) => this.due.runNext(some, now), {
+      onBatchFailure: (error) => {
         const text = 'due work of subscriptions failed together, and is done one by one';
         this.logger.warn({ err: error, subscriptions: ids.length }, text);
       },
-      alone: onFailure,
+      onItemFailure: onFailure,
     });
   }
 }

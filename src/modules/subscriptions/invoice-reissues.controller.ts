@@ -29,6 +29,7 @@ export class InvoiceReissuesController {
     status: 201,
     answer: InvoiceDto,
     reads: 'post',
+    key: 'required',
     problems: [
       invoiceNotFound,
       invoiceNotVoid,

@@ -1,9 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { type Addon, CatalogService, type Plan, type Price, toRatingPrice } from '../catalog';
-import type { AddonQuantity, Offer, SoldPrice } from './domain/subscription';
+import { referenceNotFound } from '../../platform/errors';
+import {
+  type Addon,
+  CatalogService,
+  type PlanVersion,
+  type Price,
+  toRatingPrice,
+} from '../catalog';
+import type { ChangeSubscription, PlanVersionChoice } from './domain/commands';
+import type { AddonQuantity, Offer, SoldPrice, Subscription } from './domain/subscription';
 import { subscriptionTermsContradict } from './subscriptions.errors';
 
-/** What a caller chose. */
+/** A plan for a new subscriber, with quantities. */
 export interface Choice {
   readonly planId: string;
   /** Decimal string. */
@@ -11,55 +19,121 @@ export interface Choice {
   readonly addons: readonly AddonQuantity[];
 }
 
-/** Turns what a caller chose into prices. */
+/** An offer, with the version of the plan it was made from. */
+export interface ResolvedOffer {
+  readonly offer: Offer;
+  readonly version: PlanVersion;
+  readonly currency: string;
+}
+
+interface Sold {
+  readonly version: PlanVersion;
+  readonly currency: string;
+  /** Decimal string. */
+  readonly quantity: string;
+  readonly addons: readonly AddonQuantity[];
+}
+
+const NONE_HELD: ReadonlySet<string> = new Set();
+
+/** Resolves plans, versions and add-ons to prices. */
 @Injectable()
 export class OffersService {
   constructor(private readonly catalog: CatalogService) {}
 
   /**
-   * The plan's active version and the add-ons, with their prices, in the caller's transaction.
+   * Resolves the active version of a plan and add-ons for a new subscriber, in the caller's transaction.
    * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`
    */
-  async resolve(choice: Choice): Promise<{ readonly offer: Offer; readonly plan: Plan }> {
-    const plan = await this.catalog.requirePlanForReference(choice.planId, '/plan_id');
-    const version = plan.activeVersion;
+  async resolveNew({ planId, quantity, addons }: Choice): Promise<ResolvedOffer> {
+    const plan = await this.catalog.requirePlanForReference(planId, '/plan_id');
+    const { activeVersion: version, currency } = plan;
+    return this.resolve({ version, currency, quantity, addons }, NONE_HELD);
+  }
+
+  /**
+   * Resolves a change of a subscription, in the caller's transaction. The version and the add-ons that the subscription
+   * has are found although they were archived.
+   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`
+   */
+  async resolveChange(held: Subscription, change: ChangeSubscription): Promise<ResolvedOffer> {
+    const { version, currency } = await this.versionOf(held, change);
+    const quantity = change.quantity ?? held.quantity;
+    const addons = change.addons ?? held.addons;
+    const heldIds = new Set(held.addons.map(({ addonId }) => addonId));
+    return this.resolve({ version, currency, quantity, addons }, heldIds);
+  }
+
+  private async versionOf(
+    held: Subscription,
+    change: ChangeSubscription,
+  ): Promise<Pick<Sold, 'version' | 'currency'>> {
+    const planId = change.planId ?? held.planId;
+    const choice = change.planVersion ?? (change.planId === null ? 'current' : 'latest');
+    if (choice === 'current' && planId !== held.planId) {
+      const message = 'can be `current` only for the plan that the subscription has';
+      throw subscriptionTermsContradict('/plan_version', message);
+    }
+    const current = {
+      version: await this.catalog.getPlanVersion(held.planVersionId),
+      currency: held.currency,
+    };
+    if (await this.isCurrent(held, planId, choice)) return current;
+    const plan = await this.catalog.requirePlanForReference(planId, '/plan_id');
+    const { activeVersion, currency } = plan;
+    if (typeof choice === 'string') return { version: activeVersion, currency };
+    const version = (await this.catalog.getPlanVersions([choice.id])).get(choice.id);
+    if (version?.planId !== planId) throw referenceNotFound('/plan_version', choice.id);
+    return { version, currency };
+  }
+
+  /** Tells whether a choice is the version that the subscription has. */
+  private async isCurrent(
+    held: Subscription,
+    planId: string,
+    choice: PlanVersionChoice,
+  ): Promise<boolean> {
+    if (planId !== held.planId) return false;
+    if (choice === 'current') return true;
+    if (choice !== 'latest') return choice.id === held.planVersionId;
+    const plan = await this.catalog.findSoldPlan(planId);
+    return plan?.activeVersion.id === held.planVersionId;
+  }
+
+  private async resolve(sold: Sold, heldIds: ReadonlySet<string>): Promise<ResolvedOffer> {
+    const { version, currency, quantity, addons } = sold;
     const items: Offer['items'][number][] = version.prices.map((price) => ({
       addonId: null,
       price: toSoldPrice(price),
-      quantity: choice.quantity,
+      quantity,
     }));
-    for (const [index, { addonId, quantity }] of choice.addons.entries()) {
+    for (const [index, { addonId, quantity: count }] of addons.entries()) {
       const pointer = `/addons/${index}/addon_id`;
-      const addon = await this.catalog.requireAddonForReference(addonId, pointer);
-      assertFits(addon, plan, choice.addons, pointer);
+      const addon = await this.addon(addonId, heldIds, pointer);
+      assertFits(addon, currency, addons, pointer);
       for (const price of addon.prices) {
-        items.push({ addonId, price: toSoldPrice(price), quantity });
+        items.push({ addonId, price: toSoldPrice(price), quantity: count });
       }
     }
-    const { interval, intervalCount, proration } = version;
-    const { quantity, addons } = choice;
-    const offer = {
-      planId: plan.id,
-      planVersionId: version.id,
-      interval,
-      intervalCount,
-      proration,
-      quantity,
-      addons,
-      items,
-    };
-    return { offer, plan };
+    const { id: planVersionId, planId, interval, intervalCount, proration } = version;
+    const terms = { planId, planVersionId, interval, intervalCount, proration };
+    return { offer: { ...terms, quantity, addons, items }, version, currency };
+  }
+
+  private async addon(id: string, heldIds: ReadonlySet<string>, pointer: string): Promise<Addon> {
+    const sold = heldIds.has(id) ? await this.catalog.getSoldAddons([id]) : null;
+    return sold?.get(id) ?? this.catalog.requireAddonForReference(id, pointer);
   }
 }
 
 function assertFits(
   addon: Addon,
-  plan: Plan,
+  currency: string,
   addons: readonly AddonQuantity[],
   pointer: string,
 ): void {
-  if (addon.currency !== plan.currency) {
-    throw subscriptionTermsContradict(pointer, `is in ${addon.currency}, not in ${plan.currency}`);
+  if (addon.currency !== currency) {
+    throw subscriptionTermsContradict(pointer, `is in ${addon.currency}, not in ${currency}`);
   }
   if (addons.filter(({ addonId }) => addonId === addon.id).length > 1) {
     throw subscriptionTermsContradict(pointer, 'is named twice');

@@ -3,7 +3,7 @@ import { invariant } from '../../core/invariant';
 import { isTerminal } from '../../core/states';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
-import { Outbox, told } from '../../platform/outbox';
+import { Outbox, toEventRecord } from '../../platform/outbox';
 import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import type { Customer } from '../customers';
 import {
@@ -17,7 +17,9 @@ import {
 } from '../invoicing';
 import { activated, isAwaitingPayment } from './domain/first-payment';
 import { type NewIds, type Outcome, takesBack } from './domain/outcome';
-import { type Subscription, SUBSCRIPTION_TRANSITIONS } from './domain/subscription';
+import { nextBilling } from './domain/look-ahead';
+import { type Snapshot, type Subscription, SUBSCRIPTION_TRANSITIONS } from './domain/subscription';
+import type { SubscriptionPreview } from './subscription-preview';
 import { SubscriptionWatchers } from './subscription-watchers';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
@@ -44,16 +46,20 @@ export class SubscriptionOutcomesService {
   ) {}
 
   /**
-   * The invoice that a decision would make, empty where it makes none. Changes nothing.
+   * The invoice that a decision makes, or that falls due next after it; empty where none is to come. Changes nothing.
    * @param redeemed coupons that would be redeemed before
    */
-  preview(
-    outcome: Outcome,
+  async preview(
+    snapshot: Snapshot,
+    decided: Outcome,
     customer: Customer,
     now: Date,
     redeemed: readonly RedeemedTerms[] = [],
-  ): Promise<Invoice> {
-    return this.invoicing.preview(orderOf(outcome), customer, now, redeemed);
+  ): Promise<SubscriptionPreview> {
+    const { outcome, at: billsAt } = nextBilling(snapshot, decided, NEW_IDS, now);
+    const invoice = await this.invoicing.preview(orderOf(outcome), customer, billsAt, redeemed);
+    const { planVersionId } = outcome.subscription;
+    return { invoice, planVersionId, billsAt };
   }
 
   /**
@@ -97,7 +103,9 @@ export class SubscriptionOutcomesService {
     const applied = await this.activateUnowed(decided, invoices, now);
     await this.outbox.recordAll(
       applied.flatMap(({ before, after, outcome: { facts } }) =>
-        facts.map((fact) => told(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now })),
+        facts.map((fact) =>
+          toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
+        ),
       ),
     );
     return applied.map(({ after }) => after);
@@ -186,7 +194,9 @@ function orderOf({ subscription, billing }: Outcome): InvoiceOrder {
     renewsAt: billing?.renewsAt ?? null,
     currency,
     period: billing?.period ?? null,
+    billingPeriod: billing?.billingPeriod ?? billing?.period ?? null,
     lines: billing?.lines ?? [],
+    lateUsage: billing?.lateUsage,
     collection,
     daysUntilDue,
     metadata: {},

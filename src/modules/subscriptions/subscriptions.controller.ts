@@ -6,6 +6,7 @@ import {
   invalidCursor,
   invalidTransition,
   metadataTooLarge,
+  outcomeUnknown,
   referenceNotFound,
 } from '../../platform/errors';
 import {
@@ -30,7 +31,7 @@ import {
   couponNotForPlan,
 } from '../coupons';
 import { customerCurrencyMismatch } from '../customers';
-import { InvoicePreviewDto, invoiceTooLarge, toInvoicePreviewDto } from '../invoicing';
+import { invoiceTooLarge } from '../invoicing';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import { CreateSubscriptionService } from './create-subscription.service';
 import { ScheduledChangeDto, toScheduledChangeDto } from './dto/scheduled-change.dto';
@@ -45,11 +46,13 @@ import {
   toChangeSubscription,
   toCreateSubscription,
 } from './dto/subscription-commands.dto';
+import { SubscriptionPreviewDto, toSubscriptionPreviewDto } from './dto/subscription-preview.dto';
 import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 import { UpdateSubscriptionDto } from './dto/update-subscription.dto';
 import { EditSubscriptionService } from './edit-subscription.service';
 import {
   scheduledChangeNotFound,
+  subscriptionBehind,
   subscriptionChangePending,
   subscriptionCustomerDeleted,
   subscriptionNotCanceling,
@@ -78,9 +81,18 @@ const OFFERING = [
   subscriptionTermsContradict,
   invoiceTooLarge,
 ];
-const CHANGING = [subscriptionNotFound, subscriptionCustomerDeleted, ...ON_A_CLOCK];
+const CHANGING = [
+  subscriptionNotFound,
+  subscriptionCustomerDeleted,
+  subscriptionBehind,
+  ...ON_A_CLOCK,
+];
 
-type SubscriptionOrInvoice = Promise<SubscriptionDto | InvoicePreviewDto>;
+const SUBSCRIPTION_OR_PREVIEW = {
+  subscription: SubscriptionDto,
+  subscription_preview: SubscriptionPreviewDto,
+};
+type SubscriptionOrPreview = Promise<SubscriptionDto | SubscriptionPreviewDto>;
 
 @ApiTags('Subscriptions')
 @Controller('v1/subscriptions')
@@ -95,22 +107,26 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Subscribe a customer',
     description:
-      'Bills what the plan and the add-ons cost in advance, unless the start lies ahead or a trial comes first. With ' +
+      'Bills what the plan and the add-ons cost in advance, unless the start lies ahead or a trial comes first. A start in ' +
+      'the past, at most two years and 366 periods back, bills its first period at once; the periods since follow in the ' +
+      'background, one after the other, each with a `subscription.renewed` event. With ' +
       '`payment_behavior: default_incomplete` it is active once that is paid.',
     status: 201,
     answer: SubscriptionDto,
+    preview: SubscriptionPreviewDto,
     reads: 'post',
+    key: 'required',
     problems: [...OFFERING, ...REDEEMING, ...ON_A_CLOCK],
   })
   async createSubscription(
     @Body() body: CreateSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,
     @Res({ passthrough: true }) response: Response,
-  ): SubscriptionOrInvoice {
+  ): SubscriptionOrPreview {
     const command = toCreateSubscription(body);
     if (preview === true) {
       response.status(200);
-      return toInvoicePreviewDto(await this.creating.preview(command));
+      return toSubscriptionPreviewDto(await this.creating.preview(command));
     }
     const subscription = await this.creating.create(command);
     tag(response, subscription);
@@ -120,6 +136,7 @@ export class SubscriptionsController {
   @Get()
   @Operation({
     summary: 'List subscriptions',
+    description: 'Newest first, canceled subscriptions included.',
     status: 200,
     answer: pageOf(SubscriptionDto),
     reads: 'query',
@@ -134,6 +151,7 @@ export class SubscriptionsController {
   @Get(':id')
   @Operation({
     summary: 'Read a subscription',
+    description: 'Returns the subscription with its plan, add-ons and current period.',
     status: 200,
     answer: SubscriptionDto,
     reads: 'path',
@@ -174,20 +192,22 @@ export class SubscriptionsController {
     summary: 'Change plan, quantity or add-ons',
     description:
       'Now, what was paid in advance and is not used is credited and the rest of the period charged. Another interval ends ' +
-      'the period and counts anew. With `when: period_end` the change waits, and can be undone until then.',
+      'the period and counts anew. The version of the plan stays unless `plan_id` or `plan_version` is sent; what stays as ' +
+      'it is, is not billed, and a change to what is there already is a no-op. With `when: period_end` the change waits, and can be undone until then.',
     status: 200,
-    answer: SubscriptionDto,
+    answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
+    key: 'required',
     problems: [...CHANGING, subscriptionNotRunning, subscriptionChangePending, ...OFFERING],
   })
   async changeSubscription(
     @Param('id', subscriptionId) id: string,
     @Body() body: ChangeSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,
-  ): SubscriptionOrInvoice {
+  ): SubscriptionOrPreview {
     const command = toChangeSubscription(body);
     return preview === true
-      ? toInvoicePreviewDto(await this.subscriptions.previewChange(id, command))
+      ? toSubscriptionPreviewDto(await this.subscriptions.previewChange(id, command))
       : toSubscriptionDto(await this.subscriptions.change(id, command));
   }
 
@@ -198,8 +218,9 @@ export class SubscriptionsController {
       'Now, with the period, or at an instant, with or without credit for what is unused. One that waits for its first ' +
       'payment ends now alone, and its invoice with it.',
     status: 200,
-    answer: SubscriptionDto,
+    answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
+    key: 'required',
     problems: [
       ...CHANGING,
       invalidTransition,
@@ -212,10 +233,10 @@ export class SubscriptionsController {
     @Param('id', subscriptionId) id: string,
     @Body() body: CancelSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,
-  ): SubscriptionOrInvoice {
+  ): SubscriptionOrPreview {
     const command = toCancelSubscription(body);
     return preview === true
-      ? toInvoicePreviewDto(await this.subscriptions.previewCancel(id, command))
+      ? toSubscriptionPreviewDto(await this.subscriptions.previewCancel(id, command))
       : toSubscriptionDto(await this.subscriptions.cancel(id, command));
   }
 
@@ -223,17 +244,19 @@ export class SubscriptionsController {
   @NoFields()
   @Operation({
     summary: 'Take back a planned end',
+    description: 'Removes a cancellation that has not taken effect. The subscription renews again.',
     status: 200,
-    answer: SubscriptionDto,
+    answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
+    key: 'required',
     problems: [...CHANGING, subscriptionNotCanceling],
   })
   async uncancelSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
-  ): SubscriptionOrInvoice {
+  ): SubscriptionOrPreview {
     return preview === true
-      ? toInvoicePreviewDto(await this.subscriptions.previewUncancel(id))
+      ? toSubscriptionPreviewDto(await this.subscriptions.previewUncancel(id))
       : toSubscriptionDto(await this.subscriptions.uncancel(id));
   }
 
@@ -244,16 +267,17 @@ export class SubscriptionsController {
     description:
       'What was paid in advance stays paid, prices in arrears stop, and no further period begins until it is resumed.',
     status: 200,
-    answer: SubscriptionDto,
+    answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
+    key: 'required',
     problems: [...CHANGING, invalidTransition, subscriptionChangePending],
   })
   async pauseSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
-  ): SubscriptionOrInvoice {
+  ): SubscriptionOrPreview {
     return preview === true
-      ? toInvoicePreviewDto(await this.subscriptions.previewPause(id))
+      ? toSubscriptionPreviewDto(await this.subscriptions.previewPause(id))
       : toSubscriptionDto(await this.subscriptions.pause(id));
   }
 
@@ -264,16 +288,17 @@ export class SubscriptionsController {
     description:
       'Within the period that was paid it goes on; after it a new period begins now, and periods count from there.',
     status: 200,
-    answer: SubscriptionDto,
+    answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
+    key: 'required',
     problems: [...CHANGING, invalidTransition],
   })
   async resumeSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
-  ): SubscriptionOrInvoice {
+  ): SubscriptionOrPreview {
     return preview === true
-      ? toInvoicePreviewDto(await this.subscriptions.previewResume(id))
+      ? toSubscriptionPreviewDto(await this.subscriptions.previewResume(id))
       : toSubscriptionDto(await this.subscriptions.resume(id));
   }
 
@@ -282,17 +307,18 @@ export class SubscriptionsController {
     summary: 'Redeem a coupon on a subscription',
     description: 'It counts from the next invoice on.',
     status: 200,
-    answer: SubscriptionDto,
+    answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
+    key: 'required',
     problems: [...CHANGING, subscriptionNotRunning, ...REDEEMING],
   })
   async redeemCouponOnSubscription(
     @Param('id', subscriptionId) id: string,
     @Body() { code }: RedeemCouponDto,
     @Query() { preview }: PreviewQueryDto,
-  ): SubscriptionOrInvoice {
+  ): SubscriptionOrPreview {
     return preview === true
-      ? toInvoicePreviewDto(await this.subscriptions.previewRedeem(id, code))
+      ? toSubscriptionPreviewDto(await this.subscriptions.previewRedeem(id, code))
       : toSubscriptionDto(await this.subscriptions.redeem(id, code));
   }
 
@@ -319,7 +345,7 @@ export class SubscriptionsController {
     description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
     status: 204,
     reads: 'path',
-    problems: [...CHANGING, scheduledChangeNotFound, invalidTransition],
+    problems: [...CHANGING, scheduledChangeNotFound, invalidTransition, outcomeUnknown],
   })
   async undoScheduledChange(
     @Param('id', subscriptionId) id: string,

@@ -55,6 +55,21 @@ export const subscriptionCustomerDeleted = defineProblem(
   (id: string) => ({ detail: `The customer of the subscription ${id} was deleted.` }),
 );
 
+export const subscriptionBehind = defineProblem(
+  {
+    code: 'subscription_behind',
+    kind: 'conflict',
+    title: 'The subscription is being billed for earlier periods',
+    meaning:
+      'More than 12 periods of the subscription are due and not billed yet, as after a back-dated start. They are billed in ' +
+      'the background, one after the other; on a test clock, advance the clock first. Try again after `Retry-After`.',
+  },
+  ({ id, nextBillingAt }: { readonly id: string; readonly nextBillingAt: Date | null }) => ({
+    detail: `The subscription ${id} is billed up to ${nextBillingAt?.toISOString() ?? 'its start'} so far.`,
+    retryAfterSeconds: 5,
+  }),
+);
+
 export const subscriptionNotCanceling = defineProblem(
   {
     code: 'subscription_not_canceling',
@@ -71,7 +86,7 @@ export const subscriptionTermsContradict = defineProblem(
     kind: 'rule_broken',
     title: 'The terms of the subscription contradict each other',
     meaning:
-      'An add-on is named once and is in the currency of the plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years back; `payment_behavior: default_incomplete` goes with `collection: automatic`.',
+      'An add-on is named once and is in the currency of the plan; `plan_version: current` goes with no other plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years and 366 periods back; `payment_behavior: default_incomplete` goes with `collection: automatic`.',
   },
   (pointer: string, message: string) => ({
     detail: `${pointer} ${message}.`,

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { SubscriptionsRemoval } from './subscriptions-removal';
+import { SubscriptionsPurge } from './subscriptions-purge';
 import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
@@ -14,6 +14,8 @@ import { CustomerUsageController } from './customer-usage.controller';
 import { CustomerUsageService } from './customer-usage.service';
 import { DueDrafts } from './due-drafts';
 import { DueDraftsService } from './due-drafts.service';
+import { DueLateUsage } from './due-late-usage';
+import { DueLateUsageService } from './due-late-usage.service';
 import { DueSubscriptions } from './due-subscriptions';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { InvoiceReissuesController } from './invoice-reissues.controller';
@@ -49,7 +51,7 @@ import { UnbillableUsageService } from './unbillable-usage.service';
   ],
   controllers: [CustomerUsageController, SubscriptionsController, InvoiceReissuesController],
   providers: [
-    SubscriptionsRemoval,
+    SubscriptionsPurge,
     SubscriptionsRepository,
     SoldUsageRepository,
     UnbillableUsageService,
@@ -62,6 +64,8 @@ import { UnbillableUsageService } from './unbillable-usage.service';
     DueSubscriptions,
     DueDraftsService,
     DueDrafts,
+    DueLateUsageService,
+    DueLateUsage,
     CreateSubscriptionService,
     EditSubscriptionService,
     ReissuesService,

@@ -31,12 +31,20 @@ const CLAIM_DUE = `
     RETURNING id, next_billing_at)
   SELECT id FROM claimed ORDER BY next_billing_at, id`;
 
+/** On a test clock only postponed work has a lease; it fell due before all other work that is left. */
 const NEXT_ON_TEST_CLOCK = `
-  SELECT min(next_billing_at) AS due_at FROM subscription
-  WHERE test_clock_id = $1 AND next_billing_at IS NOT NULL`;
+  WITH planned AS (
+    SELECT min(next_billing_at) AS due_at FROM subscription
+    WHERE test_clock_id = $1 AND next_billing_at IS NOT NULL AND lease_ends_at IS NULL)
+  SELECT least(planned.due_at, (
+    SELECT min(greatest(next_billing_at, lease_ends_at)) FROM subscription
+    WHERE test_clock_id = $1 AND lease_ends_at IS NOT NULL
+      AND next_billing_at <= coalesce(planned.due_at, 'infinity'))) AS due_at
+  FROM planned`;
 
 const DUE_ON_TEST_CLOCK = `
   SELECT id FROM subscription WHERE test_clock_id = $1 AND next_billing_at <= $2
+    AND (lease_ends_at IS NULL OR lease_ends_at <= $2)
   ORDER BY next_billing_at, id LIMIT $3`;
 
 const LEFT_ALONE = `
@@ -50,12 +58,12 @@ const NEWEST_PERIODS = `
       ORDER BY start_at DESC, end_at DESC LIMIT 1)
     FROM unnest($1::text[]) AS wanted)`;
 
-/** The items that hold after an instant, or would but for a pause, oldest first. */
+/** The items that hold at an instant or end there, or would hold later but for a pause, oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
     WHERE since.id = subscription_id
-      AND (end_at IS NULL OR is_paused OR since.instant IS NULL OR end_at > since.instant))
+      AND (end_at IS NULL OR is_paused OR since.instant IS NULL OR end_at >= since.instant))
   ORDER BY id`;
 
 const OF_CUSTOMERS = 'IN (SELECT id FROM subscription WHERE customer_id = ANY ($1))';
@@ -192,6 +200,17 @@ export class SubscriptionsRepository {
     return new Map(items.flatMap(({ id, endAt }) => (endAt === null ? [] : [[id, endAt]])));
   }
 
+  /** The period of a subscription that an instant is in; null before the first. */
+  async periodAt(subscriptionId: string, at: Date): Promise<SubscriptionPeriod | null> {
+    const newest =
+      'WHERE subscription_id = $1 AND start_at <= $2 ORDER BY start_at DESC, end_at DESC LIMIT 1';
+    const [found] = await this.database.select(SubscriptionPeriodEntity, newest, [
+      subscriptionId,
+      at,
+    ]);
+    return found ?? null;
+  }
+
   async insert(subscription: Subscription, items: readonly SubscriptionItem[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.insert(SubscriptionEntity, { ...subscription, leaseEndsAt: null });
@@ -274,6 +293,14 @@ export class SubscriptionsRepository {
       most,
     ]);
     return rows.map(({ id }) => id);
+  }
+
+  /** Keeps due work of a subscription from being done before an instant. */
+  async postpone(id: string, until: Date): Promise<void> {
+    await this.database.query('UPDATE subscription SET lease_ends_at = $2 WHERE id = $1', [
+      id,
+      until,
+    ]);
   }
 
   /** Removes the subscriptions of customers with all their parts; returns their ids. */

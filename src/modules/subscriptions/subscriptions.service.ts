@@ -4,7 +4,6 @@ import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition, type ProblemError } from '../../platform/errors';
 import { RedemptionsService } from '../coupons';
 import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
-import type { Invoice } from '../invoicing';
 import { TestClocksService } from '../test-clocks';
 import { redemptionOf } from './create-subscription.service';
 import type { CancelSubscription, ChangeSubscription } from './domain/commands';
@@ -12,6 +11,7 @@ import { decideEnd } from './domain/decide';
 import {
   changeRefusal,
   type CommandRefusal,
+  decideChangeAtEnd,
   decideChangeNow,
   decidePause,
   decideResume,
@@ -22,13 +22,14 @@ import {
 } from './domain/decide-command';
 import { decideGiveUp } from './domain/decide-first-payment';
 import { isAwaitingPayment } from './domain/first-payment';
-import { outcomeOf, type Outcome } from './domain/outcome';
+import { isNoOp, outcomeOf, type Outcome } from './domain/outcome';
 import {
   type ScheduledChange,
   type Snapshot,
   type Subscription,
   SUBSCRIPTION_TRANSITIONS,
 } from './domain/subscription';
+import type { SubscriptionPreview } from './subscription-preview';
 import { DueSubscriptionsService } from './due-subscriptions.service';
 import { OffersService } from './offers.service';
 import { NEW_IDS, SubscriptionOutcomesService } from './subscription-outcomes.service';
@@ -95,7 +96,8 @@ export class SubscriptionsService {
   }
 
   /**
-   * Changes plan, quantity or add-ons, now or at the end of the period.
+   * Changes plan, version, quantity or add-ons, now or at the end of the period. A change to what the subscription has
+   * already is a no-op: it writes nothing and emits no event.
    * @throws {ProblemError} `subscription_not_found`, `subscription_not_running`, `subscription_change_pending`,
    *   `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`
    */
@@ -103,8 +105,8 @@ export class SubscriptionsService {
     return this.apply(id, this.toChange(command));
   }
 
-  /** The invoice `change` would make now; throws what it throws. */
-  previewChange(id: string, command: ChangeSubscription): Promise<Invoice> {
+  /** The next invoice after `change`; throws what it throws. */
+  previewChange(id: string, command: ChangeSubscription): Promise<SubscriptionPreview> {
     return this.preview(id, this.toChange(command));
   }
 
@@ -117,8 +119,8 @@ export class SubscriptionsService {
     return this.apply(id, toCancel(command));
   }
 
-  /** The invoice `cancel` would make now; throws what it throws. */
-  previewCancel(id: string, command: CancelSubscription): Promise<Invoice> {
+  /** The next invoice after `cancel`; throws what it throws. */
+  previewCancel(id: string, command: CancelSubscription): Promise<SubscriptionPreview> {
     return this.preview(id, toCancel(command));
   }
 
@@ -130,8 +132,8 @@ export class SubscriptionsService {
     return this.apply(id, toUncancel);
   }
 
-  /** The invoice `uncancel` would make now, an empty one; throws what it throws. */
-  previewUncancel(id: string): Promise<Invoice> {
+  /** The next invoice after `uncancel`; throws what it throws. */
+  previewUncancel(id: string): Promise<SubscriptionPreview> {
     return this.preview(id, toUncancel);
   }
 
@@ -140,8 +142,8 @@ export class SubscriptionsService {
     return this.apply(id, toPause);
   }
 
-  /** The invoice `pause` would make now, an empty one; throws what it throws. */
-  previewPause(id: string): Promise<Invoice> {
+  /** The next invoice after `pause`; throws what it throws. */
+  previewPause(id: string): Promise<SubscriptionPreview> {
     return this.preview(id, toPause);
   }
 
@@ -150,8 +152,8 @@ export class SubscriptionsService {
     return this.apply(id, this.toResume);
   }
 
-  /** The invoice `resume` would make now; throws what it throws. */
-  previewResume(id: string): Promise<Invoice> {
+  /** The next invoice after `resume`; throws what it throws. */
+  previewResume(id: string): Promise<SubscriptionPreview> {
     return this.preview(id, this.toResume);
   }
 
@@ -180,17 +182,20 @@ export class SubscriptionsService {
       const { snapshot, now } = await this.setup(id);
       const { subscription } = snapshot;
       assertNotEnded(subscription);
-      await this.redemptions.redeem(redemptionOf(code, subscription, subscription.timeZone), now);
+      await this.redemptions.redeem(redemptionOf(code, subscription), now);
       return subscription;
     });
   }
 
-  /** The invoice of now with the coupon, an empty one: it counts from the next on. Throws what `redeem` throws. */
-  previewRedeem(id: string, code: string): Promise<Invoice> {
-    return this.preview(id, async ({ subscription }, now) => {
+  /** The next invoice with the coupon. Throws what `redeem` throws. */
+  previewRedeem(id: string, code: string): Promise<SubscriptionPreview> {
+    return this.database.transaction(async () => {
+      const { snapshot, customer, now } = await this.setup(id);
+      const { subscription } = snapshot;
       assertNotEnded(subscription);
-      await this.redemptions.preview(redemptionOf(code, subscription, subscription.timeZone), now);
-      return outcomeOf(subscription, {});
+      const redeemed = await this.redemptions.preview(redemptionOf(code, subscription), now);
+      const nothing = outcomeOf(subscription, {});
+      return this.outcomes.preview(snapshot, nothing, customer, now, [redeemed]);
     });
   }
 
@@ -207,16 +212,12 @@ export class SubscriptionsService {
     return async (snapshot, now) => {
       const { subscription, period } = snapshot;
       refuse(subscription, changeRefusal(snapshot));
-      const { offer, plan } = await this.offers.resolve({
-        planId: command.planId ?? subscription.planId,
-        quantity: command.quantity ?? subscription.quantity,
-        addons: command.addons ?? subscription.addons,
-      });
-      if (plan.currency !== subscription.currency) {
-        throw customerCurrencyMismatch(subscription.currency, plan.currency);
+      const { offer, currency } = await this.offers.resolveChange(subscription, command);
+      if (currency !== subscription.currency) {
+        throw customerCurrencyMismatch(subscription.currency, currency);
       }
       if (command.when === 'period_end' && period !== null) {
-        return decideSchedule(snapshot, { kind: 'change', offer }, period.endAt, now, NEW_IDS);
+        return decideChangeAtEnd(snapshot, offer, now, NEW_IDS);
       }
       const prorates =
         command.proration === null ? offer.proration !== 'none' : command.proration === 'prorate';
@@ -227,14 +228,15 @@ export class SubscriptionsService {
   private apply(id: string, decide: Decide): Promise<Subscription> {
     return this.database.transaction(async () => {
       const { outcome, snapshot, now } = await this.decide(id, decide);
+      if (isNoOp(snapshot.subscription, outcome)) return snapshot.subscription;
       return this.outcomes.apply(snapshot.subscription, outcome, now);
     });
   }
 
-  private preview(id: string, decide: Decide): Promise<Invoice> {
+  private preview(id: string, decide: Decide): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
-      const { outcome, customer, now } = await this.decide(id, decide);
-      return this.outcomes.preview(outcome, customer, now);
+      const { outcome, snapshot, customer, now } = await this.decide(id, decide);
+      return this.outcomes.preview(snapshot, outcome, customer, now);
     });
   }
 

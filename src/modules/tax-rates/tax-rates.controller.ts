@@ -30,10 +30,11 @@ export class TaxRatesController {
   @Post()
   @Operation({
     summary: 'Create a tax rate',
-    description: 'Its percentage never changes; another percentage is another rate.',
+    description: 'The percentage is immutable. For another percentage create another rate.',
     status: 201,
     answer: TaxRateDto,
     reads: 'post',
+    key: 'optional',
   })
   async createTaxRate(
     @Body() body: CreateTaxRateDto,
@@ -47,7 +48,7 @@ export class TaxRatesController {
   @Get()
   @Operation({
     summary: 'List tax rates',
-    description: 'Without those that were archived.',
+    description: 'Archived rates are not listed.',
     status: 200,
     answer: pageOf(TaxRateDto),
     reads: 'query',
@@ -60,6 +61,7 @@ export class TaxRatesController {
   @Get(':id')
   @Operation({
     summary: 'Read a tax rate',
+    description: 'Returns the tax rate, also when it is archived.',
     status: 200,
     answer: TaxRateDto,
     reads: 'path',
@@ -78,8 +80,8 @@ export class TaxRatesController {
   @Operation({
     summary: 'Update a tax rate',
     description:
-      'Switches it on or off, or merges its metadata. Inactive: no further customer is given it, those who have it keep ' +
-      'it. Nothing sent changes nothing.',
+      'Activates or deactivates the rate, or merges its metadata. An inactive rate cannot be assigned to more customers; ' +
+      'customers who have it keep it. An empty body changes nothing.',
     status: 200,
     answer: TaxRateDto,
     reads: 'change',
@@ -100,7 +102,7 @@ export class TaxRatesController {
   @Operation({
     summary: 'Archive a tax rate',
     description:
-      'It is found no more and no further customer is given it; those who have it keep it.',
+      'The rate is no longer returned and cannot be assigned to more customers. Customers who have it keep it.',
     status: 204,
     reads: 'removal',
     problems: [taxRateNotFound],

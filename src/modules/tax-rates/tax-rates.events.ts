@@ -10,14 +10,14 @@ export const taxRateCreated = defineEvent({
 
 export const taxRateUpdated = defineEvent({
   type: 'tax_rate.updated',
-  meaning: 'A tax rate was switched on or off, or its metadata changed.',
+  meaning: 'A tax rate was activated or deactivated, or its metadata changed.',
   dto: TaxRateDto,
   toDto: toTaxRateDto,
 });
 
 export const taxRateArchived = defineEvent({
   type: 'tax_rate.archived',
-  meaning: 'A tax rate was archived; the event shows it as it was last.',
+  meaning: 'A tax rate was archived. The event contains its last state.',
   dto: TaxRateDto,
   toDto: toTaxRateDto,
 });

@@ -4,7 +4,7 @@ import { Database, type Page, pageById, type PageRequest } from '../../platform/
 import type { TaxRate } from './domain/tax-rate';
 import { TaxRateEntity } from './tax-rate.entity';
 
-/** Archived rates are found by `findGiven` alone. */
+/** Reads and writes tax rates. Only `findGiven` returns archived rates. */
 @Injectable()
 export class TaxRatesRepository {
   constructor(private readonly database: Database) {}
@@ -17,7 +17,7 @@ export class TaxRatesRepository {
     return this.rates.findOneBy({ id, archivedAt: IsNull() });
   }
 
-  /** The rate, locked until the transaction ends. */
+  /** Locks the rate until the transaction ends. */
   lock(id: string): Promise<TaxRate | null> {
     this.database.requireTransaction();
     return this.rates.findOne({
@@ -26,7 +26,7 @@ export class TaxRatesRepository {
     });
   }
 
-  /** Those of these rates that exist, kept from being switched off or archived until the transaction ends. */
+  /** Returns the existing rates and blocks their deactivation and archiving until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly TaxRate[]> {
     this.database.requireTransaction();
     return this.rates.find({
@@ -36,7 +36,7 @@ export class TaxRatesRepository {
     });
   }
 
-  /** Those of these rates that were ever made. */
+  /** Returns the rates with these ids, archived ones included. */
   findGiven(ids: readonly string[]): Promise<readonly TaxRate[]> {
     return this.database.select(TaxRateEntity, 'WHERE id = ANY ($1)', [ids]);
   }
@@ -46,7 +46,7 @@ export class TaxRatesRepository {
     return pageById(query, request);
   }
 
-  /** Writes what an update may change. */
+  /** Writes the fields that an update may change. */
   async update(rate: TaxRate): Promise<void> {
     const { isActive, metadata, archivedAt, version, updatedAt } = rate;
     await this.database.update(TaxRateEntity, rate.id, {

@@ -57,7 +57,7 @@ export class TaxRatesService {
   }
 
   /**
-   * Switches a rate on or off and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * Activates or deactivates a rate and merges its metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: TaxRateChange, expected: VersionCondition): Promise<TaxRate> {
@@ -74,7 +74,7 @@ export class TaxRatesService {
   }
 
   /**
-   * Archives a rate: nothing finds it any more and no further customer is given it; those who have it keep it.
+   * Archives a rate: it is no longer returned and cannot be assigned to more customers. Customers who have it keep it.
    * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
@@ -90,11 +90,11 @@ export class TaxRatesService {
   }
 
   /**
-   * Makes sure that the rates a field of a request lists exist and are active. They stay so until the caller's
-   * transaction ends; others may refer to them meanwhile.
+   * Checks that the listed rates exist and are active, and keeps them so until the caller's transaction ends.
+   * Concurrent references are possible.
    * @param pointer JSON pointer to the list
-   * @param given rates that may stay, whatever became of them
-   * @throws {ProblemError} `reference_not_found`, which names the first that does not
+   * @param given rates assigned before, which may be inactive or archived
+   * @throws {ProblemError} `reference_not_found` for the first rate that is missing or inactive
    */
   async requireForReference(
     ids: readonly string[],
@@ -111,8 +111,8 @@ export class TaxRatesService {
   }
 
   /**
-   * The rates that things were given before, by id; also those switched off or archived since.
-   * @throws {InvariantError} when one was never made
+   * Returns rates that were assigned before, by id, including rates deactivated or archived since.
+   * @throws {InvariantError} when a rate does not exist
    */
   async getGiven(ids: readonly string[]): Promise<ReadonlyMap<string, TaxRate>> {
     if (ids.length === 0) return new Map();

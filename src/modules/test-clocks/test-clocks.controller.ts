@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../platform/errors';
+import { invalidCursor, outcomeUnknown } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -35,10 +35,12 @@ export class TestClocksController {
   @Post()
   @Operation({
     summary: 'Create a test clock',
-    description: 'Customers created with its id live on it: their subscriptions follow its time.',
+    description:
+      'Customers created with the id of the clock use its time for everything that is billed.',
     status: 201,
     answer: TestClockDto,
     reads: 'post',
+    key: 'optional',
   })
   async createTestClock(@Body() body: CreateTestClockDto): Promise<TestClockDto> {
     return toTestClockDto(await this.clocks.create(body.name, new Date(body.now)));
@@ -47,6 +49,7 @@ export class TestClocksController {
   @Get()
   @Operation({
     summary: 'List test clocks',
+    description: 'Newest first.',
     status: 200,
     answer: pageOf(TestClockDto),
     reads: 'query',
@@ -59,6 +62,7 @@ export class TestClocksController {
   @Get(':id')
   @Operation({
     summary: 'Read a test clock',
+    description: 'Returns the time of the clock and the progress of an advance.',
     status: 200,
     answer: TestClockDto,
     reads: 'path',
@@ -70,13 +74,13 @@ export class TestClocksController {
 
   @Delete(':id')
   @Operation({
-    summary: 'Delete a test clock with all that lives on it',
+    summary: 'Delete a test clock and its customers',
     description:
-      'Its customers go with their subscriptions, invoices, payments and refunds, their part of the books, and the events ' +
-      'and deliveries that told of them. Numbers they were given are not given again.',
+      'Deletes the customers of the clock with their subscriptions, invoices, payments, refunds and ledger transactions, ' +
+      'and the events and deliveries about them. Their numbers are not reused.',
     status: 204,
     reads: 'path',
-    problems: [testClockNotFound, testClockAdvancing],
+    problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],
   })
   async deleteTestClock(@Param('id', testClockId) id: string): Promise<void> {
     await this.clocks.delete(id);
@@ -85,14 +89,15 @@ export class TestClocksController {
   @Post(':id/advance')
   @IdempotentInPhases()
   @Operation({
-    summary: 'Move a test clock forwards',
+    summary: 'Advance a test clock',
     description:
-      'Runs all that falls due on the way, in due order, with the code that runs by the real clock, and answers when it ' +
-      'is done. The same story gives the same amounts, lines and number of events. A call that was cut off is repeated ' +
-      'with the same `to`.',
+      'Runs all work that falls due until then, in due order, with the same code that runs by the real clock, and ' +
+      'responds when it is done. The same steps give the same amounts, lines and number of events. Repeat an interrupted ' +
+      'call with the same `to`.',
     status: 200,
     answer: TestClockDto,
     reads: 'post',
+    key: 'optional',
     problems: [testClockNotFound, testClockCannotReach, testClockAdvancing, testClockFailed],
   })
   async advanceTestClock(

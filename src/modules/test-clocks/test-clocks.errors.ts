@@ -14,32 +14,35 @@ export const testClockAdvancing = defineProblem(
   {
     code: 'test_clock_advancing',
     kind: 'conflict',
-    title: 'The test clock is being moved',
+    title: 'The test clock is advancing',
     meaning:
-      'Something lives on a test clock that another call is moving. Read the clock until it is `ready`, then try again. A clock that a crash left half way goes on when it is advanced to the same instant again.',
+      'Another call is advancing the test clock of the request. Read the clock until it is `ready`, then try again. After a crash, advance the clock to the same instant again to continue.',
   },
-  (id: string) => ({ detail: `The test clock ${id} is being moved.` }),
+  (id: string) => ({ detail: `The test clock ${id} is advancing. Try again when it is ready.` }),
 );
 
 export const testClockFailed = defineProblem(
   {
     code: 'test_clock_failed',
     kind: 'conflict',
-    title: 'The test clock came to a halt',
-    meaning: 'Due work failed while the clock was moved. The service has logged why.',
+    title: 'The test clock failed',
+    meaning:
+      'Due work failed while the clock was advancing. The reason is in the log. A failed clock can only be deleted.',
   },
-  (id: string) => ({ detail: `The test clock ${id} failed while it was moved.` }),
+  (id: string) => ({
+    detail: `The test clock ${id} failed while it was advancing. The reason is in the log.`,
+  }),
 );
 
 export const testClockCannotReach = defineProblem(
   {
     code: 'test_clock_cannot_reach',
     kind: 'rule_broken',
-    title: 'The test clock cannot be moved there',
-    meaning: 'A test clock moves forwards, by at most ten years in one call.',
+    title: 'The test clock cannot be advanced to this instant',
+    meaning: 'A test clock moves forward only, by at most ten years in one call.',
   },
   (id: string, instant: string) => ({
-    detail: `The test clock ${id} stands at ${instant} and moves forwards, by at most ten years.`,
+    detail: `The test clock ${id} is at ${instant}. Choose a time not before it and at most ten years after it.`,
     errors: [{ pointer: '/to', code: 'out_of_reach', message: 'cannot be reached in one call' }],
     extensions: { now: instant },
   }),

@@ -3,7 +3,7 @@ import { Database, type Page, pageById, type PageRequest } from '../../platform/
 import type { TestClock } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
-/** `reference` keeps the clock from being moved while something on it is under way; `move` waits for all of that. */
+/** `reference` prevents the clock from moving while a command uses its time; `move` waits for such commands. */
 const LOCK_MODES = { reference: 'pessimistic_read', move: 'pessimistic_write' } as const;
 
 @Injectable()
@@ -22,7 +22,7 @@ export class TestClocksRepository {
     return this.database.select(TestClockEntity, 'WHERE id = ANY($1)', [ids]);
   }
 
-  /** The clock, locked until the transaction ends. */
+  /** Locks the clock until the transaction ends. */
   lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<TestClock | null> {
     this.database.requireTransaction();
     return this.clocks.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
@@ -32,7 +32,7 @@ export class TestClocksRepository {
     return pageById(this.clocks.createQueryBuilder('test_clock'), request);
   }
 
-  /** Writes what moving a clock changes. */
+  /** Writes the fields that an advance changes. */
   async update(clock: TestClock): Promise<void> {
     const { instant, status, targetAt, leaseEndsAt, version, updatedAt } = clock;
     await this.database.update(TestClockEntity, clock.id, {

@@ -10,8 +10,8 @@ import {
   isBeingMoved,
   type TestClock,
 } from './domain/test-clock';
-import { TestClockRemovals } from './test-clock-removals';
-import { TestClockWorks } from './test-clock-work';
+import { TestClockPurges } from './test-clock-purges';
+import { TestClockJobs } from './test-clock-jobs';
 import {
   testClockAdvancing,
   testClockCannotReach,
@@ -20,7 +20,7 @@ import {
 } from './test-clocks.errors';
 import { TestClocksRepository } from './test-clocks.repository';
 
-/** Clocks that tests move: whatever lives on one follows it, through the code that follows the real clock. */
+/** Creates, advances and deletes test clocks, and tells the time for customers. */
 @Injectable()
 export class TestClocksService {
   private readonly logger = new Logger('test-clocks');
@@ -28,8 +28,8 @@ export class TestClocksService {
   constructor(
     private readonly database: Database,
     private readonly clocks: TestClocksRepository,
-    private readonly works: TestClockWorks,
-    private readonly removals: TestClockRemovals,
+    private readonly jobs: TestClockJobs,
+    private readonly purges: TestClockPurges,
     private readonly events: EventLog,
     private readonly clock: Clock,
   ) {}
@@ -63,7 +63,7 @@ export class TestClocksService {
   }
 
   /**
-   * The clock that a field of a request refers to.
+   * Locks the clock that a field of a request refers to.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -74,10 +74,10 @@ export class TestClocksService {
   }
 
   /**
-   * What time it is for a customer: what its test clock shows, or the real time. The clock cannot be moved until the
-   * caller's transaction ends.
-   * @param testClockId the customer's; null: it lives in real time
-   * @throws {ProblemError} `test_clock_not_found` where it is deleted meanwhile, `test_clock_advancing`,
+   * Returns the time for a customer: that of its test clock, or real time. The clock cannot move until the caller's
+   * transaction ends.
+   * @param testClockId test clock of the customer; null for real time
+   * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile, `test_clock_advancing`,
    *   `test_clock_failed`
    */
   async nowFor(testClockId: string | null): Promise<Date> {
@@ -89,7 +89,7 @@ export class TestClocksService {
     return found.instant;
   }
 
-  /** What these clocks show. */
+  /** Returns the current times of test clocks, by id. */
   async instantsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     if (ids.length === 0) return new Map();
     const clocks = await this.clocks.findAll(ids);
@@ -97,9 +97,9 @@ export class TestClocksService {
   }
 
   /**
-   * What time it is for what comes from outside and cannot be refused, such as the outcome of a payment: what the test
-   * clock shows, also while it is moved or after it came to a halt.
-   * @throws {ProblemError} `test_clock_not_found` where it is deleted meanwhile
+   * Returns the time for outside input that cannot be refused, such as the outcome of a payment. Works also while the
+   * test clock is advancing and after it failed.
+   * @throws {ProblemError} `test_clock_not_found` when it was deleted meanwhile
    */
   async shownTo(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
@@ -109,21 +109,24 @@ export class TestClocksService {
   }
 
   /**
-   * Moves a clock, and runs what falls due on the way in due order, each piece in commits of its own while the clock
-   * shows the instant at which it falls due. After a crash the same call goes on where the former one ended.
+   * Advances a clock and runs due work in due order. Each job runs in its own commits, with the clock set to the instant
+   * at which it is due. After a crash, the same call continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date): Promise<TestClock> {
     await this.begin(id, to);
     try {
       for (;;) {
-        const next = await this.works.next(id);
+        const next = await this.jobs.next(id);
         if (next === null || next.dueAt > to) break;
         const { instant } = await this.show(id, next.dueAt);
-        await next.work.runDue(id, instant);
+        await next.job.runDue(id, instant);
       }
     } catch (error) {
-      this.logger.error({ err: error, test_clock_id: id }, 'due work failed on a test clock');
+      this.logger.error(
+        { err: error, test_clock_id: id },
+        'due work failed while a test clock was advancing',
+      );
       await this.end(id, 'failed', to);
       throw testClockFailed(id);
     }
@@ -131,23 +134,23 @@ export class TestClocksService {
   }
 
   /**
-   * Deletes a clock with all that lives on it: customers, what they have and owe, its books, and the events and deliveries
-   * that told of it. Other customers notice nothing.
+   * Deletes a clock and purges its customers with all data about them: billing, ledger, events and deliveries. Data of
+   * other customers is not changed.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   delete(id: string): Promise<void> {
     return this.database.transaction(async () => {
-      this.assertRemovable(id, await this.clocks.find(id));
-      // Customers before their clock, as in every command; and those that came meanwhile.
-      await this.removals.lockCustomers(id);
-      this.assertRemovable(id, await this.clocks.lock(id, 'move'));
-      const customerIds = await this.removals.lockCustomers(id);
-      await this.events.remove(await this.removals.remove(customerIds));
+      this.assertDeletable(id, await this.clocks.find(id));
+      // Lock customers before their clock, as every command does, then again for customers created meanwhile.
+      await this.purges.lockCustomers(id);
+      this.assertDeletable(id, await this.clocks.lock(id, 'move'));
+      const customerIds = await this.purges.lockCustomers(id);
+      await this.events.remove(await this.purges.purge(customerIds));
       await this.clocks.delete(id);
     });
   }
 
-  private assertRemovable(id: string, clock: TestClock | null): void {
+  private assertDeletable(id: string, clock: TestClock | null): void {
     if (clock === null) throw testClockNotFound(id);
     if (isBeingMoved(clock, this.clock.now())) throw testClockAdvancing(id);
   }
@@ -169,7 +172,7 @@ export class TestClocksService {
     });
   }
 
-  /** Sets the clock to when something falls due; what was overdue already is done at the time it shows. */
+  /** Sets the clock to the due time of a job. Overdue jobs run at the current time of the clock. */
   private show(id: string, dueAt: Date): Promise<TestClock> {
     return this.change(id, (clock, now) => ({
       ...clock,

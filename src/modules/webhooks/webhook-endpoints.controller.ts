@@ -63,10 +63,11 @@ export class WebhookEndpointsController {
   @Operation({
     summary: 'Register a webhook endpoint',
     description:
-      'From now on the URL is sent the events named. Names that stand for no event are kept, and come back as `unknown_events`.',
+      'Events from now on are sent to the URL. Names that match no event type are kept and returned as `unknown_events`.',
     status: 201,
     answer: CreatedWebhookEndpointDto,
     reads: 'post',
+    key: 'optional',
     problems: [webhookUrlNotAllowed, tooManyWebhookEndpoints],
   })
   async createWebhookEndpoint(
@@ -81,6 +82,7 @@ export class WebhookEndpointsController {
   @Get()
   @Operation({
     summary: 'List webhook endpoints',
+    description: 'Newest first, inactive endpoints included.',
     status: 200,
     answer: pageOf(WebhookEndpointDto),
     reads: 'query',
@@ -93,6 +95,7 @@ export class WebhookEndpointsController {
   @Get(':id')
   @Operation({
     summary: 'Read a webhook endpoint',
+    description: 'Returns the endpoint without its secret.',
     status: 200,
     answer: WebhookEndpointDto,
     reads: 'path',
@@ -111,8 +114,8 @@ export class WebhookEndpointsController {
   @Operation({
     summary: 'Update a webhook endpoint',
     description:
-      'Changes what is sent and merges its metadata. Nothing sent changes nothing. Names of events sent that stand for ' +
-      'none are kept, and come back as `unknown_events`.',
+      'Changes the given fields and merges the metadata. An empty body changes nothing. Event names in the request that ' +
+      'match no event type are kept and returned as `unknown_events`.',
     status: 200,
     answer: UpdatedWebhookEndpointDto,
     reads: 'change',
@@ -132,7 +135,7 @@ export class WebhookEndpointsController {
   @Delete(':id')
   @Operation({
     summary: 'Delete a webhook endpoint',
-    description: 'Nothing more is sent to it, and its secrets are forgotten.',
+    description: 'Discards pending deliveries and deletes the secrets of the endpoint.',
     status: 204,
     reads: 'removal',
     problems: [webhookEndpointNotFound],
@@ -148,7 +151,7 @@ export class WebhookEndpointsController {
   @Header('Cache-Control', 'no-store')
   @Operation({
     summary: 'Read the secret of a webhook endpoint',
-    description: 'The current one, which receivers check signatures with.',
+    description: 'Returns the current secret, which receivers verify signatures with.',
     status: 200,
     answer: WebhookSecretDto,
     reads: 'path',
@@ -165,11 +168,12 @@ export class WebhookEndpointsController {
   @Operation({
     summary: 'Rotate the secret of a webhook endpoint',
     description:
-      'Makes a new secret. Deliveries are signed with every secret that was replaced within 24 hours as well, so that ' +
-      'receivers can change over one by one.',
+      'Creates a new secret. For 24 hours, deliveries are signed with the replaced secrets as well, so that receivers ' +
+      'can switch one by one.',
     status: 200,
     answer: RotatedWebhookSecretDto,
     reads: 'post',
+    key: 'optional',
     problems: [webhookEndpointNotFound, tooManyWebhookSecrets],
   })
   async rotateWebhookEndpointSecret(

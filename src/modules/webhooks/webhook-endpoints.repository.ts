@@ -4,10 +4,10 @@ import { Database, type Page, pageById, type PageRequest } from '../../platform/
 import type { WebhookEndpoint } from './domain/webhook-endpoint';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 
-/** Held to the end of the transaction, by those who add endpoints: with it their number cannot change under them. */
+/** Serialises insertions of endpoints until the transaction ends, so that the number of endpoints stays fixed. */
 const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 0)`;
 
-/** Deleted endpoints are found by nothing here. */
+/** Reads and writes endpoints. No method returns deleted endpoints. */
 @Injectable()
 export class WebhookEndpointsRepository {
   constructor(private readonly database: Database) {}
@@ -16,7 +16,7 @@ export class WebhookEndpointsRepository {
     await this.database.insert(WebhookEndpointEntity, endpoint);
   }
 
-  /** How many there are; nobody else adds one until the transaction ends. */
+  /** Returns the number of endpoints and blocks other insertions until the transaction ends. */
   async countForInsert(): Promise<number> {
     this.database.requireTransaction();
     await this.database.query(LOCK_NUMBER);
@@ -27,13 +27,13 @@ export class WebhookEndpointsRepository {
     return this.endpoints.findOneBy({ id, deletedAt: IsNull() });
   }
 
-  /** The endpoint, locked until the transaction ends; deliveries to it can be made meanwhile. */
+  /** Locks the endpoint until the transaction ends. Deliveries to it can still be created. */
   lock(id: string): Promise<WebhookEndpoint | null> {
     return this.lockWith(id, 'for_no_key_update');
   }
 
-  /** The endpoint, locked until the transaction ends; nobody makes a delivery to it meanwhile. */
-  lockAlone(id: string): Promise<WebhookEndpoint | null> {
+  /** Locks the endpoint until the transaction ends. No delivery to it can be created meanwhile. */
+  lockExclusive(id: string): Promise<WebhookEndpoint | null> {
     return this.lockWith(id, 'pessimistic_write');
   }
 
@@ -52,7 +52,7 @@ export class WebhookEndpointsRepository {
     );
   }
 
-  /** Writes what an update, a rotation or a deletion may change. */
+  /** Writes the fields that an update, a rotation or a deletion may change. */
   async update(endpoint: WebhookEndpoint): Promise<void> {
     const { url, events, description, isActive, ordered, disabledReason, metadata } = endpoint;
     const { version, deletedAt, updatedAt } = endpoint;

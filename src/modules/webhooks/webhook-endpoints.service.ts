@@ -23,6 +23,7 @@ import {
   type WebhookEndpoint,
 } from './domain/webhook-endpoint';
 import { DeliveriesRepository } from './delivery/deliveries.repository';
+import { HeadsRepository } from './delivery/heads.repository';
 import { ReceiversRepository } from './delivery/receivers.repository';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
 import { type RotatedSecret, WebhookSecretsService } from './webhook-secrets.service';
@@ -46,6 +47,7 @@ export class WebhookEndpointsService {
     private readonly endpoints: WebhookEndpointsRepository,
     private readonly secrets: WebhookSecretsService,
     private readonly deliveries: DeliveriesRepository,
+    private readonly heads: HeadsRepository,
     private readonly receivers: ReceiversRepository,
     private readonly outbox: Outbox,
     private readonly http: OutboundHttp,
@@ -73,7 +75,7 @@ export class WebhookEndpointsService {
       if ((await this.endpoints.countForInsert()) >= MOST_ENDPOINTS)
         throw tooManyWebhookEndpoints();
       await this.endpoints.insert(endpoint);
-      await this.secrets.issue(endpoint.id, now);
+      await this.secrets.create(endpoint.id, now);
       await this.outbox.record(webhookEndpointCreated, { after: endpoint, occurredAt: now });
       const answer = answerAbout(endpoint, this.unknownEvents(endpoint.events));
       await this.idempotency.completeFor(endpoint.id, answer);
@@ -81,7 +83,7 @@ export class WebhookEndpointsService {
     return endpoint;
   }
 
-  /** Those of the names that stand for no event in the catalogue. */
+  /** Returns the names that match no event type of the catalogue. */
   unknownEvents(names: readonly string[]): readonly string[] {
     return unknownNames(
       names,
@@ -101,7 +103,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Changes an endpoint and merges its metadata. What leaves it as it was changes nothing and tells nobody.
+   * Changes an endpoint and merges its metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
    */
@@ -114,13 +116,17 @@ export class WebhookEndpointsService {
       await this.requireAllowed(change.url);
     }
     return this.database.transaction(async () => {
-      const before = await this.lock(id);
+      // Creating a delivery depends on `ordered`, so no delivery may be created while it changes.
+      const before =
+        change.ordered === undefined ? await this.lock(id) : await this.lockExclusive(id);
       assertVersion(expected, before);
       const after = this.changed(before, change);
       if (after === before) return before;
       await this.endpoints.update(after);
+      if (after.ordered && !before.ordered) await this.heads.build(id);
+      if (before.ordered && !after.ordered) await this.heads.remove(id);
       if (after.url !== before.url || (after.isActive && !before.isActive)) {
-        await this.receivers.forgive(id);
+        await this.receivers.resetHealth(id);
       }
       await this.outbox.record(webhookEndpointUpdated, {
         after,
@@ -137,30 +143,29 @@ export class WebhookEndpointsService {
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.endpoints.lockAlone(id);
-      if (before === null) throw webhookEndpointNotFound(id);
+      const before = await this.lockExclusive(id);
       assertVersion(expected, before);
       const now = this.clock.now();
       const version = before.version + 1;
       await this.endpoints.update({ ...before, version, deletedAt: now, updatedAt: now });
-      await this.secrets.forget(id);
+      await this.secrets.deleteAll(id);
       await this.deliveries.discardPending(id, now);
       await this.outbox.record(webhookEndpointDeleted, { after: before, occurredAt: now });
     });
   }
 
   /**
-   * The secret that deliveries are signed with.
+   * Returns the current secret.
    * @throws {ProblemError} `webhook_endpoint_not_found`
    */
   async secretOf(id: string): Promise<string> {
-    const [current] = await this.secrets.goodSecrets(id, this.clock.now());
+    const [current] = await this.secrets.validSecrets(id, this.clock.now());
     if (current === undefined) throw webhookEndpointNotFound(id);
     return current;
   }
 
   /**
-   * Gives an endpoint a new secret; the one before goes on signing for 24 hours.
+   * Creates a new secret. Deliveries are signed with the previous one as well for 24 hours.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `too_many_webhook_secrets`
    */
   rotateSecret(id: string): Promise<RotatedSecret> {
@@ -176,12 +181,12 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Switches an endpoint off because of how it answers. One that is gone gets nothing more of what is on its way.
-   * Nothing happens to one that is switched off or deleted already.
+   * Disables an endpoint because of its responses. `gone` also discards its pending deliveries.
+   * Does nothing when the endpoint is inactive or deleted already.
    */
   disable(id: string, reason: DisabledReason): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.endpoints.lockAlone(id);
+      const before = await this.endpoints.lockExclusive(id);
       if (before?.isActive !== true) return;
       const now = this.clock.now();
       const after: WebhookEndpoint = {
@@ -198,7 +203,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * The endpoint, locked until the caller's transaction ends.
+   * Returns the endpoint, locked until the caller's transaction ends.
    * @throws {ProblemError} `webhook_endpoint_not_found`
    */
   async lock(id: string): Promise<WebhookEndpoint> {
@@ -207,7 +212,14 @@ export class WebhookEndpointsService {
     return endpoint;
   }
 
-  /** Outside of any transaction: a name may have to be resolved. */
+  /** Locks the endpoint. No delivery to it can be created until the transaction ends. */
+  private async lockExclusive(id: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.endpoints.lockExclusive(id);
+    if (endpoint === null) throw webhookEndpointNotFound(id);
+    return endpoint;
+  }
+
+  /** Checks the target of a URL. Call outside transactions, because it may resolve a name. */
   private async requireAllowed(url: string): Promise<void> {
     const fault = await this.http.checkTarget(url);
     if (fault !== null) throw webhookUrlNotAllowed(fault);

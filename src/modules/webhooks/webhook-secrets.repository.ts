@@ -12,8 +12,8 @@ export class WebhookSecretsRepository {
     await this.database.insert(WebhookSecretEntity, secret);
   }
 
-  /** The current secret, and after it the replaced ones that are still good, the newest first. */
-  findGood(endpointId: string, now: Date): Promise<readonly WebhookSecret[]> {
+  /** Returns the current secret, then the replaced ones that have not expired, the newest first. */
+  findValid(endpointId: string, now: Date): Promise<readonly WebhookSecret[]> {
     return this.secrets.find({
       where: [
         { endpointId, expiresAt: IsNull() },

@@ -11,7 +11,7 @@ import {
 import { WebhookSecretsRepository } from './webhook-secrets.repository';
 import { tooManyWebhookSecrets } from './webhooks.errors';
 
-/** Standard Webhooks 1.0 asks for 24 to 64 bytes. */
+/** Standard Webhooks 1.0 requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 
@@ -20,7 +20,7 @@ export interface RotatedSecret {
   readonly previousExpiresAt: Date;
 }
 
-/** The secrets of endpoints, sealed at rest. What changes them runs in the transaction that locked the endpoint. */
+/** Secrets of endpoints, encrypted at rest. Changes run in the transaction that locked the endpoint. */
 @Injectable()
 export class WebhookSecretsService {
   constructor(
@@ -28,28 +28,31 @@ export class WebhookSecretsService {
     private readonly box: SecretBox,
   ) {}
 
-  /** Gives an endpoint its first secret. */
-  async issue(endpointId: string, now: Date): Promise<void> {
+  /** Creates the first secret of an endpoint. */
+  async create(endpointId: string, now: Date): Promise<void> {
     await this.insertNew(endpointId, now);
   }
 
   /**
-   * What a delivery made now is signed with: the current secret first, then those it replaced that are still good, the
-   * newest first. Empty for an endpoint that does not exist or was deleted.
+   * Returns the secrets that a delivery sent now is signed with: the current one, then the replaced ones that have not
+   * expired, the newest first. Empty when the endpoint does not exist or was deleted.
    */
-  async goodSecrets(endpointId: string, now: Date): Promise<readonly string[]> {
-    const good = await this.secrets.findGood(endpointId, now);
-    return good.map(({ id, sealed }) => this.box.open(sealed, id));
+  async validSecrets(endpointId: string, now: Date): Promise<readonly string[]> {
+    const valid = await this.secrets.findValid(endpointId, now);
+    return valid.map(({ id, sealed }) => this.box.open(sealed, id));
   }
 
   /**
-   * Makes a new current secret. The one it replaces goes on signing for 24 hours, and so do all that were replaced within
-   * that time: a receiver may still have any of them.
+   * Creates a new current secret. The previous one stays valid for 24 hours, like all secrets replaced within that time,
+   * because a receiver may still use any of them.
    * @throws {ProblemError} `too_many_webhook_secrets`
    */
   async rotate(endpointId: string, now: Date): Promise<RotatedSecret> {
-    const [current, ...replaced] = await this.secrets.findGood(endpointId, now);
-    invariant(current?.expiresAt === null, `The endpoint ${endpointId} has no current secret.`);
+    const [current, ...replaced] = await this.secrets.findValid(endpointId, now);
+    invariant(
+      current?.expiresAt === null,
+      `The webhook endpoint ${endpointId} has a current secret.`,
+    );
     if (replaced.length >= MOST_REPLACED_SECRETS) throw tooManyWebhookSecrets(endpointId);
     const previousExpiresAt = expiryOfReplaced(now);
     await this.secrets.deleteExpired(endpointId, now);
@@ -57,8 +60,8 @@ export class WebhookSecretsService {
     return { secret: await this.insertNew(endpointId, now), previousExpiresAt };
   }
 
-  /** Forgets all secrets of an endpoint that is deleted. */
-  async forget(endpointId: string): Promise<void> {
+  /** Deletes all secrets of a deleted endpoint. */
+  async deleteAll(endpointId: string): Promise<void> {
     await this.secrets.deleteAll(endpointId);
   }
 

@@ -16,9 +16,9 @@ export const webhookUrlNotAllowed = defineProblem(
   {
     code: 'webhook_url_not_allowed',
     kind: 'rule_broken',
-    title: 'Webhooks may not go to this URL',
+    title: 'The webhook URL is not allowed',
     meaning:
-      'The URL leads to an address that is not public, or uses a port that is not allowed. The settings `WEBHOOKS_ALLOW_PRIVATE_NETWORKS` and `WEBHOOKS_ALLOWED_PORTS` say what is; `errors` says which it was.',
+      'The host of the URL has an address that is not public, or the port is not allowed. See the settings `WEBHOOKS_ALLOW_PRIVATE_NETWORKS` and `WEBHOOKS_ALLOWED_PORTS`; `errors` holds the reason.',
   },
   (fault: string) => ({
     detail: `The URL ${fault}.`,
@@ -30,21 +30,24 @@ export const tooManyWebhookEndpoints = defineProblem(
   {
     code: 'too_many_webhook_endpoints',
     kind: 'rule_broken',
-    title: 'There are as many webhook endpoints as there can be',
-    meaning: `At most ${MOST_ENDPOINTS} endpoints can exist at once. Delete one, or subscribe an existing one to more events.`,
+    title: 'The limit of webhook endpoints is reached',
+    meaning: `At most ${MOST_ENDPOINTS} webhook endpoints can exist. Delete one, or subscribe an existing one to more events.`,
   },
-  () => ({ detail: `There are ${MOST_ENDPOINTS} webhook endpoints already.` }),
+  () => ({
+    detail: `There are already ${MOST_ENDPOINTS} webhook endpoints. Delete one, or subscribe an existing one to more events.`,
+  }),
 );
 
 export const webhookEndpointInactive = defineProblem(
   {
     code: 'webhook_endpoint_inactive',
     kind: 'conflict',
-    title: 'The webhook endpoint is switched off',
-    meaning:
-      'Nothing is sent to an endpoint that is not active. Switch it on (`is_active: true`) first.',
+    title: 'The webhook endpoint is inactive',
+    meaning: 'No events are sent to an inactive endpoint. Enable it first with `is_active: true`.',
   },
-  (id: string) => ({ detail: `The webhook endpoint ${id} is switched off.` }),
+  (id: string) => ({
+    detail: `The webhook endpoint ${id} is inactive. Enable it first with is_active: true.`,
+  }),
 );
 
 export const webhookDeliveryNotFound = defineProblem(
@@ -61,21 +64,35 @@ export const webhookDeliveryPending = defineProblem(
   {
     code: 'webhook_delivery_pending',
     kind: 'conflict',
-    title: 'The delivery has not ended',
-    meaning: 'Only a delivery that succeeded, failed or was discarded can be sent once more.',
+    title: 'The webhook delivery is still pending',
+    meaning: 'Only a delivery that succeeded, failed or was discarded can be retried.',
   },
-  (id: string) => ({ detail: `The delivery ${id} is still pending and will be attempted again.` }),
+  (id: string) => ({
+    detail: `The webhook delivery ${id} is still pending and will be attempted automatically.`,
+  }),
 );
 
-export const replayTooLarge = defineProblem(
+export const webhookReplayNotFound = defineProblem(
   {
-    code: 'replay_too_large',
-    kind: 'rule_broken',
-    title: 'Too many events for one replay',
-    meaning:
-      'One replay sends at most 100,000 events. Ask for a shorter time, or for fewer events.',
+    code: 'webhook_replay_not_found',
+    kind: 'not_found',
+    title: 'There is no such replay',
+    meaning: 'The id in the path is not the id of a replay to this webhook endpoint.',
   },
-  () => ({ detail: 'The time holds more than 100,000 of these events.' }),
+  (id: string) => ({ detail: `There is no replay ${JSON.stringify(id)} to this endpoint.` }),
+);
+
+export const webhookReplayRunning = defineProblem(
+  {
+    code: 'webhook_replay_running',
+    kind: 'conflict',
+    title: 'Another replay to the webhook endpoint is running',
+    meaning: 'Only one replay runs per endpoint. Wait until the replay `replay_id` has ended.',
+  },
+  (endpointId: string, replayId: string) => ({
+    detail: `The replay ${replayId} to the webhook endpoint ${endpointId} is still running. Wait until it has ended.`,
+    extensions: { replay_id: replayId },
+  }),
 );
 
 export const eventNotFound = defineProblem(
@@ -92,10 +109,10 @@ export const tooManyWebhookSecrets = defineProblem(
   {
     code: 'too_many_webhook_secrets',
     kind: 'conflict',
-    title: 'The secret was rotated too often within a day',
-    meaning: `A replaced secret stays good for 24 hours, and at most ${MOST_REPLACED_SECRETS} of them are kept. Rotate again once one has expired.`,
+    title: 'The webhook secret was rotated too often',
+    meaning: `A replaced secret stays valid for 24 hours, and an endpoint keeps at most ${MOST_REPLACED_SECRETS} of them. Rotate again after one has expired.`,
   },
   (id: string) => ({
-    detail: `The webhook endpoint ${id} has ${MOST_REPLACED_SECRETS} replaced secrets that are still good.`,
+    detail: `The webhook endpoint ${id} has ${MOST_REPLACED_SECRETS} replaced secrets that are still valid. Rotate again after one has expired.`,
   }),
 );

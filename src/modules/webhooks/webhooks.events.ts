@@ -17,14 +17,14 @@ export const webhookEndpointCreated = defineEvent({
 export const webhookEndpointUpdated = defineEvent({
   type: 'webhook_endpoint.updated',
   meaning:
-    'A webhook endpoint was changed, or its secret rotated. After a rotation `previous` is empty; the secret is in no event.',
+    'A webhook endpoint was changed, or its secret was rotated. After a rotation `previous` is empty. Events never contain the secret.',
   dto: WebhookEndpointDto,
   toDto: toWebhookEndpointDto,
 });
 
 export const webhookEndpointDeleted = defineEvent({
   type: 'webhook_endpoint.deleted',
-  meaning: 'A webhook endpoint was deleted; it is told as it was.',
+  meaning: 'A webhook endpoint was deleted. The event contains its last state.',
   dto: WebhookEndpointDto,
   toDto: toWebhookEndpointDto,
 });
@@ -32,7 +32,7 @@ export const webhookEndpointDeleted = defineEvent({
 export const webhookEndpointDisabled = defineEvent({
   type: 'webhook_endpoint.disabled',
   meaning:
-    'The engine switched a webhook endpoint off: it answered 410 (`gone`), or nothing but failures for 120 hours (`failing`).',
+    'The engine disabled a webhook endpoint: it answered 410 (`gone`), or all attempts failed for 120 hours (`failing`).',
   dto: WebhookEndpointDto,
   toDto: toWebhookEndpointDto,
 });
@@ -40,12 +40,12 @@ export const webhookEndpointDisabled = defineEvent({
 export const webhookEndpointTested = defineEvent({
   type: 'webhook_endpoint.tested',
   meaning:
-    'Somebody asked for a sample; it is sent to that endpoint alone, whatever it subscribed to.',
+    'A test event was requested. It is sent to that endpoint only, regardless of its subscribed events.',
   dto: WebhookEndpointDto,
   toDto: toWebhookEndpointDto,
 });
 
-/** What the request that registered the endpoint is answered, now and whenever it is repeated. */
+/** Returns the response to the request that registered the endpoint; repeated requests get the same response. */
 export function answerAbout(endpoint: WebhookEndpoint, unknownEvents: readonly string[]): Answer {
   return createdAnswer(toCreatedWebhookEndpointDto(endpoint, unknownEvents), endpoint.version);
 }

@@ -6,13 +6,19 @@ import { DeliveriesService } from './delivery/deliveries.service';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { EndpointDeliveriesController } from './delivery/endpoint-deliveries.controller';
 import { EventDispatcher } from './delivery/event-dispatcher';
+import { HeadsRepository } from './delivery/heads.repository';
 import { ReceiversRepository } from './delivery/receivers.repository';
 import { ResultWriter } from './delivery/result-writer';
 import { WebhookAttemptEntity } from './delivery/webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './delivery/webhook-delivery.entity';
 import { WebhookFailureEntity } from './delivery/webhook-failure.entity';
+import { WebhookHeadEntity } from './delivery/webhook-head.entity';
 import { EventTypesController } from './events/event-types.controller';
 import { EventsController } from './events/events.controller';
+import { ReplaysController } from './replay/replays.controller';
+import { ReplaysRepository } from './replay/replays.repository';
+import { ReplaysService } from './replay/replays.service';
+import { WebhookReplayEntity } from './replay/webhook-replay.entity';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 import { WebhookEndpointsController } from './webhook-endpoints.controller';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
@@ -28,12 +34,15 @@ import { WebhookSecretsService } from './webhook-secrets.service';
       WebhookDeliveryEntity,
       WebhookEndpointEntity,
       WebhookFailureEntity,
+      WebhookHeadEntity,
+      WebhookReplayEntity,
       WebhookSecretEntity,
     ]),
   ],
   controllers: [
     WebhookEndpointsController,
     EndpointDeliveriesController,
+    ReplaysController,
     DeliveriesController,
     EventTypesController,
     EventsController,
@@ -43,7 +52,10 @@ import { WebhookSecretsService } from './webhook-secrets.service';
     DeliveriesService,
     DeliveryWorker,
     EventDispatcher,
+    HeadsRepository,
     ReceiversRepository,
+    ReplaysRepository,
+    ReplaysService,
     ResultWriter,
     WebhookEndpointsRepository,
     WebhookEndpointsService,

@@ -1,6 +1,6 @@
 /**
- * The only source of time. Rules receive an instant as an argument; whoever starts a use case asks the clock once and
- * hands the answer down, so that every row of one use case carries the same instant.
+ * The only source of time. A use case reads the clock once and passes the instant to its rules, so that all rows it
+ * writes carry the same instant.
  */
 export abstract class Clock {
   abstract now(): Date;

@@ -3,6 +3,10 @@ import { join, resolve } from 'node:path';
 import { Configuration, ConfigurationError } from './configuration';
 import { SETTINGS } from './settings';
 
+const DATABASE_URL = 'postgres://billing@db.example.com/billing';
+const ENCRYPTION_KEYS = `a:${Buffer.alloc(32).toString('base64')}`;
+const GIVEN = { DATABASE_URL, ENCRYPTION_KEYS };
+
 describe('the configuration', () => {
   it('needs no variable at all', () => {
     const configuration = new Configuration({});
@@ -30,6 +34,8 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'mysql://localhost/x'],
     ['DATABASE_URL', 'localhost'],
     ['DATABASE_POOL_SIZE', '1'],
+    ['DATABASE_STATEMENT_TIMEOUT_MS', '99'],
+    ['MIGRATION_WAIT_MS', '3600001'],
     ['DATA_DIR', ''],
     ['ENCRYPTION_KEYS', ''],
     ['ENCRYPTION_KEYS', 'nope'],
@@ -37,6 +43,10 @@ describe('the configuration', () => {
     ['AUTH', 'keys'],
     ['AUTH_OPEN_ACKNOWLEDGED', 'yes'],
     ['WEBHOOKS_ALLOW_PRIVATE_NETWORKS', 'yes'],
+    ['PAYMENT_PROVIDERS', ''],
+    ['PAYMENT_PROVIDERS', 'sandbox,'],
+    ['PAYMENT_PROVIDERS', 'Sandbox'],
+    ['IDEMPOTENCY_KEYS', 'mandatory'],
     ['PAYMENT_RETRY_DAYS', '0'],
     ['PAYMENT_RETRY_DAYS', '1,,3'],
     ['PAYMENT_RETRY_DAYS', '61'],
@@ -59,10 +69,26 @@ describe('the configuration', () => {
     'open access on %s starts only when acknowledged',
     (host) => {
       expect(() => new Configuration({ HOST: host })).toThrow(/AUTH_OPEN_ACKNOWLEDGED/);
-      expect(new Configuration({ HOST: host, AUTH_OPEN_ACKNOWLEDGED: 'true' }).host).toBe(host);
-      expect(new Configuration({ HOST: host, ROLE: 'worker' }).host).toBe(host);
+      const acknowledged = { ...GIVEN, HOST: host, AUTH_OPEN_ACKNOWLEDGED: 'true' };
+      expect(new Configuration(acknowledged).host).toBe(host);
+      expect(new Configuration({ ...GIVEN, HOST: host, ROLE: 'worker' }).host).toBe(host);
     },
   );
+
+  it.each([
+    [{}, /so DATABASE_URL and ENCRYPTION_KEYS must be set/],
+    [{ DATABASE_URL }, /so ENCRYPTION_KEYS must be set/],
+    [{ ENCRYPTION_KEYS }, /so DATABASE_URL must be set/],
+  ])('with %j, a host beyond loopback requires a database and a key', (environment, message) => {
+    const beyond = { HOST: '0.0.0.0', AUTH_OPEN_ACKNOWLEDGED: 'true' };
+    expect(() => new Configuration({ ...beyond, ...environment })).toThrow(message);
+    expect(() => new Configuration({ ...beyond, ...environment, ROLE: 'worker' })).toThrow(message);
+  });
+
+  it('a worker requires DATABASE_URL', () => {
+    expect(() => new Configuration({ ROLE: 'worker' })).toThrow(/so DATABASE_URL must be set/);
+    expect(new Configuration({ ROLE: 'worker', DATABASE_URL }).role).toBe('worker');
+  });
 
   it.each(['127.0.0.1', '127.8.8.8', '::1', 'localhost'])('open access on %s starts', (host) => {
     expect(new Configuration({ HOST: host }).host).toBe(host);
@@ -72,14 +98,24 @@ describe('the configuration', () => {
     [{ HOST: '127.0.0.1' }, true],
     [{ HOST: 'localhost' }, true],
     [{ HOST: '0.0.0.0', AUTH_OPEN_ACKNOWLEDGED: 'true' }, false],
-    // Nobody calls a worker: those who can are on the other end of the database.
+    // A worker has no HTTP interface of its own; its callers reach another process, whose HOST is unknown here.
     [{ ROLE: 'worker' }, false],
     [{ ROLE: 'worker', WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' }, true],
     [{ WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'false' }, false],
   ])('with %j lets webhooks into private networks: %s', (environment, expected) => {
-    const configuration = new Configuration(environment);
+    const configuration = new Configuration({ ...GIVEN, ...environment });
     expect(configuration.webhooksAllowPrivateNetworks).toBe(expected);
     expect(configuration.webhooksAllowedPorts).toEqual(expected ? 'any' : [80, 443, 8080, 8443]);
+  });
+
+  it.each([
+    [{ HOST: '127.0.0.1' }, ['sandbox', 'manual']],
+    [{ HOST: '0.0.0.0', AUTH_OPEN_ACKNOWLEDGED: 'true' }, ['manual']],
+    [{ ROLE: 'worker' }, ['manual']],
+    [{ ROLE: 'worker', PAYMENT_PROVIDERS: 'manual, sandbox' }, ['manual', 'sandbox']],
+    [{ PAYMENT_PROVIDERS: 'sandbox' }, ['sandbox']],
+  ])('with %j switches on the payment providers %j', (environment, expected) => {
+    expect(new Configuration({ ...GIVEN, ...environment }).paymentProviders).toEqual(expected);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { EncryptionKey } from './encryption-keys';
 import { SETTINGS, type Setting } from './settings';
 
-/** A variable holds a value the service cannot run with. The message names it; the start stops. */
+/** A setting has an invalid value. The message names the setting, and the process does not start. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -37,97 +37,92 @@ function readWithFallback<Value>(
   return value;
 }
 
-/** Whether connections to this address can only come from the same machine. */
-function isLoopback(host: string): boolean {
+/** Returns true if only this machine can connect to the address. */
+export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith('127.');
   return host === '::1' || host === 'localhost';
 }
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
-/** The settings of this process, typed and validated once, at boot. */
+/** Settings of this process, typed and validated at the start. */
 export class Configuration {
   readonly port: number;
   readonly host: string;
   readonly databaseUrl: string | null;
   readonly databasePoolSize: number;
+  readonly databaseStatementTimeoutMs: number;
+  readonly migrationWaitMs: number;
   readonly dataDirectory: string;
-  /** Never empty; null: one is made on the first start and kept in the data directory. */
+  /** Never empty. Null: a key is created at the first start and kept in the data directory. */
   readonly encryptionKeys: readonly EncryptionKey[] | null;
   readonly role: 'all' | 'api' | 'worker';
   readonly auth: 'open';
-  /** Whether webhooks may go to loopback and private addresses. */
+  /** `required` refuses requests without an idempotency key where they move money or start a contract. */
+  readonly idempotencyKeys: 'optional' | 'required';
+  /** Allows webhooks to loopback and private addresses. */
   readonly webhooksAllowPrivateNetworks: boolean;
   readonly webhooksAllowedPorts: readonly number[] | 'any';
-  /** The pause in days after each automatic attempt at an invoice that failed. */
+  /** Enabled payment providers. Payments and payment methods of other providers are refused. */
+  readonly paymentProviders: readonly ('sandbox' | 'manual')[];
+  /** Days to wait after each failed automatic attempt to collect an invoice. */
   readonly paymentRetryDays: readonly number[];
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly shutdownTimeoutMs: number;
-  /** How long a client may send nothing of the NDJSON it has begun. */
+  /** Longest time that a client may send nothing of an NDJSON body it has started. */
   readonly ndjsonIdleTimeoutMs: number;
-  /** How long a subscription that is past due still gives access. */
+  /** Time for which a past-due subscription still gives access. */
   readonly pastDueGraceHours: number;
-  /** How long the invoice of a renewal stays a draft, for customers without a time of their own. */
+  /** Time for which a renewal invoice stays a draft, for customers without a setting of their own. */
   readonly invoiceGraceHours: number;
-  /** Who writes the invoices; what is not set is null and not printed. */
+  /** Seller on printed invoices. Null values are not printed. */
   readonly seller: {
     readonly name: string | null;
     readonly addressLines: readonly string[];
     readonly taxId: string | null;
     readonly email: string | null;
   };
-  /** Files of fonts that are asked, in this order, for what the service's own font lacks. */
+  /** Font files for characters that the built-in font lacks, in order of preference. */
   readonly invoiceFonts: readonly string[];
 
-  /** @throws {ConfigurationError} naming the first variable that is wrong */
+  /**
+   * @throws {ConfigurationError} naming the first invalid setting
+   */
   constructor(environment: Environment) {
-    this.port = readWithFallback(environment, 'PORT', SETTINGS.PORT);
-    this.host = readWithFallback(environment, 'HOST', SETTINGS.HOST);
+    const required = <Value>(variable: string, setting: Setting<Value>): Value =>
+      readWithFallback(environment, variable, setting);
+    this.port = required('PORT', SETTINGS.PORT);
+    this.host = required('HOST', SETTINGS.HOST);
     this.databaseUrl = read(environment, 'DATABASE_URL', SETTINGS.DATABASE_URL);
-    this.databasePoolSize = readWithFallback(
-      environment,
-      'DATABASE_POOL_SIZE',
-      SETTINGS.DATABASE_POOL_SIZE,
+    this.databasePoolSize = required('DATABASE_POOL_SIZE', SETTINGS.DATABASE_POOL_SIZE);
+    this.databaseStatementTimeoutMs = required(
+      'DATABASE_STATEMENT_TIMEOUT_MS',
+      SETTINGS.DATABASE_STATEMENT_TIMEOUT_MS,
     );
-    this.dataDirectory = resolve(readWithFallback(environment, 'DATA_DIR', SETTINGS.DATA_DIR));
+    this.migrationWaitMs = required('MIGRATION_WAIT_MS', SETTINGS.MIGRATION_WAIT_MS);
+    this.dataDirectory = resolve(required('DATA_DIR', SETTINGS.DATA_DIR));
     this.encryptionKeys = read(environment, 'ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
-    this.role = readWithFallback(environment, 'ROLE', SETTINGS.ROLE);
-    this.auth = readWithFallback(environment, 'AUTH', SETTINGS.AUTH);
-    this.paymentRetryDays = readWithFallback(
-      environment,
-      'PAYMENT_RETRY_DAYS',
-      SETTINGS.PAYMENT_RETRY_DAYS,
-    );
-    this.logLevel = readWithFallback(environment, 'LOG_LEVEL', SETTINGS.LOG_LEVEL);
-    this.shutdownTimeoutMs = readWithFallback(
-      environment,
-      'SHUTDOWN_TIMEOUT_MS',
-      SETTINGS.SHUTDOWN_TIMEOUT_MS,
-    );
-    this.ndjsonIdleTimeoutMs = readWithFallback(
-      environment,
-      'NDJSON_IDLE_TIMEOUT_MS',
-      SETTINGS.NDJSON_IDLE_TIMEOUT_MS,
-    );
+    this.role = required('ROLE', SETTINGS.ROLE);
+    this.auth = required('AUTH', SETTINGS.AUTH);
+    this.idempotencyKeys = required('IDEMPOTENCY_KEYS', SETTINGS.IDEMPOTENCY_KEYS);
+    this.paymentProviders =
+      read(environment, 'PAYMENT_PROVIDERS', SETTINGS.PAYMENT_PROVIDERS) ??
+      (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
+    this.paymentRetryDays = required('PAYMENT_RETRY_DAYS', SETTINGS.PAYMENT_RETRY_DAYS);
+    this.logLevel = required('LOG_LEVEL', SETTINGS.LOG_LEVEL);
+    this.shutdownTimeoutMs = required('SHUTDOWN_TIMEOUT_MS', SETTINGS.SHUTDOWN_TIMEOUT_MS);
+    this.ndjsonIdleTimeoutMs = required('NDJSON_IDLE_TIMEOUT_MS', SETTINGS.NDJSON_IDLE_TIMEOUT_MS);
     this.webhooksAllowPrivateNetworks =
       read(
         environment,
         'WEBHOOKS_ALLOW_PRIVATE_NETWORKS',
         SETTINGS.WEBHOOKS_ALLOW_PRIVATE_NETWORKS,
-      ) ?? this.isOpenOnLoopbackAlone;
+      ) ?? this.isOpenOnLoopbackOnly;
     this.webhooksAllowedPorts =
       read(environment, 'WEBHOOKS_ALLOWED_PORTS', SETTINGS.WEBHOOKS_ALLOWED_PORTS) ??
       (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
-    this.pastDueGraceHours = readWithFallback(
-      environment,
-      'PAST_DUE_GRACE_HOURS',
-      SETTINGS.PAST_DUE_GRACE_HOURS,
-    );
-    this.invoiceGraceHours = readWithFallback(
-      environment,
-      'INVOICE_GRACE_HOURS',
-      SETTINGS.INVOICE_GRACE_HOURS,
-    );
+    this.pastDueGraceHours = required('PAST_DUE_GRACE_HOURS', SETTINGS.PAST_DUE_GRACE_HOURS);
+    this.invoiceGraceHours = required('INVOICE_GRACE_HOURS', SETTINGS.INVOICE_GRACE_HOURS);
     this.seller = {
       name: read(environment, 'SELLER_NAME', SETTINGS.SELLER_NAME),
       addressLines: read(environment, 'SELLER_ADDRESS', SETTINGS.SELLER_ADDRESS) ?? [],
@@ -137,6 +132,11 @@ export class Configuration {
     this.invoiceFonts = (read(environment, 'INVOICE_FONTS', SETTINGS.INVOICE_FONTS) ?? []).map(
       (path) => resolve(path),
     );
+    this.requireAcknowledgement(environment);
+    this.requirePersistentSetup();
+  }
+
+  private requireAcknowledgement(environment: Environment): void {
     const acknowledged = readWithFallback(
       environment,
       'AUTH_OPEN_ACKNOWLEDGED',
@@ -151,11 +151,30 @@ export class Configuration {
     }
   }
 
+  /** Refuses generated databases and keys where they do not fit: a service for others would start without its data. */
+  private requirePersistentSetup(): void {
+    const missing = [
+      ...(this.databaseUrl === null ? ['DATABASE_URL'] : []),
+      ...(this.encryptionKeys === null ? ['ENCRYPTION_KEYS'] : []),
+    ];
+    if (!isLoopback(this.host) && missing.length > 0) {
+      throw new ConfigurationError(
+        `HOST is "${this.host}", which is not loopback, so ${missing.join(' and ')} must be set: generated databases ` +
+          'and keys are for trying out on one machine.',
+      );
+    }
+    if (this.role === 'worker' && this.databaseUrl === null) {
+      throw new ConfigurationError(
+        'ROLE is "worker", so DATABASE_URL must be set to the database of the processes that answer HTTP.',
+      );
+    }
+  }
+
   /**
-   * Only whoever uses the machine itself can name addresses then. A worker cannot tell: those who answer HTTP for it have
-   * their own `HOST`.
+   * True if only users of this machine can call the service. Always false for a worker, because the processes that
+   * answer HTTP have their own `HOST`.
    */
-  private get isOpenOnLoopbackAlone(): boolean {
+  get isOpenOnLoopbackOnly(): boolean {
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `open` is the only kind so far
     return this.answersHttp && this.auth === 'open' && isLoopback(this.host);
   }
@@ -169,7 +188,7 @@ export class Configuration {
   }
 }
 
-/** The configuration of this process. The only place that reads `process.env`. */
+/** Returns the configuration of this process. Only this function reads `process.env`. */
 export function loadConfiguration(): Configuration {
   return new Configuration(process.env);
 }

@@ -1,17 +1,20 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
-/** A key that seals secrets at rest. A `KeyObject` shows nothing of itself in a log or in JSON. */
+/** Key that encrypts stored secrets. A `KeyObject` does not reveal its value in logs or JSON. */
 export interface EncryptionKey {
-  /** Stands in the sealed text, so that it tells which key opens it. */
+  /** Part of the sealed text, which so names the key that opens it. */
   readonly id: string;
-  /** 256 bits, for AES-256-GCM */
+  /** 256 bits, for AES-256-GCM. */
   readonly secret: KeyObject;
 }
 
-/** 32 bytes are 44 characters of base64, the last of them padding. */
+/** 32 bytes are 44 base64 characters, the last of which is padding. */
 const KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
-/** Keys as `id:base64 of 32 bytes`, separated by commas, or undefined where the text is not that or an id comes twice. */
+/**
+ * Parses keys in the form `id:base64 of 32 bytes`, separated by commas. Returns undefined for another form or a
+ * repeated id.
+ */
 export function parseEncryptionKeys(text: string): readonly EncryptionKey[] | undefined {
   const keys: EncryptionKey[] = [];
   for (const part of text.split(',')) {

@@ -1,4 +1,4 @@
-export { Configuration, ConfigurationError, loadConfiguration } from './configuration';
+export { Configuration, ConfigurationError, isLoopback, loadConfiguration } from './configuration';
 export { ConfigurationModule } from './configuration.module';
 export { parseEncryptionKeys } from './encryption-keys';
 export type { EncryptionKey } from './encryption-keys';

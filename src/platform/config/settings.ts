@@ -1,13 +1,13 @@
 import { parseEncryptionKeys } from './encryption-keys';
 
-/** One environment variable: how it is read, and what the README's table says of it. */
+/** An environment variable: how to parse it, and its row in the README. */
 export interface Setting<Value> {
   readonly fallback: string | null;
   readonly accepts: string;
   readonly meaning: string;
-  /** A wrong value is not repeated in the message about it. */
+  /** Hides a wrong value in the error message. */
   readonly isSecret?: true;
-  /** Returns the value, or undefined where the text is not acceptable. */
+  /** Returns the value, or undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined;
 }
 
@@ -36,7 +36,7 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text;
 }
 
-/** `*`, or port numbers separated by commas. */
+/** Parses `*`, or port numbers separated by commas. */
 function ports(text: string): readonly number[] | 'any' | undefined {
   if (text.trim() === '*') return 'any';
   const parse = integerBetween(1, 65_535);
@@ -45,7 +45,7 @@ function ports(text: string): readonly number[] | 'any' | undefined {
   return valid.length === numbers.length ? valid : undefined;
 }
 
-/** Lines of a text, parted by line breaks, by a written `\\n` (a file of variables has no other) or by bars. */
+/** Splits text at line breaks, at a literal `\\n` (for files that cannot contain line breaks) and at bars. */
 function lines(text: string): readonly string[] | undefined {
   const parts = text
     .split(/\r?\n|\\n|\|/)
@@ -59,10 +59,21 @@ function commaSeparated(text: string): readonly string[] | undefined {
   return parts.includes('') ? undefined : parts;
 }
 
+const PAYMENT_PROVIDERS = ['sandbox', 'manual'] as const;
+type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
+
+/** Parses one or more provider names, separated by commas. */
+function paymentProviders(text: string): readonly PaymentProviderName[] | undefined {
+  const parse = oneOf(...PAYMENT_PROVIDERS);
+  const names = text.split(',').map((part) => parse(part.trim()));
+  const valid = names.filter((name) => name !== undefined);
+  return valid.length === names.length ? valid : undefined;
+}
+
 const MOST_RETRIES = 10;
 const LONGEST_RETRY_DAYS = 60;
 
-/** Whole numbers of days, separated by commas; none at all for an empty text. */
+/** Parses whole numbers of days, separated by commas. Empty text means none. */
 function retryDays(text: string): readonly number[] | undefined {
   if (text.trim() === '') return [];
   const parse = integerBetween(1, LONGEST_RETRY_DAYS);
@@ -75,7 +86,7 @@ function postgresUrl(text: string): string | undefined {
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
 }
 
-/** Every variable the service reads. The README's table is checked against this by a test. */
+/** All environment variables of the service. A test compares them with the table in the README. */
 export const SETTINGS = {
   PORT: setting({
     fallback: '3000',
@@ -92,7 +103,8 @@ export const SETTINGS = {
   DATABASE_URL: setting({
     fallback: null,
     accepts: 'postgres://…',
-    meaning: 'PostgreSQL 15 to 18 to use. Without it the embedded server is started.',
+    meaning:
+      'PostgreSQL 15 to 18 to use. Without it the embedded server is started, on loopback only.',
     isSecret: true,
     parse: postgresUrl,
   }),
@@ -101,6 +113,19 @@ export const SETTINGS = {
     accepts: '2 to 500',
     meaning: 'Connections each process keeps to the database, at the most.',
     parse: integerBetween(2, 500),
+  }),
+  DATABASE_STATEMENT_TIMEOUT_MS: setting({
+    fallback: '30000',
+    accepts: '100 to 600000',
+    meaning:
+      'How long a statement may run. An answer is awaited for that long again, at most 5 s longer.',
+    parse: integerBetween(100, 600_000),
+  }),
+  MIGRATION_WAIT_MS: setting({
+    fallback: '300000',
+    accepts: '0 to 3600000',
+    meaning: 'How long a start waits for another process that migrates the database.',
+    parse: integerBetween(0, 3_600_000),
   }),
   DATA_DIR: setting({
     fallback: '.data',
@@ -111,7 +136,8 @@ export const SETTINGS = {
   ENCRYPTION_KEYS: setting({
     fallback: null,
     accepts: '`id:base64 of 32 bytes`, comma separated',
-    meaning: 'Seal stored secrets: the first seals, all open. Unset: one made in `DATA_DIR`.',
+    meaning:
+      'Seal stored secrets: the first seals, all open. Unset, on loopback only: one made in `DATA_DIR`.',
     isSecret: true,
     parse: parseEncryptionKeys,
   }),
@@ -146,6 +172,20 @@ export const SETTINGS = {
     meaning:
       'Ports webhooks may go to. Unset: 80, 443, 8080, 8443; any with private networks allowed.',
     parse: ports,
+  }),
+  IDEMPOTENCY_KEYS: setting({
+    fallback: 'optional',
+    accepts: '`optional`, `required`',
+    meaning:
+      '`required` refuses requests without an idempotency key where money moves or a contract begins. Recommended in production.',
+    parse: oneOf('optional', 'required'),
+  }),
+  PAYMENT_PROVIDERS: setting({
+    fallback: null,
+    accepts: '`sandbox`, `manual`, comma separated',
+    meaning:
+      'Payment providers switched on. Unset: `manual`; also `sandbox` where `AUTH=open` listens on loopback.',
+    parse: paymentProviders,
   }),
   PAYMENT_RETRY_DAYS: setting({
     fallback: '1,3,5,7',

@@ -1,14 +1,14 @@
-/** What PostgreSQL calls the types, in `pg_type`. */
+/** Type OIDs, as in `pg_type`. */
 const TYPES = { int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
 
-/** Instants are counted from 2000 on. */
+/** PostgreSQL counts instants from the year 2000. */
 const FIRST_MS = Date.UTC(2000);
-/** No character takes more bytes for each of its UTF-16 units. */
+/** Most UTF-8 bytes per UTF-16 code unit. */
 const MOST_BYTES_OF_A_UNIT = 3;
 
 /**
- * Elements of an array that is a parameter of a statement, in the binary format of PostgreSQL (what `array_recv` reads;
- * `pg` hands a Buffer over as it is): a long list costs both sides a fraction of what its text costs. None is null.
+ * Elements of an array parameter, in PostgreSQL's binary format (read by `array_recv`; `pg` passes a Buffer unchanged).
+ * A long list costs both sides a fraction of its text form. No element is null.
  */
 export abstract class ArrayElements<Value> {
   private count = 0;
@@ -17,7 +17,7 @@ export abstract class ArrayElements<Value> {
 
   /**
    * @param type of an element
-   * @param room for so many bytes; more is made as it is needed
+   * @param room initial size in bytes; grows as needed
    */
   protected constructor(
     private readonly type: keyof typeof TYPES,
@@ -28,18 +28,18 @@ export abstract class ArrayElements<Value> {
 
   abstract add(value: Value): void;
 
-  /** The array of the elements of all parts, which are of one type. */
+  /** Returns the array of the elements of all parts, which must have the same type. */
   static join(parts: readonly ArrayElements<never>[]): Buffer {
     const count = parts.reduce((sum, part) => sum + part.count, 0);
     const type = TYPES[parts[0]?.type ?? 'text'];
-    // Dimensions, no nulls, and of the one dimension its length and first index.
+    // Number of dimensions, null flag and type; then the length and lower bound of the dimension.
     const fields = count === 0 ? [0, 0, type] : [1, 0, type, count, 1];
     const header = Buffer.alloc(4 * fields.length);
     for (const [at, field] of fields.entries()) header.writeInt32BE(field, 4 * at);
     return Buffer.concat([header, ...parts.map(({ bytes, end }) => bytes.subarray(0, end))]);
   }
 
-  /** Makes room for an element; where it begins. */
+  /** Makes room for an element and returns its offset. */
   protected begin(mostBytes: number): number {
     const needed = this.end + 4 + mostBytes;
     if (needed > this.bytes.length) {
@@ -69,7 +69,7 @@ export class Integers extends ArrayElements<number> {
   }
 }
 
-/** In hex, without hyphens. */
+/** Hexadecimal digits without hyphens. */
 export class Uuids extends ArrayElements<string> {
   constructor(expected: number) {
     super('uuid', expected * 20);
@@ -93,14 +93,14 @@ export class Texts extends ArrayElements<string> {
   }
 }
 
-/** Of `timestamptz`. */
+/** Elements of type `timestamptz`. */
 export class Instants extends ArrayElements<Date> {
   constructor(expected: number) {
     super('timestamptz', expected * 12);
   }
 
   override add(instant: Date): void {
-    // Microseconds, of which a number holds those of three centuries.
+    // Microseconds need 64 bits; a JavaScript number is exact for three centuries only.
     const microseconds = BigInt(instant.getTime() - FIRST_MS) * 1_000n;
     const at = this.begin(8);
     this.bytes.writeBigInt64BE(microseconds, at);

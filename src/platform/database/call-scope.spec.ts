@@ -6,7 +6,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 describe('a value that travels with a call', () => {
   const scope = new CallScope<string>();
 
-  /** What is seen right away, and after a promise, a file and the next turn of the event loop. */
+  /** Reads the value immediately, after a promise, after reading a file and on the next turn of the event loop. */
   async function seen(): Promise<readonly (string | undefined)[]> {
     const values = [scope.current];
     await Promise.resolve();
@@ -32,7 +32,7 @@ describe('a value that travels with a call', () => {
       for (let round = 0; round < 1 + (index % 7); round += 1) {
         expect(await seen()).toEqual(all(undefined));
         expect(await scope.run(`${index} ${round}`, seen)).toEqual(all(`${index} ${round}`));
-        // All the others may have ended by now, and this one begins anew.
+        // All other calls may have ended now, and this one starts another.
         if (index % 3 === 0) await turn();
       }
     });

@@ -1,19 +1,19 @@
 import { Column, type ColumnOptions, PrimaryColumn } from 'typeorm';
 
 /**
- * Columns every table spells the same way. Ids compare byte by byte (`COLLATE "C"`), so that they sort in the order they
- * were made whatever the server's locale.
+ * Column types that all tables share. Ids compare byte by byte (`COLLATE "C"`), so that they sort by creation
+ * regardless of the server's locale.
  */
 export function IdColumn(): PropertyDecorator {
   return PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' });
 }
 
-/** The id of another row. */
+/** Id of another row. */
 export function ReferenceColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
   return Column({ type: 'varchar', length: 40, collation: 'C', ...options });
 }
 
-/** An instant, to the millisecond: what the API shows is what is stored. */
+/** Instant in milliseconds, the precision that the API shows. */
 export function InstantColumn(options: Pick<ColumnOptions, 'nullable'> = {}): PropertyDecorator {
   return Column({ type: 'timestamptz', precision: 3, ...options });
 }
@@ -24,7 +24,7 @@ const bigintTransformer = {
     typeof value === 'bigint' ? value.toString() : value,
 };
 
-/** Whole minor units of a currency. */
+/** Integer minor units of a currency. */
 export function AmountColumn(
   options: Pick<ColumnOptions, 'nullable' | 'default'> = {},
 ): PropertyDecorator {
@@ -35,7 +35,7 @@ export function MetadataColumn(): PropertyDecorator {
   return Column({ type: 'jsonb' });
 }
 
-/** Counts the changes of a row; the ETag is made of it. */
+/** Counts the changes of a row. The ETag contains it. */
 export function RowVersionColumn(): PropertyDecorator {
   return Column({ type: 'integer' });
 }

@@ -1,30 +1,78 @@
-import type { QueryConfig } from 'pg';
-import type { QueryRunner } from 'typeorm';
+import type { Pool, PoolClient, QueryConfig } from 'pg';
+import { type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { isIdle } from './connection-settings';
+import { OutcomeUnknownError } from './outcome-unknown';
+import { isAnswerLost, isConnectionUnusable } from './postgres-errors';
 
-/** `pg` reads this of each query; its types know it of connections only. */
+/** Query with a client-side timeout, which `pg` supports but its types declare for connections only. */
 export interface TimedQuery extends QueryConfig {
   readonly query_timeout?: number | undefined;
 }
 
-/** The same statement, with a time of its own for its answer where one is given. */
+/** Adds a client-side timeout to a statement, if one is given. */
 export function timed(statement: string | TimedQuery, timeoutMs?: number): string | TimedQuery {
   if (timeoutMs === undefined) return statement;
   const query = typeof statement === 'string' ? { text: statement } : statement;
   return { ...query, query_timeout: timeoutMs };
 }
 
-/** The pool does not take it back, and the server rolls back what was open. */
-export async function disconnect(runner: QueryRunner): Promise<void> {
-  const connection = (await runner.connect().catch(() => null)) as { end(): Promise<void> } | null;
-  // Not waited for: the other side may be gone for good.
-  void connection?.end().catch(() => undefined);
+/**
+ * Commits the transaction.
+ * @throws {OutcomeUnknownError} when the answer is lost; after any other error nothing was committed
+ */
+export async function commit(runner: QueryRunner): Promise<void> {
+  // The connection broke earlier, so the database has rolled back.
+  if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
+  const connection = (await runner.connect()) as PoolClient;
+  const { command } = await connection.query('COMMIT').catch((error: unknown) => {
+    throw isAnswerLost(error) ? new OutcomeUnknownError(error) : error;
+  });
+  // PostgreSQL answers ROLLBACK, without an error, if a statement of the transaction has failed.
+  if (command !== 'COMMIT') {
+    throw new Error('Nothing was committed: a statement failed, and its error was ignored.');
+  }
 }
 
-/** A connection that is gone cannot roll back and has nothing to: the first error is the one that tells. */
-export async function rollBackQuietly(runner: QueryRunner): Promise<void> {
+/** Rolls back a failed transaction. If that fails, closes the connection, so that the server rolls back. */
+export async function abandon(runner: QueryRunner, error: unknown): Promise<void> {
+  const connection = (await runner.connect().catch(() => null)) as PoolClient | null;
+  if (connection === null || runner.isReleased) return;
+  if (isConnectionUnusable(error) || !(await rollBack(connection))) {
+    // Not awaited, because the server may not answer.
+    void connection.end().catch(() => undefined);
+  }
+}
+
+/** Returns false if the connection is, or may be, still in a transaction. */
+async function rollBack(connection: PoolClient): Promise<boolean> {
+  if (isIdle(connection)) return true;
   try {
-    if (runner.isTransactionActive) await runner.rollbackTransaction();
+    await connection.query('ROLLBACK');
+    return true;
   } catch {
-    // The server rolls back what a lost connection left open.
+    return false;
+  }
+}
+
+const MAY_WRITE = /\b(?:INSERT|UPDATE|DELETE|MERGE|COPY|pg_notify)\b/i;
+
+/**
+ * Sends a statement outside of a transaction.
+ * @throws {OutcomeUnknownError} when the statement may have written and its answer is lost
+ */
+export async function sendAutocommit(
+  pool: Pool,
+  statement: string | TimedQuery,
+  values?: unknown[],
+): Promise<unknown[]> {
+  const connection = await pool.connect();
+  try {
+    const { rows } = await connection.query(statement, values);
+    connection.release();
+    return rows as unknown[];
+  } catch (error) {
+    connection.release(true);
+    const sql = typeof statement === 'string' ? statement : statement.text;
+    throw isAnswerLost(error) && MAY_WRITE.test(sql) ? new OutcomeUnknownError(error) : error;
   }
 }

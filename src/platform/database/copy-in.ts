@@ -1,15 +1,15 @@
 import { type ClientBase, Query } from 'pg';
 
-/** What `pg` asks of a query when the server is ready for the rows; its own refuses. */
+/** Methods that `pg` calls when the server is ready for rows. Its own `Query` refuses COPY. */
 interface CopyConnection {
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
 }
 
 /**
- * Sends rows that are all there by `COPY … FROM STDIN`.
+ * Sends all rows with `COPY … FROM STDIN`.
  * @param rows in the text format of COPY
- * @param timeoutMs for the answer, where it is not that of all statements
+ * @param timeoutMs for the answer, if it differs from that of other statements
  */
 export function copyIn(
   connection: ClientBase,

@@ -3,11 +3,15 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Configuration } from '../config';
 import { dataSourceOptions } from './data-source-options';
 import { Database } from './database';
+import { Reports } from './reports';
+import { ReservedConnection } from './reserved-connection';
 
 @Global()
 @Module({})
 export class DatabaseModule {
-  /** @param url the database of this process: configured, or the embedded server's */
+  /**
+   * @param url database of this process: configured, or of the embedded server
+   */
   static connect(url: string): DynamicModule {
     return {
       module: DatabaseModule,
@@ -15,14 +19,18 @@ export class DatabaseModule {
         TypeOrmModule.forRootAsync({
           inject: [Configuration],
           useFactory: (configuration: Configuration) => ({
-            ...dataSourceOptions(url, configuration.databasePoolSize),
+            ...dataSourceOptions(
+              url,
+              configuration.databasePoolSize,
+              configuration.databaseStatementTimeoutMs,
+            ),
             autoLoadEntities: true,
             retryAttempts: 0,
           }),
         }),
       ],
-      providers: [Database],
-      exports: [Database],
+      providers: [Database, Reports, ReservedConnection],
+      exports: [Database, Reports, ReservedConnection],
     };
   }
 }

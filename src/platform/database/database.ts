@@ -10,69 +10,75 @@ import {
 } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { CallScope } from './call-scope';
-import { disconnect, rollBackQuietly, timed, type TimedQuery } from './connections';
+import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
+import { abandon, commit, sendAutocommit, timed, type TimedQuery } from './connections';
+import { CommitTrace } from './commit-trace';
 import { copyIn } from './copy-in';
-import { ANSWER_SLACK_MS } from './data-source-options';
 import { EntitySql, type Statement } from './entity-sql';
-import { Outage } from './outage';
-import { isConnectionUseless, isWorthRetrying } from './postgres-errors';
+import { OutageLog } from './outage-log';
+import { isWorthRetrying } from './postgres-errors';
+import { withRetries } from './with-retries';
 
 interface OpenTransaction {
   readonly runner: QueryRunner;
   readonly afterCommit: (() => void)[];
-  /** How long its statements may go without an answer, where that is longer than for all others. */
-  patienceMs?: number;
+  /** Client-side timeout of its statements, if longer than the default. */
+  answerTimeoutMs?: number;
+  /** Set at the end. The connection may then belong to another transaction. */
+  isOver?: true;
 }
 
 const TRIES = 3;
 
-const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
+const IDLE_SETTING = 'idle_in_transaction_session_timeout';
 
 /**
- * The way to the database. A transaction travels with the asynchronous call, not by hand: every query made while one is
- * open runs inside it, so that none can escape its rollback.
+ * Access to the database. The open transaction is found through the asynchronous call, so every query made inside it
+ * takes part in it and in its rollback.
  */
 @Injectable()
 export class Database {
   private readonly open = new CallScope<OpenTransaction>();
-  private readonly outage = new Outage();
-  /** The names of prepared inserts, by their text. */
+  private readonly outage = new OutageLog();
+  readonly commits = new CommitTrace();
+  /** Names of prepared inserts, by their SQL. */
   private readonly insertNames = new Map<string, string>();
   private readonly entitySql = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly dataSource: DataSource) {
+    keepOnlyIdleConnections(this.pool);
+  }
 
   /**
-   * Runs the work in a transaction (READ COMMITTED) and returns what it returns. Joins the open one if there is one.
-   * The outermost call commits, or rolls everything back when the work throws, and does the whole work again, at most
-   * three times in all, after a deadlock or serialization failure: so the work must leave nothing behind but its rows.
-   * @param options.tries 1 for work that reads what cannot be read again, such as the body of a request
+   * Runs the work in a READ COMMITTED transaction and returns its result. Joins an open transaction. The outermost call
+   * commits, or rolls back if the work throws. After a deadlock or serialization failure it repeats the work, up to
+   * three attempts, so the work must have no effects besides its rows. Work with an unknown outcome is not repeated.
+   * @param options.tries 1 for work that consumes input, such as the body of a request
+   * @param options.source connection pool to use instead of the default one
+   * @throws {OutcomeUnknownError} when the answer to the commit is lost; after any other error nothing was committed
    */
   async transaction<Result>(
     work: () => Promise<Result>,
-    options: { readonly tries?: 1 } = {},
+    options: { readonly tries?: 1; readonly source?: DataSource } = {},
   ): Promise<Result> {
-    if (this.open.current !== undefined) return work();
-    return retrying(options.tries ?? TRIES, () => this.runOnce(work));
+    if (this.isInTransaction) return work();
+    return withRetries(options.tries ?? TRIES, () => this.runOnce(work, options.source));
   }
 
-  /**
-   * Runs a statement that is a commit of its own, and again, at most three times in all, after a deadlock or serialization
-   * failure.
-   */
-  alone<Result>(statement: () => Promise<Result>): Promise<Result> {
+  /** Runs an autocommit statement. Repeats it after a deadlock or serialization failure, up to three attempts. */
+  autocommit<Result>(statement: () => Promise<Result>): Promise<Result> {
     this.refuseTransaction('A commit of its own');
-    return retrying(TRIES, statement);
+    return withRetries(TRIES, statement);
   }
 
   /**
-   * Runs a part of the open transaction that is rolled back and done again alone, at most three times in all, after a
-   * deadlock or serialization failure. The locks it took are free again before it takes them anew.
+   * Runs a part of the open transaction under a savepoint. Rolls the part back and repeats it after a deadlock or
+   * serialization failure, up to three attempts. Rolling back releases the locks of the part first.
    */
-  async part<Result>(work: () => Promise<Result>): Promise<Result> {
+  async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
     await this.query('SAVEPOINT part');
-    const result = await retrying(TRIES, async () => {
+    const result = await withRetries(TRIES, async () => {
       try {
         return await work();
       } catch (error) {
@@ -84,114 +90,115 @@ export class Database {
     return result;
   }
 
-  private async runOnce<Result>(work: () => Promise<Result>): Promise<Result> {
-    const transaction: OpenTransaction = {
-      runner: this.dataSource.createQueryRunner(),
-      afterCommit: [],
-    };
+  private async runOnce<Result>(
+    work: () => Promise<Result>,
+    source = this.dataSource,
+  ): Promise<Result> {
+    const runner = source.createQueryRunner();
+    const transaction: OpenTransaction = { runner, afterCommit: [] };
     let result: Result;
     try {
-      await transaction.runner.startTransaction();
-      try {
-        result = await this.open.run(transaction, work);
-        await transaction.runner.commitTransaction();
-        this.outage.answered();
-      } catch (error) {
-        if (isConnectionUseless(error)) await disconnect(transaction.runner);
-        else await rollBackQuietly(transaction.runner);
-        throw error;
-      }
+      await runner.startTransaction();
+      result = await this.open.run(transaction, work);
+      await commit(runner);
+      this.outage.answered();
     } catch (error) {
       this.outage.failed(error);
+      await abandon(runner, error);
       throw error;
     } finally {
-      await transaction.runner.release();
+      transaction.isOver = true;
+      await runner.release();
     }
+    this.commits.committed();
     for (const callback of transaction.afterCommit) callback();
     return result;
   }
 
-  /** The rows of one statement, inside the open transaction if there is one. */
+  /** Returns the rows of one statement. Runs in the open transaction, if any. */
   query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
-    // Two arguments: an object that holds both `pg` copies, property by property.
+    // Passed as two arguments, because `pg` copies a query object property by property.
     return this.send(sql, parameters as unknown[]);
   }
 
   /**
-   * The same for a statement that each connection plans once: planning a join by keys costs more than running it.
-   * @param name unique among prepared statements; its columns are named, since a plan outlives a column that is added
+   * Runs a statement that each connection plans once. Planning a join by keys costs more than running it.
+   * @param name unique among prepared statements; list columns by name, because a plan does not see added columns
    */
   prepared<Row>(name: string, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.send({ name, text: sql, values: parameters as unknown[] });
   }
 
   private async send<Row>(statement: string | TimedQuery, values?: unknown[]): Promise<Row[]> {
-    const transaction = this.open.current;
-    if (transaction === undefined) return this.sendAlone(statement, values);
+    const transaction = this.currentTransaction;
+    if (transaction === undefined) return this.sendAutocommitted(statement, values);
     const connection = (await transaction.runner.connect()) as PoolClient;
-    const { rows } = await connection.query(timed(statement, transaction.patienceMs), values);
+    const { rows } = await connection.query(timed(statement, transaction.answerTimeoutMs), values);
     return rows as Row[];
   }
 
-  private async sendAlone<Row>(statement: string | TimedQuery, values?: unknown[]): Promise<Row[]> {
+  private async sendAutocommitted<Row>(
+    statement: string | TimedQuery,
+    values?: unknown[],
+  ): Promise<Row[]> {
+    return (await this.observed(sendAutocommit(this.pool, statement, values))) as Row[];
+  }
+
+  /** Reports the success or failure of a connection outside of the pool to the outage log. */
+  async observed<Result>(answer: Promise<Result>): Promise<Result> {
     try {
-      const { rows } = await this.pool.query(statement, values);
+      const result = await answer;
       this.outage.answered();
-      return rows as Row[];
+      return result;
     } catch (error) {
       this.outage.failed(error);
       throw error;
     }
   }
 
-  /**
-   * Asks the database for a lock, and so whether it takes writes.
-   * @param timeoutMs for its answer, once there is a connection
-   * @throws {Error} when it does not answer, or takes none
-   */
-  async requireWritable(timeoutMs: number): Promise<void> {
-    await this.sendAlone({ text: LOCK_NOTHING, query_timeout: timeoutMs });
-  }
-
-  /** Gives the statements of the open transaction, and their waiting for locks, more time than others have. */
+  /** Raises the statement, lock and idle timeouts of the open transaction. 0 means no limit. */
   async allowLongWork(limits: {
     readonly statementMs: number;
     readonly lockMs?: number;
+    readonly idleMs?: number;
   }): Promise<void> {
-    const transaction = this.open.current;
-    if (transaction === undefined) throw new Error('This must run inside a transaction.');
-    transaction.patienceMs = limits.statementMs + ANSWER_SLACK_MS;
-    await this.query(`SET LOCAL statement_timeout = ${limits.statementMs}`);
-    if (limits.lockMs !== undefined) await this.query(`SET LOCAL lock_timeout = ${limits.lockMs}`);
+    const { statementMs, lockMs, idleMs } = limits;
+    this.requiredTransaction().answerTimeoutMs = statementMs + ANSWER_SLACK_MS;
+    await this.query(`SET LOCAL statement_timeout = ${statementMs}`);
+    if (lockMs !== undefined) await this.query(`SET LOCAL lock_timeout = ${lockMs}`);
+    if (idleMs !== undefined) await this.query(`SET LOCAL ${IDLE_SETTING} = ${idleMs}`);
   }
 
   /**
-   * Runs reads that all see the database as it was at one moment.
-   * @throws {Error} a defect of the caller: a transaction is open, which may have seen another
+   * Runs reads on one snapshot of the database.
+   * @param source connection pool to use instead of the default one
+   * @throws {Error} when a transaction is open, which is a defect of the caller
    */
-  snapshot<Result>(reads: () => Promise<Result>): Promise<Result> {
+  snapshot<Result>(reads: () => Promise<Result>, source = this.dataSource): Promise<Result> {
     this.refuseTransaction('A snapshot');
-    return this.transaction(async () => {
-      await this.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
-      return reads();
-    });
+    return this.transaction(
+      async () => {
+        await this.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
+        return reads();
+      },
+      { source },
+    );
   }
 
   /**
-   * Writes rows by COPY, in the open transaction.
-   * @param target the table and its columns, in SQL
+   * Writes rows with COPY, in the open transaction.
+   * @param target table and columns, in SQL
    * @param rows in the text format of COPY
    */
   async copy(target: string, rows: Buffer): Promise<void> {
-    const transaction = this.open.current;
-    if (transaction === undefined) throw new Error('This must run inside a transaction.');
+    const transaction = this.requiredTransaction();
     const connection = (await transaction.runner.connect()) as PoolClient;
-    await copyIn(connection, `COPY ${target} FROM STDIN`, rows, transaction.patienceMs);
+    await copyIn(connection, `COPY ${target} FROM STDIN`, rows, transaction.answerTimeoutMs);
   }
 
   /**
-   * Rows of an entity, as TypeORM would return them, at a fraction of its cost.
-   * @param tail what follows FROM, in SQL: condition, order, lock
+   * Returns entities as TypeORM would, at a fraction of its cost.
+   * @param tail SQL after FROM: condition, order, lock
    */
   async select<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
@@ -202,7 +209,7 @@ export class Database {
     return entitySql.toEntities(await this.query(entitySql.select(tail), parameters));
   }
 
-  /** The first of such rows, or null. */
+  /** Returns the first matching entity, or null. */
   async selectOne<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     tail: string,
@@ -213,8 +220,8 @@ export class Database {
   }
 
   /**
-   * Changes a row of an entity and returns it as it is then, or null when no row fits.
-   * @param tail what follows UPDATE and the table, in SQL: columns and condition
+   * Updates a row and returns it as an entity, or null if no row matches.
+   * @param tail SQL after UPDATE and the table: columns and condition
    */
   async updateOne<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
@@ -229,12 +236,12 @@ export class Database {
     return entitySql.toEntities(rows)[0] ?? null;
   }
 
-  /** TypeORM's repository of an entity, bound to the open transaction if there is one. */
+  /** Returns TypeORM's repository of an entity, bound to the open transaction, if any. */
   repository<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): Repository<Entity> {
     return this.manager.getRepository(entity);
   }
 
-  /** Writes a new row; every column is given, or has a default. */
+  /** Inserts a row. Undefined columns get their defaults. */
   async insert<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     row: Entity,
@@ -242,7 +249,7 @@ export class Database {
     await this.insertPrepared(this.sqlOf(entity).insert(row));
   }
 
-  /** Writes new rows with one statement; every column that one of them gives, all give. */
+  /** Inserts rows with one statement. All rows must set the same columns. */
   async insertMany<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     rows: readonly Entity[],
@@ -251,7 +258,7 @@ export class Database {
     await this.insertPrepared(this.sqlOf(entity).insertMany(rows));
   }
 
-  /** Writes columns of many rows with one statement; every column that one of them gives, all give. */
+  /** Updates many rows with one statement. All rows must set the same columns. */
   async updateMany<Entity extends ObjectLiteral & { readonly id: string }>(
     entity: EntityTarget<Entity>,
     rows: readonly (Partial<Entity> & { readonly id: string })[],
@@ -261,7 +268,7 @@ export class Database {
     await this.query(sql, parameters);
   }
 
-  /** Writes the columns given to the row with this id. */
+  /** Updates the given columns of the row with this id. */
   async update<Entity extends ObjectLiteral & { readonly id: string }>(
     entity: EntityTarget<Entity>,
     id: string,
@@ -272,49 +279,60 @@ export class Database {
   }
 
   /**
-   * Throws unless a transaction is open: for writes that are only right together with others.
-   * @throws {Error} a defect of the caller
+   * Requires an open transaction, for writes that are only correct together with others.
+   * @throws {Error} when no transaction is open, which is a defect of the caller
    */
   requireTransaction(): void {
-    if (this.open.current === undefined) throw new Error('This must run inside a transaction.');
+    this.requiredTransaction();
   }
 
   /**
-   * Throws when a transaction is open: for calls to the outside, which would hold its locks for as long as they take.
-   * @throws {Error} a defect of the caller
+   * Refuses an open transaction, for external calls, which would hold its locks while they run.
+   * @throws {Error} when a transaction is open, which is a defect of the caller
    */
   refuseTransaction(what: string): void {
-    if (this.open.current !== undefined) {
-      throw new Error(`${what} must not run inside a transaction.`);
-    }
+    if (this.isInTransaction) throw new Error(`${what} must not run inside a transaction.`);
   }
 
-  /** Whether a query of this call would run inside a transaction. */
+  /** True if queries of the current call run in a transaction. */
   get isInTransaction(): boolean {
-    return this.open.current !== undefined;
+    return this.currentTransaction !== undefined;
   }
 
-  /** Calls back once the open transaction has committed; never if it rolls back. */
+  /** Runs the callback after the open transaction has committed; never if it rolls back. Runs it now if none is open. */
   afterCommit(callback: () => void): void {
-    const transaction = this.open.current;
-    if (transaction === undefined) callback();
-    else transaction.afterCommit.push(callback);
+    const { currentTransaction } = this;
+    if (currentTransaction === undefined) callback();
+    else currentTransaction.afterCommit.push(callback);
   }
 
-  /** Where the database is, for those who need a connection of their own. Holds the password. */
+  /** URL of the database, for separate connections. Contains the password. */
   get url(): string {
     const { options } = this.dataSource;
     if (options.type !== 'postgres' || options.url === undefined) throw new Error('No URL is set.');
     return options.url;
   }
 
+  private requiredTransaction(): OpenTransaction {
+    const transaction = this.currentTransaction;
+    if (transaction === undefined) throw new Error('This must run inside a transaction.');
+    return transaction;
+  }
+
   private get manager(): EntityManager {
-    return this.open.current?.runner.manager ?? this.dataSource.manager;
+    return this.currentTransaction?.runner.manager ?? this.dataSource.manager;
+  }
+
+  /** Open transaction of the current call. */
+  private get currentTransaction(): OpenTransaction | undefined {
+    const transaction = this.open.current;
+    if (transaction?.isOver !== true) return transaction;
+    throw new Error('The transaction of this call has ended: something in it was not awaited.');
   }
 
   /**
-   * Only inserts are prepared for every entity: the plan of a statement that finds rows is for tables as large as they were
-   * when it was made, and a new table grows faster than it is analysed.
+   * Prepares inserts only. The plan of a statement that searches rows depends on the table sizes when it was made, and
+   * new tables grow faster than they are analysed.
    */
   private async insertPrepared({ sql, parameters }: Statement): Promise<void> {
     const name = this.insertNames.get(sql) ?? `insert_${this.insertNames.size + 1}`;
@@ -332,15 +350,5 @@ export class Database {
     const made = new EntitySql<Entity>(this.dataSource.getMetadata(entity));
     this.entitySql.set(entity, made);
     return made;
-  }
-}
-
-async function retrying<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (attempt >= tries || !isWorthRetrying(error)) throw error;
-    }
   }
 }

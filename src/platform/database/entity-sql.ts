@@ -1,8 +1,8 @@
 import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 
 /**
- * Types whose values `pg` reads and writes as the properties of an entity hold them, and as what each is read out of JSON:
- * the column itself holds texts to their length.
+ * Column types that `pg` reads and writes without conversion, with the type to read each from JSON. Lengths are checked
+ * by the column itself.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
@@ -22,13 +22,13 @@ type Conversion = (value: unknown) => unknown;
 interface EntityColumn {
   readonly property: string;
   readonly name: string;
-  /** From what `pg` reads to what the property holds; null where that is the same. */
+  /** Converts a value read by `pg` to the property. Null if no conversion is needed. */
   readonly read: Conversion | null;
-  /** From what the property holds to what JSON can say of it; null where that is the same. */
+  /** Converts the property to a JSON value. Null if no conversion is needed. */
   readonly write: Conversion | null;
-  /** JSON is a parameter as text. */
+  /** JSON columns are passed as text parameters. */
   readonly isJson: boolean;
-  /** What it is read as out of JSON. */
+  /** Type used to read the column from JSON. */
   readonly typeInJson: string;
 }
 
@@ -38,8 +38,8 @@ export interface Statement {
 }
 
 /**
- * The statements of one entity and what its rows become, worked out once. TypeORM does it anew for every statement, at
- * more than the cost of the statement itself.
+ * SQL and row conversion of one entity, computed once. TypeORM computes them for every statement, at more than the cost
+ * of the statement.
  */
 export class EntitySql<Entity extends ObjectLiteral> {
   private readonly table: string;
@@ -47,7 +47,9 @@ export class EntitySql<Entity extends ObjectLiteral> {
   private readonly converted: readonly EntityColumn[];
   private readonly list: string;
 
-  /** @throws {Error} for a column of a type that is not known here */
+  /**
+   * @throws {Error} for a column of an unsupported type
+   */
   constructor(metadata: EntityMetadata) {
     this.table = quoted(metadata.tableName);
     this.columns = metadata.columns.map(toEntityColumn);
@@ -57,17 +59,21 @@ export class EntitySql<Entity extends ObjectLiteral> {
       .join(', ');
   }
 
-  /** @param tail what follows FROM, in SQL */
+  /**
+   * @param tail SQL after FROM
+   */
   select(tail: string): string {
     return `SELECT ${this.list} FROM ${this.table} ${tail}`;
   }
 
-  /** @param tail what follows UPDATE and the table, in SQL */
+  /**
+   * @param tail SQL after UPDATE and the table
+   */
   updateReturning(tail: string): string {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Turns rows of these statements into what TypeORM would have made of them. */
+  /** Converts rows of these statements to entities, as TypeORM would. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);
@@ -75,7 +81,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return rows as Entity[];
   }
 
-  /** What the row leaves undefined has its default. */
+  /** Inserts a row. Undefined columns get their defaults. */
   insert(row: Entity): Statement {
     const given = this.givenIn(row);
     const names = given.map(({ name }) => quoted(name)).join(', ');
@@ -86,7 +92,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
-  /** What the columns leave undefined stays. */
+  /** Updates a row. Undefined columns stay unchanged. */
   update(id: string, columns: Partial<Entity>): Statement {
     const given = this.givenIn(columns);
     const settings = given.map(({ name }, index) => `${quoted(name)} = $${index + 2}`).join(', ');
@@ -97,8 +103,8 @@ export class EntitySql<Entity extends ObjectLiteral> {
   }
 
   /**
-   * Many rows with one statement, whose text is the same however many there are.
-   * @param rows every column that one of them gives, all give
+   * Inserts many rows with one statement, whose text does not depend on their number.
+   * @param rows all set the same columns
    */
   insertMany(rows: readonly Entity[]): Statement {
     const given = this.givenIn(rows[0] ?? {});
@@ -109,7 +115,9 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
-  /** @param rows with their ids; every column that one of them gives, all give */
+  /**
+   * @param rows with ids; all set the same columns
+   */
   updateMany(rows: readonly (Partial<Entity> & { readonly id: string })[]): Statement {
     const given = this.givenIn(rows[0] ?? {});
     const settings = given
@@ -161,7 +169,7 @@ function writtenOf({ property, write }: EntityColumn, row: ObjectLiteral): unkno
   return write === null ? value : write(value);
 }
 
-/** The rows of a parameter that is JSON, as a table named `given`. */
+/** Returns SQL that reads rows from a JSON parameter, as a table named `given`. */
 function recordsetOf(columns: readonly EntityColumn[]): string {
   const list = columns.map(({ name, typeInJson }) => `${quoted(name)} ${typeInJson}`).join(', ');
   return `json_to_recordset($1::json) AS given (${list})`;

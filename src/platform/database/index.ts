@@ -8,12 +8,15 @@ export {
   ReferenceColumn,
   RowVersionColumn,
 } from './columns';
+export { IDLE_IN_TRANSACTION_TIMEOUT_MS, openConnection } from './connection-settings';
 export { Database } from './database';
 export { DatabaseModule } from './database.module';
 export { dataSourceOptions } from './data-source-options';
+export { MigrationLockError } from './migration-lock';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
 export { migrate, SchemaError } from './migrate';
+export { OutcomeUnknownError } from './outcome-unknown';
 export {
   isDatabaseOutOfReach,
   isDatabaseUnavailable,
@@ -21,5 +24,8 @@ export {
   isWorthRetrying,
   violatedConstraint,
 } from './postgres-errors';
+export { PoolerError } from './require-dedicated-sessions';
+export { Reports } from './reports';
+export { ReservedConnection } from './reserved-connection';
 export { assertVersion } from './versions';
 export type { VersionCondition } from './versions';

@@ -1,19 +1,19 @@
 import type { ObjectLiteral, SelectQueryBuilder } from 'typeorm';
 
 export interface PageRequest {
-  /** 1 to 100 */
+  /** 1 to 100. */
   readonly limit: number;
-  /** Id of the last item of the page before; null for the first page. */
+  /** Id of the last item of the previous page; null for the first page. */
   readonly after: string | null;
 }
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Id to continue after, or null when this was the last page. */
+  /** Id to continue after, or null on the last page. */
   readonly next: string | null;
 }
 
-/** One page, newest first. Ids sort by the time they were made, so the primary key alone is the keyset. */
+/** Returns one page, newest first. Ids sort by creation, so the primary key is the keyset. */
 export async function pageById<Entity extends ObjectLiteral & { readonly id: string }>(
   query: SelectQueryBuilder<Entity>,
   request: PageRequest,

@@ -1,29 +1,29 @@
-import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { CONNECT_TIMEOUT_MS, dataSourceOptions } from './data-source-options';
+import { openConnection } from './connection-settings';
+import { dataSourceOptions } from './data-source-options';
+import { lockMigrations } from './migration-lock';
+import { requireDedicatedSessions } from './require-dedicated-sessions';
 
-/** Any number: all processes of the engine must use the same one. */
-const MIGRATION_LOCK = 7_205_759_403;
-
-/** The database is not one that this version can work on. */
+/** The schema of the database is unusable for this version. */
 export class SchemaError extends Error {}
 
 /**
- * Brings the database to the newest schema and returns the names of the migrations it ran. TypeORM takes no lock of its
- * own, so two processes that start at once would run the same migration twice; the second waits here for the first.
- * @param onWait called when another process migrates, and this one waits for it
- * @throws {SchemaError} when a newer version has migrated the database: what this one writes might be wrong there
+ * Migrates the database to the newest schema and returns the names of the migrations that ran. TypeORM takes no lock,
+ * so processes that start together are serialised here by a lock.
+ * @param onWait called with the session that holds the lock, if this one waits for it
+ * @throws {SchemaError} when a newer version has migrated the database, which this version could damage
+ * @throws {PoolerError} when clients share sessions
+ * @throws {MigrationLockError} when another session holds the lock for longer than `longestWaitMs`
  */
 export async function migrate(
   url: string,
-  onWait: () => void = () => undefined,
+  onWait: (holder: string) => void = () => undefined,
+  longestWaitMs = 300_000,
 ): Promise<readonly string[]> {
-  const guard = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  // What it waits for fails with the connection; an error that nobody hears would end the process without its reason.
-  guard.on('error', () => undefined);
-  await guard.connect();
+  const guard = await openConnection(url);
   try {
-    await takeTurn(guard, onWait);
+    await requireDedicatedSessions(url, guard);
+    await lockMigrations(guard, onWait, longestWaitMs);
     const dataSource = new DataSource({ ...dataSourceOptions(url, 2), extra: {} });
     await dataSource.initialize();
     try {
@@ -36,15 +36,6 @@ export async function migrate(
   } finally {
     await guard.end();
   }
-}
-
-async function takeTurn(guard: Client, onWait: () => void): Promise<void> {
-  const { rows } = await guard.query<{ free: boolean }>('SELECT pg_try_advisory_lock($1) AS free', [
-    MIGRATION_LOCK,
-  ]);
-  if (rows[0]?.free === true) return;
-  onWait();
-  await guard.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
 }
 
 async function refuseNewer(dataSource: DataSource): Promise<void> {

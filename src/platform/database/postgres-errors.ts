@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { OutcomeUnknownError } from './outcome-unknown';
 
 interface PostgresError {
   readonly message: string;
@@ -7,38 +8,40 @@ interface PostgresError {
   readonly constraint?: string;
 }
 
-function asPostgresError(error: unknown): PostgresError | null {
-  const candidate: unknown = error instanceof QueryFailedError ? error.driverError : error;
-  // Errors of sockets are made outside the realm that tests run in, where they are no `Error`.
+/** Returns the error of `pg` or of a socket without its wrappers, or null for any other error. */
+export function asPostgresError(error: unknown): PostgresError | null {
+  const thrown: unknown = error instanceof OutcomeUnknownError ? error.cause : error;
+  const candidate: unknown = thrown instanceof QueryFailedError ? thrown.driverError : thrown;
+  // Socket errors are created outside of the realm of Jest, so `instanceof Error` fails for them.
   return types.isNativeError(candidate) ? candidate : null;
 }
 
-/** Name of the unique, check, foreign key or exclusion constraint that the failed statement broke, if it broke one. */
+/** Returns the unique, check, foreign key or exclusion constraint that the failed statement violated, or null. */
 export function violatedConstraint(error: unknown): string | null {
   const postgresError = asPostgresError(error);
   return postgresError?.code?.startsWith('23') === true ? (postgresError.constraint ?? null) : null;
 }
 
-/** Two transactions took the same place in an object's sequence of events; the loser can take the next one. */
+/** Two transactions took the same sequence number of an object; the loser can take the next one. */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
-/** `deadlock_detected` and `serialization_failure`: the same work may well succeed when it is done again. */
+/** Returns true for deadlocks and serialization failures, after which the same work may succeed. */
 export function isWorthRetrying(error: unknown): boolean {
   const code = asPostgresError(error)?.code;
   return code === '40P01' || code === '40001' || violatedConstraint(error) === RETRIED_CONSTRAINT;
 }
 
-/** Somebody held a row for longer than a caller waits. */
+/** Returns true if another transaction held a lock for longer than the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;
 }
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The statement was cancelled, as a rule because it ran for too long. */
+/** The statement was cancelled, usually by its timeout. */
 const QUERY_CANCELED = '57014';
 
-/** The database is a replica, or was set to take no writes. */
+/** The database is a replica, or is set to read-only. */
 const READ_ONLY = '25006';
 
 const OUT_OF_REACH = new Set([
@@ -56,7 +59,7 @@ const OUT_OF_REACH = new Set([
   READ_ONLY,
 ]);
 
-/** Classes of SQLSTATE. */
+/** SQLSTATE classes. */
 const OUT_OF_REACH_CLASSES = new Set([
   '08', // connection exception
   '28', // it does not let us in
@@ -64,24 +67,47 @@ const OUT_OF_REACH_CLASSES = new Set([
   '58', // its disk fails
 ]);
 
-/** `pg` stopped waiting for an answer; the connection still does. */
+/** `pg` stopped waiting for an answer; the connection may still be waiting. */
 const NO_ANSWER = 'Query read timeout';
+
+/** `pg` refused to send a statement on a broken or closed connection. */
+const NOT_SENT = 'Client (?:has encountered a connection error|was closed) and is not queryable';
 
 const OUT_OF_REACH_MESSAGE = new RegExp(
   [
     NO_ANSWER,
+    NOT_SENT,
     'timeout exceeded when trying to connect',
     'timeout expired',
     'Connection terminated',
-    'Client has encountered a connection error',
-    'Client was closed and is not queryable',
     'Cannot use a pool after calling end',
   ].join('|'),
 );
 
-/** Whether the database does not answer, lets nobody in, is full or takes no writes, whatever it is asked. */
+/** SQLSTATEs that end a session independently of its statement, including those of poolers. */
+const ENDS_SESSION = /^(?:57P|08|25P03|25P04)/;
+
+/** Form of SQLSTATEs, which distinguishes them from socket error codes. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/**
+ * Returns true if the answer to a statement was lost, so that it may have been executed. Returns false if the database
+ * refused the statement, or it was never sent.
+ */
+export function isAnswerLost(error: unknown): boolean {
+  const postgresError = asPostgresError(error);
+  if (postgresError === null) return false;
+  const { code, message } = postgresError;
+  // Socket codes such as `EPIPE` also have five letters, but only database errors have a severity.
+  if (code !== undefined && 'severity' in postgresError && SQLSTATE.test(code)) {
+    return ENDS_SESSION.test(code);
+  }
+  return isDatabaseOutOfReach(error) && !new RegExp(NOT_SENT).test(message);
+}
+
+/** Returns true if the database is unreachable, refuses connections, is full or is read-only. */
 export function isDatabaseOutOfReach(error: unknown): boolean {
-  // What TypeORM says of a connection that was lost between two statements of a transaction.
+  // TypeORM's error for a connection that was lost between two statements of a transaction.
   if (error instanceof QueryRunnerAlreadyReleasedError) return true;
   const postgresError = asPostgresError(error);
   if (postgresError === null) return false;
@@ -92,14 +118,14 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
   return OUT_OF_REACH.has(code) || OUT_OF_REACH_CLASSES.has(code.slice(0, 2));
 }
 
-/** Whether the database is out of reach, or too busy with others: the caller may try again later. */
+/** Returns true if the database is unreachable or overloaded, so that the caller may try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = asPostgresError(error)?.code;
   return code === LOCK_NOT_AVAILABLE || code === QUERY_CANCELED || isDatabaseOutOfReach(error);
 }
 
-/** Whether the connection that said so is of no more use: nothing comes of it, or of it no write. */
-export function isConnectionUseless(error: unknown): boolean {
+/** Returns true if the connection cannot be used again: it does not answer, or is read-only. */
+export function isConnectionUnusable(error: unknown): boolean {
   const postgresError = asPostgresError(error);
   return postgresError?.code === READ_ONLY || postgresError?.message === NO_ANSWER;
 }

@@ -4,7 +4,7 @@ function snakeCase(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 }
 
-/** Tables and constraints carry names a person reads in an error message, not hashes. */
+/** Names columns and constraints readably, because error messages contain them. TypeORM's default names are hashes. */
 export class SnakeNaming extends DefaultNamingStrategy {
   override columnName(property: string, custom: string | undefined, prefixes: string[]): string {
     return snakeCase([...prefixes, custom ?? property].join('_'));

@@ -1,9 +1,11 @@
 import { preconditionFailed } from '../errors';
 
-/** The versions a caller accepts to change: any, or those it names. */
+/** Row versions that a change accepts: any, or the listed ones. */
 export type VersionCondition = 'any' | readonly number[];
 
-/** @throws {ProblemError} `precondition_failed` when the row has another version than the caller expects */
+/**
+ * @throws {ProblemError} `precondition_failed` when the row has none of the accepted versions
+ */
 export function assertVersion(
   condition: VersionCondition,
   row: { readonly version: number },

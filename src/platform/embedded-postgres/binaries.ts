@@ -3,25 +3,25 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { copyBinaries, repairBinaries } from './binaries-repair';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
-import { ifThere, messageOf } from './files';
+import { ifExists, messageOf } from './files';
 import { canReach, type ServerUser } from './server-user';
 import { systemDirectory } from './system-directory';
 
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** of PostgreSQL, such as 18: a cluster can only be used by the major version that made it */
+  /** Major version of PostgreSQL, such as 18. A cluster works only with the major version that created it. */
   readonly majorVersion: number;
 }
 
-export interface BinariesNeed {
-  /** the engine's directory, for a copy when the installed files cannot be used */
+export interface BinariesOptions {
+  /** The engine's data directory. Holds the copy of the programs when the installed files cannot be used. */
   readonly directory: string;
   readonly user: ServerUser | undefined;
   readonly log: (message: string) => void;
 }
 
-/** `<process.platform>-<process.arch>` of the systems there are binaries for; Windows has no signals to stop it with. */
+/** `<process.platform>-<process.arch>` of the systems with binaries. Windows is missing: it has no signals to stop a server. */
 const SUPPORTED = [
   'darwin-arm64',
   'darwin-x64',
@@ -32,27 +32,31 @@ const SUPPORTED = [
   'linux-x64',
 ];
 
-/** One of each directory the server reads from; a permission that one file lacks is lacking on its neighbours too. */
+/** One path of each directory the server reads. Files of one directory have the same permissions. */
 const SAMPLES = ['bin/initdb', 'bin/postgres', 'lib/postgresql', 'share/postgresql/postgres.bki'];
 
 /**
- * The PostgreSQL programs that came with the npm package, ready to run by `user`: as installed when possible, else from a
- * copy, made once for each version.
+ * Returns the PostgreSQL programs of the npm package, ready to be run by `user`. Uses the installed files where possible,
+ * otherwise a copy, which is made once for each version.
  *
- * @throws {EmbeddedPostgresError} when there are none for this system, or they are not installed
+ * @throws {EmbeddedPostgresError} when this system has no binaries, or they are not installed
  */
-export async function prepareBinaries({ directory, user, log }: BinariesNeed): Promise<Binaries> {
+export async function prepareBinaries({
+  directory,
+  user,
+  log,
+}: BinariesOptions): Promise<Binaries> {
   const packageDirectory = await realpath(locatePackage());
   const version = await versionOf(packageDirectory);
   const majorVersion = Number.parseInt(version, 10);
   const installed = join(packageDirectory, 'native');
-  const obstacle = await obstacleTo(installed, user);
+  const obstacle = await findObstacle(installed, user);
   if (obstacle === undefined) return { ...programsIn(installed), majorVersion };
 
   const name = `postgres-${version}`;
   const home = user === undefined ? directory : await systemDirectory('binaries', user);
   const copy = join(home, name);
-  if ((await ifThere(stat(copy))) === undefined) {
+  if ((await ifExists(stat(copy))) === undefined) {
     log(`${obstacle}; copying the PostgreSQL programs to ${copy}`);
     await copyBinaries(installed, copy);
   }
@@ -60,9 +64,9 @@ export async function prepareBinaries({ directory, user, log }: BinariesNeed): P
 }
 
 /**
- * Where the package with the binaries of this system is installed.
+ * Returns the directory of the package with the binaries of this system.
  *
- * @throws {EmbeddedPostgresError} when there is none for this system, or it is not installed
+ * @throws {EmbeddedPostgresError} when this system has no binaries, or they are not installed
  */
 export function locatePackage(
   system = `${process.platform}-${process.arch}`,
@@ -87,8 +91,8 @@ export function locatePackage(
 }
 
 /**
- * It is a dependency of the package `embedded-postgres`, and not every package manager lets us see those. That package
- * itself is never loaded: on import it installs signal handlers that stop the server while requests still need it.
+ * Resolves a dependency of the package `embedded-postgres`, which not every package manager makes visible to this project.
+ * The package itself is never loaded: on import it installs signal handlers that stop the server while requests need it.
  */
 function resolveFromWrapper(name: string): string {
   return createRequire(require.resolve('embedded-postgres')).resolve(name);
@@ -112,8 +116,8 @@ function programsIn(native: string): Pick<Binaries, 'initdb' | 'postgres'> {
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
 }
 
-/** Why the installed files cannot be run as they are by `user`; undefined when they can. */
-async function obstacleTo(
+/** Returns why `user` cannot run the installed files, or undefined when they can be run. */
+async function findObstacle(
   installed: string,
   user: ServerUser | undefined,
 ): Promise<string | undefined> {

@@ -3,14 +3,14 @@ import { readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findServer, stopServer } from './control';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
-import { ifThere, readIfThere, writeDurably } from './files';
+import { ifExists, readIfExists, writeDurably } from './files';
 import { canReach, isRoot, ownerOf, postgresUser, type ServerUser } from './server-user';
 import { systemDirectory } from './system-directory';
 
-/** A data directory of PostgreSQL, there or still to be made. */
+/** A PostgreSQL data directory, which may not exist yet. */
 export interface Cluster {
   readonly dataDirectory: string;
-  /** whom it belongs to and the server runs as; undefined when that is us */
+  /** Owner of the data, and the user the server runs as. Undefined means the user of this process. */
   readonly user: ServerUser | undefined;
   readonly isComplete: boolean;
 }
@@ -18,27 +18,27 @@ export interface Cluster {
 type Log = (message: string) => void;
 
 /**
- * A file in a data directory, written when initdb was through with it. It holds the engine's directory. A data directory
- * without it was never used.
+ * File in a data directory, written after initdb succeeded. It contains the path of the engine's directory. A data
+ * directory without this file was never used.
  */
-export const COMPLETE = 'billing-engine-complete';
+export const COMPLETE_MARKER_FILE = 'billing-engine-complete';
 
-/** A file in the engine's directory that says where the data directory is, when that is elsewhere. */
-const RECORD = 'postgres-cluster';
+/** File in the engine's directory with the path of a data directory that is elsewhere. */
+const LOCATION_FILE = 'postgres-cluster';
 
 /**
- * Where the cluster of the engine's `directory` (a real path) is, or is to be made: inside it if the server's user can
- * enter it, else in the system directory.
+ * Returns the location of the cluster of the engine's `directory` (a real path). A new cluster is placed inside it if the
+ * server's user can enter it, otherwise in the system directory.
  *
- * @throws {EmbeddedPostgresError} when it was somewhere and is not there any more, or cannot be reached
+ * @throws {EmbeddedPostgresError} when a recorded cluster is missing or cannot be reached
  */
 export async function locateCluster(directory: string, log: Log): Promise<Cluster> {
   const inside = join(directory, 'cluster');
-  const recorded = (await readIfThere(join(directory, RECORD)))?.trim();
+  const recorded = (await readIfExists(join(directory, LOCATION_FILE)))?.trim();
   if (await isComplete(recorded ?? inside)) return existingCluster(recorded ?? inside);
   if (recorded !== undefined) {
     throw new EmbeddedPostgresError(
-      `The data of ${directory} is in ${recorded}, says its file ${RECORD}, but it is not. Bring it back, ` +
+      `The data of ${directory} is in ${recorded}, says its file ${LOCATION_FILE}, but it is not. Bring it back, ` +
         `or delete ${directory} to begin with an empty database.`,
     );
   }
@@ -46,14 +46,14 @@ export async function locateCluster(directory: string, log: Log): Promise<Cluste
   const user = await postgresUser();
   if (await canReach(directory, user)) return { dataDirectory: inside, user, isComplete: false };
   const home = await systemDirectory('clusters', user);
-  await stopForsaken(home, log);
+  await stopOrphanedServers(home, log);
   const dataDirectory = join(home, shortHash(directory));
   log(`The database server's user cannot enter ${directory}: the data goes to ${dataDirectory}`);
   return { dataDirectory, user, isComplete: false };
 }
 
 async function isComplete(dataDirectory: string): Promise<boolean> {
-  return (await readIfThere(join(dataDirectory, COMPLETE))) !== undefined;
+  return (await readIfExists(join(dataDirectory, COMPLETE_MARKER_FILE))) !== undefined;
 }
 
 async function existingCluster(dataDirectory: string): Promise<Cluster> {
@@ -73,15 +73,15 @@ function shortHash(text: string): string {
 /** Remembers a cluster that is not in the engine's directory. */
 export async function recordLocation(directory: string, dataDirectory: string): Promise<void> {
   if (dataDirectory.startsWith(join(directory, '/'))) return;
-  await writeDurably(join(directory, RECORD), `${dataDirectory}\n`);
+  await writeDurably(join(directory, LOCATION_FILE), `${dataDirectory}\n`);
 }
 
 /**
- * Makes way for a new cluster: what is in its place is unfinished, or belonged to a directory of the same name that was
- * deleted. It is kept under another name, for deleting data is for people to do.
+ * Renames what is in the place of a new cluster: an unfinished cluster, or one of a deleted directory of the same name.
+ * Nothing is deleted, because it may contain data.
  */
-export async function makeWay(dataDirectory: string, log: Log): Promise<void> {
-  if ((await ifThere(stat(dataDirectory))) === undefined) return;
+export async function setAsideOldCluster(dataDirectory: string, log: Log): Promise<void> {
+  if ((await ifExists(stat(dataDirectory))) === undefined) return;
   await stopServer(dataDirectory);
   const aside = `${dataDirectory}.set-aside-${randomUUID().slice(0, 8)}`;
   await rename(dataDirectory, aside);
@@ -91,14 +91,14 @@ export async function makeWay(dataDirectory: string, log: Log): Promise<void> {
 }
 
 /**
- * Stops the servers of directories that were deleted after their engine was killed. A server whose files are gone ends by
- * itself; these have their files in the system directory and would run for good.
+ * Stops servers whose engine was killed and whose engine directory was deleted. A server ends by itself when its own files
+ * are deleted, but these files are in the system directory, so it would run forever.
  */
-async function stopForsaken(home: string, log: Log): Promise<void> {
+async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {
     const dataDirectory = join(home, name);
-    const directory = await readIfThere(join(dataDirectory, COMPLETE));
-    if (directory === undefined || (await ifThere(stat(directory.trim()))) !== undefined) continue;
+    const directory = await readIfExists(join(dataDirectory, COMPLETE_MARKER_FILE));
+    if (directory === undefined || (await ifExists(stat(directory.trim()))) !== undefined) continue;
     if ((await findServer(dataDirectory)) === undefined) continue;
     log(`Stopping the server in ${dataDirectory}: ${directory.trim()} was deleted`);
     await stopServer(dataDirectory);

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { codeOf, messageOf } from './files';
 
 /**
- * All that the server and its tools get to see of an environment: nothing inherited, so that a stray PGDATA, locale or
- * secret of the surrounding shell can neither change nor reach them.
+ * The whole environment of the server and its tools. Nothing is inherited, so that a stray PGDATA, locale or secret of the
+ * surrounding shell does not affect or reach them.
  */
 export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -11,30 +11,34 @@ export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   TZ: 'UTC',
 };
 
-/** Every user may enter it, unlike the directory that the engine was started in. */
+/** A directory that every user may enter, unlike the one the engine was started in. */
 export const CHILD_DIRECTORY = '/';
 
-/** Whom to run a command as; only root can choose another than itself. */
+/** Account that runs a command. Only root can choose another account than its own. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-export interface Outcome {
-  /** the exit code was 0 */
+export interface CommandOutcome {
+  /** True when the exit code was 0. */
   readonly succeeded: boolean;
   readonly output: string;
-  /** stderr, or why the command could not be run at all */
+  /** stderr, or the reason why the command could not be run. */
   readonly complaint: string;
-  /** the system's error code when the command could not be run at all, such as ENOENT */
+  /** Error code of the system, such as ENOENT, when the command could not be run. */
   readonly systemError?: string | undefined;
 }
 
-/** Runs a command to its end. It never rejects: what a failure means is for the caller to say. */
-export function run(command: string, args: readonly string[], account?: Account): Promise<Outcome> {
+/** Runs a command to its end. Never rejects; a failure is reported in the outcome. */
+export function run(
+  command: string,
+  args: readonly string[],
+  account?: Account,
+): Promise<CommandOutcome> {
   const options = { cwd: CHILD_DIRECTORY, env: { ...CHILD_ENVIRONMENT }, ...account };
   return new Promise((resolve) => {
-    // `spawn`, below `execFile`, throws at once for some failures and emits an event for others.
+    // `execFile` throws for some failures and calls back for others.
     try {
       execFile(command, args, options, (error, output, complaint) => {
         if (error === null) resolve({ succeeded: true, output, complaint });
@@ -46,6 +50,9 @@ export function run(command: string, args: readonly string[], account?: Account)
   });
 }
 
-function explain(error: unknown, complaint: string): Pick<Outcome, 'complaint' | 'systemError'> {
+function explain(
+  error: unknown,
+  complaint: string,
+): Pick<CommandOutcome, 'complaint' | 'systemError'> {
   return { complaint: complaint.trim() || messageOf(error), systemError: codeOf(error) };
 }

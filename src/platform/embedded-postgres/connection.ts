@@ -4,7 +4,7 @@ import { LOOPBACK } from './ports';
 
 const SUPERUSER = 'postgres';
 
-/** Of a server on this machine; a longer wait means that it cannot be the one, and the next attempt follows. */
+/** Enough for a server on the same machine. After it, the caller tries again. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 const WRONG_PASSWORD = ['28P01', '28000'];
@@ -16,12 +16,12 @@ export interface Login {
 }
 
 export function connectionString({ port, password }: Login, database: string): string {
-  // Not encodeURIComponent: `pg` undoes no more than encodeURI does.
+  // Not encodeURIComponent: `pg` decodes only what encodeURI encodes.
   return `postgres://${SUPERUSER}:${password}@${LOOPBACK}:${port}/${encodeURI(database)}`;
 }
 
 async function withClient<T>(login: Login, work: (client: Client) => Promise<T>): Promise<T> {
-  // All that matters is given, so that no PGSSLMODE or such of the surrounding shell takes effect.
+  // All options are set here, so that PGSSLMODE and similar variables of the shell have no effect.
   const client = new Client({
     ...login,
     host: LOOPBACK,
@@ -30,7 +30,7 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
     ssl: false,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // A connection that breaks also rejects the query; without a listener it would end the process.
+  // A broken connection also rejects the query. Without a listener, its event would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -40,7 +40,7 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
   }
 }
 
-/** The data directory of the server on the port; `refused` when it does not know the password, undefined when it is not ready. */
+/** Returns the data directory of the server on the port: `refused` for a wrong password, undefined while it is not ready. */
 export async function askDataDirectory(
   login: Login,
 ): Promise<{ readonly dataDirectory: string } | 'refused' | undefined> {
@@ -55,7 +55,7 @@ export async function askDataDirectory(
   }
 }
 
-/** Creates the database when it is not there. */
+/** Creates the database if it does not exist. */
 export async function ensureDatabase(login: Login, database: string): Promise<void> {
   await withClient(login, async (client) => {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [

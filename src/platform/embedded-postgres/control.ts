@@ -4,18 +4,18 @@ import { copyFile, open, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 import { EmbeddedPostgresError } from './embedded-postgres-error';
-import { codeOf, ifThere, readIfThere } from './files';
+import { codeOf, ifExists, readIfExists } from './files';
 import { poll } from './poll';
 import { LOOPBACK } from './ports';
-import { identify, isServerOf, isTaken } from './process-identity';
+import { identifyProcess, isServerOf, isProcessIdTaken } from './process-identity';
 import type { ServerUser } from './server-user';
 
-/** A live server process, as it describes itself in its `postmaster.pid`. */
+/** A live server process, as its `postmaster.pid` describes it. */
 export interface RunningServer {
   readonly pid: number;
-  /** undefined in its first moments */
+  /** Undefined shortly after the start. */
   readonly port: number | undefined;
-  /** `starting`, `ready` or `stopping`; empty in its first moments */
+  /** `starting`, `ready` or `stopping`; empty shortly after the start. */
   readonly status: string;
 }
 
@@ -30,23 +30,23 @@ export interface Launch {
 
 export interface LaunchedServer {
   hasEnded(): boolean;
-  /** what the server has written to its log since it was launched */
+  /** Returns the log lines written since the launch. */
   readLog(): Promise<string>;
 }
 
-/** The log starts anew beyond this size; one old one is kept. */
+/** Size at which the log is rotated. One old log is kept. */
 const LOG_LIMIT_BYTES = 10_000_000;
 
 /**
- * How a server is asked to stop, each for at most so long. SIGINT: let no transaction finish, write everything down.
- * SIGQUIT: end now, repeat from the log at the next start. Neither loses a committed transaction.
+ * Signals that stop a server, with the time to wait after each. SIGINT aborts open transactions and writes a checkpoint.
+ * SIGQUIT ends the server at once; the next start replays its log. Neither loses a committed transaction.
  */
 const STOP_SIGNALS = [
-  { signal: 'SIGINT', patienceMs: 60_000 },
-  { signal: 'SIGQUIT', patienceMs: 15_000 },
+  { signal: 'SIGINT', timeoutMs: 60_000 },
+  { signal: 'SIGQUIT', timeoutMs: 15_000 },
 ] as const;
 
-/** The server of the data directory, if one is running; it may still be starting, or stopping. */
+/** Returns the running server of the data directory, if any. It may still be starting, or stopping. */
 export async function findServer(dataDirectory: string): Promise<RunningServer | undefined> {
   const server = await readPidFile(dataDirectory);
   if (server === undefined) return undefined;
@@ -57,9 +57,9 @@ function pidFileOf(dataDirectory: string): string {
   return join(dataDirectory, 'postmaster.pid');
 }
 
-/** One line each: process, data directory, start time, port, socket directory, address, shared memory, status. */
+/** Parses the file: pid, data directory, start time, port, socket directory, address, shared memory and status, one per line. */
 async function readPidFile(dataDirectory: string): Promise<RunningServer | undefined> {
-  const text = await readIfThere(pidFileOf(dataDirectory));
+  const text = await readIfExists(pidFileOf(dataDirectory));
   if (text === undefined) return undefined;
   const lines = text.split('\n').map((line) => line.trim());
   const pid = Number(lines[0]);
@@ -68,11 +68,11 @@ async function readPidFile(dataDirectory: string): Promise<RunningServer | undef
 }
 
 /**
- * Starts a server process that outlives us if it must, and does not yet wait for it to be ready.
+ * Starts a server process that survives a crash of this process, without waiting for it to be ready.
  *
- * Its own session keeps a terminal's Ctrl-C from it: it would stop while requests are still at work. Its output goes to a
- * file, as a pipe would hold up whoever reads ours and break when we are gone. Not by `pg_ctl`, which tells us neither its
- * process number nor why it ended.
+ * It has its own session, so that Ctrl-C in a terminal does not stop it while requests still need it. Its output goes to a
+ * file: a pipe would break when this process ends. `pg_ctl` is not used, because it reports neither the process id nor the
+ * reason for an exit.
  */
 export async function launchServer(launch: Launch): Promise<LaunchedServer> {
   await removeMisleadingPidFile(launch.dataDirectory);
@@ -93,7 +93,7 @@ export async function launchServer(launch: Launch): Promise<LaunchedServer> {
     child.unref();
     return {
       hasEnded: () => hasEnded,
-      readLog: async () => ((await readIfThere(launch.logFile)) ?? '').slice(start),
+      readLog: async () => ((await readIfExists(launch.logFile)) ?? '').slice(start),
     };
   } finally {
     await output.close();
@@ -108,7 +108,7 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
     ...settings,
     listen_addresses: LOOPBACK,
     port: String(port),
-    // The path of a socket may have 107 bytes at most, and directories are often longer.
+    // A socket path has at most 107 bytes, and directories are often longer.
     unix_socket_directories: '',
   };
   return [
@@ -119,21 +119,21 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
 }
 
 /**
- * A server that was killed leaves its `postmaster.pid`. The next one sees through that, unless the process number still
- * belongs to something: to another process of the same user, or, where process 1 does not collect orphans as in many
- * containers, to the zombie of the dead server. Then it would not start. Should children of the dead server be at work
- * still, it finds them by their shared memory, with this file or without.
+ * Deletes the `postmaster.pid` of a killed server where it would prevent a start. PostgreSQL ignores the file unless its
+ * process id is in use: by another process of the same user, or by the zombie of the dead server (in containers whose
+ * process 1 does not reap orphans). Deleting it is safe: PostgreSQL detects running children of the dead server by their
+ * shared memory.
  */
 async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   const left = await readPidFile(dataDirectory);
-  if (left === undefined || !isTaken(left.pid)) return;
+  if (left === undefined || !isProcessIdTaken(left.pid)) return;
   if (await isServerOf(left.pid, dataDirectory)) return;
   await rm(pidFileOf(dataDirectory), { force: true });
 }
 
-/** By copying, so that the file stays its owner's when root does it. No server writes to it at this moment. */
+/** Rotates the log by copying it, so that the file keeps its owner when root does it. No server is writing to it now. */
 async function rotateLog(logFile: string): Promise<void> {
-  const log = await ifThere(stat(logFile));
+  const log = await ifExists(stat(logFile));
   if (log === undefined || log.size <= LOG_LIMIT_BYTES) return;
   await copyFile(logFile, `${logFile}.1`);
   await truncate(logFile);
@@ -142,17 +142,17 @@ async function rotateLog(logFile: string): Promise<void> {
 /**
  * Stops the server of the data directory, if one is running, and waits for its end.
  *
- * @throws {EmbeddedPostgresError} when it does not end
+ * @throws {EmbeddedPostgresError} when the server does not end
  */
 export async function stopServer(dataDirectory: string): Promise<void> {
   const server = await findServer(dataDirectory);
   if (server === undefined) return;
-  const identity = await identify(server.pid);
-  for (const { signal, patienceMs } of STOP_SIGNALS) {
+  const identity = await identifyProcess(server.pid);
+  for (const { signal, timeoutMs } of STOP_SIGNALS) {
     send(server.pid, signal);
     const hasEnded = await poll(
-      patienceMs,
-      async () => (await identify(server.pid)) !== identity || undefined,
+      timeoutMs,
+      async () => (await identifyProcess(server.pid)) !== identity || undefined,
     );
     if (hasEnded) return;
   }
@@ -161,7 +161,7 @@ export async function stopServer(dataDirectory: string): Promise<void> {
   );
 }
 
-/** Also used to hurry a server that waits for its last clients to go. */
+/** Sends a signal and ignores a process that has already ended. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

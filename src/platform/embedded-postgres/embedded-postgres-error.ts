@@ -1,14 +1,14 @@
 import { codeOf, messageOf } from './files';
 
-/** The way out that every failure of the embedded server leaves open. */
+/** Alternative that every error message of the embedded server names. */
 export const OWN_SERVER = 'set DATABASE_URL to a PostgreSQL 15 to 18 server';
 
-/** The embedded server cannot be started, used or stopped. The message says what to do about it. */
+/** The embedded server cannot be started, used or stopped. The message says what to do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** Does `work`, and says more about what the system answers it, such as "permission denied" or "no space left". */
+/** Runs `work` and turns system errors, such as "permission denied" or "no space left", into errors with instructions. */
 export async function explaining<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -16,7 +16,7 @@ export async function explaining<T>(directory: string, work: () => Promise<T>): 
     if (error instanceof EmbeddedPostgresError || codeOf(error) === undefined) throw error;
     throw new EmbeddedPostgresError(
       `The embedded database in ${directory} cannot be used: ${messageOf(error)}. If it belongs to another ` +
-        `user, start as that user or choose another directory; else mend the cause, or ${OWN_SERVER}.`,
+        `user, start as that user or choose another directory; else fix the cause, or ${OWN_SERVER}.`,
       { cause: error },
     );
   }

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stopServer } from './control';
 import { EmbeddedPostgresError, explaining, OWN_SERVER } from './embedded-postgres-error';
-import { ifThere, messageOf } from './files';
-import { identify } from './process-identity';
+import { ifExists, messageOf } from './files';
+import { identifyProcess } from './process-identity';
 import { canReach, isRoot, postgresUser } from './server-user';
 import { startEmbeddedPostgres, type EmbeddedOptions, type EmbeddedServer } from './start';
 import { startWatchdog } from './watchdog';
 
 export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 
-/** Then the number of the owning process, so that a directory tells its owner from its first moment on. */
+/** Followed by the id of the owning process, so that the owner of a directory is known from its name. */
 const PREFIX = 'billing-engine-postgres-';
 
-/** Speed for safety: nothing of it has to survive. Enough connections for several pools at once. */
+/** Fast instead of durable, with enough connections for several pools. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -24,8 +24,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts a server that lasts no longer than this process, for tests: fast, not safe, its data gone with `stop()`. When the
- * process is killed instead, a watchdog stops the server; should that be killed too, the next ephemeral start does it.
+ * Starts a server for tests that ends with this process. It is fast and not durable; `stop()` deletes its data. If the
+ * process is killed, a watchdog stops the server. If the watchdog is killed too, the next ephemeral start does it.
  *
  * @throws {EmbeddedPostgresError} when the server cannot be started
  */
@@ -35,7 +35,7 @@ export async function startEphemeralPostgres(options: EphemeralOptions): Promise
 }
 
 async function startIn(parent: string, options: EphemeralOptions): Promise<EmbeddedServer> {
-  await sweep(parent, options.log);
+  await removeOrphans(parent, options.log);
   const directory = await mkdtemp(join(parent, `${PREFIX}${process.pid}-`));
   const watchdog = await startWatchdog(directory);
   const remove = async (): Promise<void> => {
@@ -43,7 +43,7 @@ async function startIn(parent: string, options: EphemeralOptions): Promise<Embed
     await watchdog.end();
   };
   try {
-    // The server's user, too, has to get to the cluster in it; what else is in it has permissions of its own.
+    // The server's user must be able to enter the directory. Its other files have restrictive permissions of their own.
     await chmod(directory, 0o711);
     const server = await startEmbeddedPostgres({ ...options, directory, settings: SETTINGS });
     return { ...server, stop: () => server.stop().finally(remove) };
@@ -53,13 +53,13 @@ async function startIn(parent: string, options: EphemeralOptions): Promise<Embed
   }
 }
 
-/** Where temporary files go, if the server's user can enter it. */
+/** Returns the directory for temporary files, or another one that the server's user can enter. */
 async function parentDirectory(): Promise<string> {
   const usual = await realpath(tmpdir());
   if (!isRoot()) return usual;
   const user = await postgresUser();
   for (const candidate of [usual, '/tmp', '/var/tmp']) {
-    const isThere = (await ifThere(lstat(candidate)))?.isDirectory() ?? false;
+    const isThere = (await ifExists(lstat(candidate)))?.isDirectory() ?? false;
     if (isThere && (await canReach(candidate, user))) return candidate;
   }
   throw new EmbeddedPostgresError(
@@ -68,16 +68,16 @@ async function parentDirectory(): Promise<string> {
   );
 }
 
-/** Stops and removes what is left of owners that were killed together with their watchdogs. */
-async function sweep(parent: string, log: (message: string) => void): Promise<void> {
+/** Stops servers, and removes directories, whose owners were killed together with their watchdogs. */
+async function removeOrphans(parent: string, log: (message: string) => void): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue;
     const directory = join(parent, name);
     const owner = Number.parseInt(name.slice(PREFIX.length), 10);
-    // In a directory open to all, somebody else may have made one with such a name.
-    const found = await ifThere(lstat(directory));
+    // The directory is writable by all users, so another user may have created an entry with such a name.
+    const found = await ifExists(lstat(directory));
     if (!found?.isDirectory() || found.uid !== process.geteuid?.()) continue;
-    if ((await identify(owner)) !== undefined) continue;
+    if ((await identifyProcess(owner)) !== undefined) continue;
     try {
       await stopServer(join(directory, 'cluster'));
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile, readlink, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The system error code of a failed call, such as `ENOENT`. Not by `instanceof`: Jest has an `Error` of its own. */
+/** Returns the system error code of a failed call, such as `ENOENT`. `instanceof` fails here: Jest has its own `Error`. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
@@ -15,8 +15,8 @@ export function messageOf(error: unknown): string {
   return String(error);
 }
 
-/** What `read` gives, or undefined when the thing it reads is not there (a process's files in /proc answer ESRCH). */
-export async function ifThere<T>(read: Promise<T>): Promise<T | undefined> {
+/** Awaits `read`, or returns undefined when the file does not exist (a process's files in /proc answer ESRCH). */
+export async function ifExists<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
   } catch (error) {
@@ -25,15 +25,15 @@ export async function ifThere<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export function readIfThere(path: string): Promise<string | undefined> {
-  return ifThere(readFile(path, 'utf8'));
+export function readIfExists(path: string): Promise<string | undefined> {
+  return ifExists(readFile(path, 'utf8'));
 }
 
-export function readLinkIfThere(path: string): Promise<string | undefined> {
-  return ifThere(readlink(path));
+export function readLinkIfExists(path: string): Promise<string | undefined> {
+  return ifExists(readlink(path));
 }
 
-/** A rename or a new name is only safe from a power failure once its directory is on the disk too. */
+/** Flushes a directory. A rename or a new name survives a power failure only after this. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
@@ -43,7 +43,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Writes the whole file or none of it, readable by its owner alone from its first moment on. */
+/** Writes the whole file atomically, readable by its owner only from the beginning. */
 export async function writeDurably(path: string, content: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   const file = await open(draft, 'wx', 0o600);

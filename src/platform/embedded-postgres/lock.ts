@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { symlink, unlink } from 'node:fs/promises';
 import { EmbeddedPostgresError } from './embedded-postgres-error';
-import { codeOf, readLinkIfThere } from './files';
+import { codeOf, readLinkIfExists } from './files';
 import { poll } from './poll';
-import { identify } from './process-identity';
+import { identifyProcess } from './process-identity';
 
-/** Longer than the longest start or stop, so that a wait this long means that something is stuck. */
+/** Longer than the longest start or stop: a wait of this length means that something is stuck. */
 const LONGEST_WAIT_MS = 180_000;
 
 /**
- * Does `work` while no other process does work under the same lock. The lock of a dead process is broken.
+ * Runs `work` while no other process runs work under the same lock. Breaks the lock of a dead process.
  *
- * The lock is a symbolic link whose "target" names its holder: made with its content in one step, or not at all when one
- * is there (as O_EXCL does for a file, but a file would be empty for a moment, and the holder unknown).
+ * The lock is a symbolic link whose "target" names its holder. A link is created together with its content, and fails if
+ * one exists. A file created with O_EXCL would be empty for a moment, with an unknown holder.
  *
- * @throws {EmbeddedPostgresError} when a live process does not let go of it
+ * @throws {EmbeddedPostgresError} when a live process does not release the lock
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   await acquire(path);
@@ -26,10 +26,10 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 }
 
 async function acquire(path: string): Promise<void> {
-  const mine = `${process.pid} ${await identify(process.pid)} ${randomUUID()}`;
+  const mine = `${process.pid} ${await identifyProcess(process.pid)} ${randomUUID()}`;
   const acquired = await poll(LONGEST_WAIT_MS, () => attempt(path, mine));
   if (acquired) return;
-  const pid = pidOf(await readLinkIfThere(path));
+  const pid = pidOf(await readLinkIfExists(path));
   throw new EmbeddedPostgresError(
     `Process ${pid} has been starting or stopping the embedded database for ${LONGEST_WAIT_MS / 1000} s. ` +
       `End it and start again, or delete ${path} if that process has nothing to do with this service.`,
@@ -43,24 +43,24 @@ async function attempt(path: string, mine: string): Promise<true | undefined> {
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   }
-  const holder = await readLinkIfThere(path);
+  const holder = await readLinkIfExists(path);
   if (holder !== undefined && !(await isAlive(holder))) await breakLock(path, holder);
   return undefined;
 }
 
 /**
- * Two processes that find the same dead holder must not both delete: the slower one would delete the lock that the faster
- * one took meanwhile. So deleting has a lock of its own, and under it the holder is read again.
+ * Deletes the lock of a dead holder, under a second lock, after reading the holder again. Otherwise, of two processes that
+ * find the same dead holder, the slower one could delete the lock that the faster one has taken meanwhile.
  */
 async function breakLock(path: string, deadHolder: string): Promise<void> {
   await withLock(`${path}.break`, async () => {
-    if ((await readLinkIfThere(path)) === deadHolder) await unlink(path);
+    if ((await readLinkIfExists(path)) === deadHolder) await unlink(path);
   });
 }
 
 async function isAlive(holder: string): Promise<boolean> {
   const [, identity] = holder.split(' ');
-  return (await identify(pidOf(holder))) === identity;
+  return (await identifyProcess(pidOf(holder))) === identity;
 }
 
 function pidOf(holder: string | undefined): number {

@@ -4,8 +4,8 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
 /**
- * Calls `attempt` until it gives something other than undefined, and gives that; undefined when `timeoutMs` have gone by.
- * The pauses start short, because a server with little to do is ready within a few of them.
+ * Calls `attempt` until it returns something other than undefined, and returns that; undefined after `timeoutMs`. The
+ * first pauses are short, because a server with little to recover is ready within a few of them.
  */
 export async function poll<T>(
   timeoutMs: number,

@@ -1,18 +1,18 @@
 import { basename } from 'node:path';
 import { run } from './commands';
-import { codeOf, readIfThere, readLinkIfThere } from './files';
+import { codeOf, readIfExists, readLinkIfExists } from './files';
 
 /**
- * Tells this process from every other that has had or will have its number: numbers are used again, soon after a restart
- * of a container. Undefined when no live process has the number; a zombie is not alive.
+ * Returns a value that differs for every process that ever has this id. Ids are reused, soon after the restart of a
+ * container. Returns undefined when no live process has the id; a zombie is not alive.
  */
-export async function identify(pid: number): Promise<string | undefined> {
-  if (!isTaken(pid)) return undefined;
+export async function identifyProcess(pid: number): Promise<string | undefined> {
+  if (!isProcessIdTaken(pid)) return undefined;
   return process.platform === 'linux' ? identifyOnLinux(pid) : identifyByPs(pid);
 }
 
-/** Whether the number belongs to a process, if only to a zombie whose parent does not collect it. */
-export function isTaken(pid: number): boolean {
+/** True when a process has this id, even a zombie that its parent does not reap. */
+export function isProcessIdTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -22,14 +22,14 @@ export function isTaken(pid: number): boolean {
 }
 
 async function identifyOnLinux(pid: number): Promise<string | undefined> {
-  const stat = await readIfThere(`/proc/${pid}/stat`);
-  // /proc may hide processes of other users; those are none of ours.
+  const stat = await readIfExists(`/proc/${pid}/stat`);
+  // /proc may hide processes of other users, which never belong to this service.
   if (stat === undefined) return 'hidden';
-  // The name, second and in parentheses, may itself hold spaces and parentheses. State and start time are fields 3 and 22.
+  // Field 2, the name in parentheses, may contain spaces and parentheses. State and start time are fields 3 and 22.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state = '', startTime = ''] = [fields[0], fields[19]];
   if (['Z', 'X'].includes(state)) return undefined;
-  const boot = await readIfThere('/proc/sys/kernel/random/boot_id');
+  const boot = await readIfExists('/proc/sys/kernel/random/boot_id');
   return `${boot?.trim() ?? 'boot'}/${startTime}`;
 }
 
@@ -39,20 +39,20 @@ async function identifyByPs(pid: number): Promise<string | undefined> {
   return !succeeded || state.startsWith('Z') ? undefined : startTime;
 }
 
-/** Whether the process is a PostgreSQL server of this data directory, rather than a stranger with a reused number. */
+/** True when the process is a PostgreSQL server of this data directory, not another program with a reused id. */
 export async function isServerOf(pid: number, dataDirectory: string): Promise<boolean> {
-  if ((await identify(pid)) === undefined) return false;
+  if ((await identifyProcess(pid)) === undefined) return false;
   const commandLine = await commandLineOf(pid);
   if (basename(commandLine[0] ?? '') !== 'postgres') return false;
   if (commandLine.includes(dataDirectory)) return true;
-  // Also true for a server started by hand with a relative path, or whose directory was renamed since.
+  // Covers a server started by hand with a relative path, and one whose directory was renamed.
   return (await workingDirectoryOf(pid)) === dataDirectory;
 }
 
-/** Undefined when the system keeps it from us, as it does for processes of other users. */
+/** Returns undefined when the system does not show it, as for processes of other users. */
 async function workingDirectoryOf(pid: number): Promise<string | undefined> {
   try {
-    return await readLinkIfThere(`/proc/${pid}/cwd`);
+    return await readLinkIfExists(`/proc/${pid}/cwd`);
   } catch {
     return undefined;
   }
@@ -60,7 +60,7 @@ async function workingDirectoryOf(pid: number): Promise<string | undefined> {
 
 async function commandLineOf(pid: number): Promise<readonly string[]> {
   if (process.platform === 'linux') {
-    return ((await readIfThere(`/proc/${pid}/cmdline`)) ?? '').split('\0');
+    return ((await readIfExists(`/proc/${pid}/cmdline`)) ?? '').split('\0');
   }
   const { output } = await run('ps', ['-o', 'args=', '-ww', '-p', String(pid)]);
   const [, program = '', dataDirectory = ''] = /^(.*?postgres) -D (.*?) -c /.exec(output) ?? [];

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from './files';
-import { identify } from './process-identity';
+import { readIfExists } from './files';
+import { identifyProcess } from './process-identity';
 
 /*
- * Who uses the server of a directory: one file for each, named `<pid>-<random>` and holding the identity of the process.
- * All of it is read and written under the lock of the directory only.
+ * Registry of the processes that use the server of a directory: one file each, named `<pid>-<random>`, with the identity of
+ * the process. Read and written only under the lock of the directory.
  */
 
 function usersDirectory(directory: string): string {
   return join(directory, 'users');
 }
 
-/** Enters this process once more and returns the name of its entry. */
+/** Adds an entry for this process and returns its name. */
 export async function register(directory: string): Promise<string> {
   const name = `${process.pid}-${randomUUID()}`;
   await mkdir(usersDirectory(directory), { recursive: true });
-  const identity = (await identify(process.pid)) ?? '';
+  const identity = (await identifyProcess(process.pid)) ?? '';
   await writeFile(join(usersDirectory(directory), name), identity, { flag: 'wx' });
   return name;
 }
@@ -26,13 +26,13 @@ export async function unregister(directory: string, name: string): Promise<void>
   await rm(join(usersDirectory(directory), name), { force: true });
 }
 
-/** Whether a live process uses the server. Entries of dead ones are struck off. */
+/** True when a live process uses the server. Deletes the entries of dead processes. */
 export async function hasUsers(directory: string): Promise<boolean> {
   await mkdir(usersDirectory(directory), { recursive: true });
   let found = false;
   for (const name of await readdir(usersDirectory(directory))) {
-    const entered = await readIfThere(join(usersDirectory(directory), name));
-    const current = await identify(Number.parseInt(name, 10));
+    const entered = await readIfExists(join(usersDirectory(directory), name));
+    const current = await identifyProcess(Number.parseInt(name, 10));
     if (current !== undefined && current === entered) found = true;
     else await unregister(directory, name);
   }

@@ -5,12 +5,12 @@ import { run, type Account } from './commands';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
 import { poll } from './poll';
 
-/** Whom the server runs as. PostgreSQL refuses to run as root, for a hole in it would then be a hole in the machine. */
+/** User that runs the server. PostgreSQL refuses to run as root, so that a vulnerability does not give access to the machine. */
 export type ServerUser = Account;
 
 const SERVER_USER_NAME = 'postgres';
 
-/** Two services that start at once may both make the user; the loser finds it made, or the user database locked. */
+/** Two services that start at once may both create the user. One of them fails and looks it up again within this time. */
 const MAKE_USER_TIMEOUT_MS = 5_000;
 
 export function isRoot(): boolean {
@@ -18,9 +18,9 @@ export function isRoot(): boolean {
 }
 
 /**
- * The user `postgres`, made when there is none. Only for root.
+ * Returns the user `postgres`, creating it if it does not exist. For root only.
  *
- * @throws {EmbeddedPostgresError} when it can neither be found nor made
+ * @throws {EmbeddedPostgresError} when the user can neither be found nor created
  */
 export async function postgresUser(): Promise<ServerUser> {
   let complaint = '';
@@ -37,7 +37,7 @@ export async function postgresUser(): Promise<ServerUser> {
   );
 }
 
-/** Whom existing data belongs to: the server has to run as its owner. */
+/** Returns the owner of existing data: the server must run as this user. */
 export async function ownerOf(dataDirectory: string): Promise<ServerUser> {
   const { uid, gid } = await stat(dataDirectory);
   return uid === 0 ? postgresUser() : { uid, gid };
@@ -49,7 +49,7 @@ async function findUser(name: string): Promise<ServerUser | undefined> {
   return { uid: Number(user.output), gid: Number(group.output) };
 }
 
-/** Returns what the system said against it, if anything. */
+/** Creates the user. Returns the error output of the commands, if any. */
 async function makeUser(name: string): Promise<string> {
   const group = await run('groupadd', ['--system', name]);
   const made = await run('useradd', [
@@ -64,8 +64,8 @@ async function makeUser(name: string): Promise<string> {
 }
 
 /**
- * Whether the user may enter `path`, a real path, when it is a directory, or read it when it is a file. By the permission
- * bits of it and of every directory above it; the user has no groups but its own when the server runs.
+ * True when the user may enter `path`, if it is a directory, or read it, if it is a file. `path` is a real path. Checks the
+ * permission bits of the path and all directories above it; the server runs without supplementary groups.
  */
 export async function canReach(path: string, user: ServerUser): Promise<boolean> {
   const { uid, gid, mode } = await stat(path);

@@ -6,7 +6,7 @@ import { locateCluster, type Cluster } from './cluster-location';
 import { askDataDirectory, connectionString, ensureDatabase } from './connection';
 import { findServer, launchServer, send, stopServer, type LaunchedServer } from './control';
 import { EmbeddedPostgresError, explaining, OWN_SERVER } from './embedded-postgres-error';
-import { ifThere } from './files';
+import { ifExists } from './files';
 import { withLock } from './lock';
 import { poll } from './poll';
 import { choosePort, rememberPort } from './ports';
@@ -15,28 +15,28 @@ import { hasUsers, register, unregister } from './registry';
 export interface EmbeddedServer {
   /** `postgres://postgres:<password>@127.0.0.1:<port>/<database>` */
   readonly connectionString: string;
-  /** true when a server left by a dead process was found running and taken over */
+  /** True when a server of a dead process was found running and taken over. */
   readonly takenOver: boolean;
   /**
-   * Ends our use of the server. The last process to do so stops it: no transaction can finish any more, all that were
-   * committed are kept. Waits for the end of the server; calls after the first wait for the same.
+   * Ends the use of the server by this caller, and stops the server if it was the last one. Open transactions are aborted;
+   * committed ones are kept. Waits until the server has ended. Further calls wait for the same end.
    */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** holds everything: cluster, password, server log, lock; made when it is not there */
+  /** Holds everything: cluster, password, server log and lock. Created if missing. */
   readonly directory: string;
-  /** created when absent */
+  /** Created if missing. */
   readonly database: string;
   readonly log: (message: string) => void;
-  /** PostgreSQL settings, such as `{ fsync: 'off' }`; a server that is already running keeps those it has */
+  /** PostgreSQL settings, such as `{ fsync: 'off' }`. A server that is already running keeps its settings. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** on the loopback interface; by default the one of last time, else a free one */
+  /** Port on the loopback interface. Default: that of the last start, otherwise a free one. */
   readonly port?: number;
 }
 
-/** The options with `directory` as a real path, and what was found there. */
+/** Options with `directory` as a real path, and the cluster and password found there. */
 interface Start extends EmbeddedOptions {
   readonly cluster: Cluster;
   readonly password: string;
@@ -44,25 +44,25 @@ interface Start extends EmbeddedOptions {
 
 interface UsableServer {
   readonly port: number;
-  /** it was not we who launched it */
+  /** True when another process launched the server. */
   readonly wasRunning: boolean;
 }
 
-/** A server that crashed may have to repeat a lot from its log first. */
+/** After a crash, the server may have much of its log to replay. */
 const START_TIMEOUT_MS = 120_000;
 
 const DATABASE_NAME_LIMIT_BYTES = 63;
 const QUOTED_LOG_LINES = 12;
 
-/** Of a server that ended because another program has its port, or an earlier server its data, still; worth another try. */
+/** Log of a server that lost a race: another program has its port, or an earlier server still uses its data. Retried. */
 const RACE_LOST =
   /could not create any TCP\/IP sockets|lock file ".*" already exists|pre-existing shared memory block/;
 
 /**
- * Starts the PostgreSQL server of `directory`, or joins the one that runs: of another live process, or left by a dead one.
- * Everything up to a usable database is done when it resolves.
+ * Starts the PostgreSQL server of `directory`, or joins the one that is running. That one may belong to another live
+ * process, or be left over from a dead one. The database exists and is usable when the promise resolves.
  *
- * @throws {EmbeddedPostgresError} when that cannot be done
+ * @throws {EmbeddedPostgresError} when the server cannot be started
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedServer> {
   assertDatabaseName(options.database);
@@ -73,7 +73,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   });
 }
 
-/** PostgreSQL would cut a longer name, and a connection string cannot hold the characters. */
+/** PostgreSQL would truncate a longer name, and a connection string cannot contain the refused characters. */
 function assertDatabaseName(name: string): void {
   const length = Buffer.byteLength(name);
   if (length > 0 && length <= DATABASE_NAME_LIMIT_BYTES && !/[?#\0]/.test(name)) return;
@@ -119,7 +119,7 @@ function onlyOnce(work: () => Promise<void>): () => Promise<void> {
   return () => (done ??= work());
 }
 
-/** Strikes us off; the last one switches off the light. */
+/** Removes this process from the registry, and stops the server if no other process uses it. */
 async function leave(start: Start, entry: string): Promise<void> {
   const { cluster, directory, log } = start;
   const stopLast = async (): Promise<void> => {
@@ -129,14 +129,14 @@ async function leave(start: Start, entry: string): Promise<void> {
     log('PostgreSQL stopped');
   };
   await explaining(directory, async () => {
-    const isThere = (await ifThere(stat(directory))) !== undefined;
-    // Deleted under us: nobody else can be using it, and a server whose files are gone ends by itself.
+    const isThere = (await ifExists(stat(directory))) !== undefined;
+    // The directory was deleted, so no other process can be using the server. A server without files ends by itself.
     return isThere ? underLock(directory, stopLast) : stopServer(cluster.dataDirectory);
   });
 }
 
 /**
- * More than one attempt is needed when a server is just about to end, or another program takes the port that was free.
+ * Joins or launches the server. Tries again when a server is just ending, or when another program takes the free port.
  *
  * @throws {EmbeddedPostgresError} when the server ends for any other reason
  */
@@ -158,14 +158,14 @@ async function joinOrLaunch(start: Start): Promise<UsableServer> {
   return server;
 }
 
-/** The port of the server that is already running; undefined when none is, or it ended while we waited for it. */
+/** Returns the port of the running server; undefined when none is running, or it ended during the wait. */
 async function joinRunning(start: Start): Promise<number | undefined> {
   const isRunning = async (): Promise<boolean> =>
     (await findServer(start.cluster.dataDirectory)) !== undefined;
   return start.cluster.isComplete && (await isRunning()) ? awaitReady(start, isRunning) : undefined;
 }
 
-/** Finds the programs, and makes the cluster when there is none. */
+/** Prepares the programs, and creates the cluster if it does not exist. */
 async function prepare(start: Start): Promise<Binaries> {
   const { cluster, directory, log, password, settings = {} } = start;
   const binaries = await prepareBinaries({ directory, user: cluster.user, log });
@@ -196,14 +196,14 @@ function logFileOf(directory: string): string {
 function didNotStart({ directory }: Start, log: string): EmbeddedPostgresError {
   const quoted = log.trim().split('\n').slice(-QUOTED_LOG_LINES).join('\n');
   return new EmbeddedPostgresError(
-    `PostgreSQL did not start. The end of its log, ${logFileOf(directory)}:\n${quoted}\nMend that, or ${OWN_SERVER}.`,
+    `PostgreSQL did not start. The end of its log, ${logFileOf(directory)}:\n${quoted}\nFix that, or ${OWN_SERVER}.`,
   );
 }
 
 /**
- * The port of the server once it lets us in; undefined when it ended instead.
+ * Waits until the server accepts connections and returns its port; undefined when it ended instead.
  *
- * @throws {EmbeddedPostgresError} when it takes too long, or is not the server of this directory
+ * @throws {EmbeddedPostgresError} after the time limit, or when it is not the server of this directory
  */
 async function awaitReady(
   start: Start,
@@ -217,14 +217,14 @@ async function awaitReady(
   if (outcome === 'ended') return undefined;
   if (outcome !== undefined) return outcome;
   throw new EmbeddedPostgresError(
-    `PostgreSQL is still not ready after ${START_TIMEOUT_MS / 1000} s, perhaps because it repeats much work after a ` +
-      `crash. It goes on: see ${logFileOf(directory)}, and start again when it is ready.`,
+    `PostgreSQL is still not ready after ${START_TIMEOUT_MS / 1000} s, probably because it replays its log after a ` +
+      `crash. It continues: see ${logFileOf(directory)}, and start again when it is ready.`,
   );
 }
 
 async function portWhenReady({ cluster, password }: Start): Promise<number | undefined> {
   const server = await findServer(cluster.dataDirectory);
-  // Nobody can join a server that waits for its last clients to leave, and this may take for ever.
+  // A server that waits for its last clients accepts no others, and may wait forever. SIGINT disconnects them.
   if (server?.status === 'stopping') send(server.pid, 'SIGINT');
   if (server?.port === undefined || server.status !== 'ready') return undefined;
   const answer = await askDataDirectory({ port: server.port, password });

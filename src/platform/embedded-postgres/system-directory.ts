@@ -5,17 +5,17 @@ import { messageOf } from './files';
 import { canReach, type ServerUser } from './server-user';
 
 /**
- * Where the server's files go when the engine is started by root in a directory that no other user can enter, such as one
- * below /root or made by `mktemp -d`. Root's own and readable by all, so that nobody else can put programs there.
+ * Directory for the server's files when root starts the engine in a directory that no other user can enter, such as one
+ * below /root or made by `mktemp -d`. Owned by root and readable by all, so that no other user can place programs there.
  */
 const SYSTEM_DIRECTORY = '/var/lib/billing-engine';
 
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * A directory below the system directory, made when it is not there.
+ * Returns a directory below the system directory, creating it if missing.
  *
- * @throws {EmbeddedPostgresError} when it cannot be made, or is not safe to use
+ * @throws {EmbeddedPostgresError} when it cannot be created, or is not safe to use
  */
 export async function systemDirectory(name: string, user: ServerUser): Promise<string> {
   const path = join(SYSTEM_DIRECTORY, name);
@@ -31,7 +31,7 @@ export async function systemDirectory(name: string, user: ServerUser): Promise<s
 
 async function makeForRoot(path: string): Promise<void> {
   const made = await mkdir(path, { recursive: true });
-  // Whatever the umask says.
+  // Sets the mode explicitly, because `mkdir` applies the umask.
   if (made !== undefined) await chmod(path, 0o755);
   const { uid, mode } = await stat(path);
   if (uid !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0) {

@@ -4,13 +4,13 @@ import { Socket } from 'node:net';
 import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 
 export interface Watchdog {
-  /** Ends it; it finds nothing to do when the server is stopped and its directory removed. */
+  /** Ends the watchdog. It does nothing when the server is stopped and its directory removed. */
   end(): Promise<void>;
 }
 
 /**
- * Waits for the end of its input, which comes when its owner ends in whatever way, and then stops the server and removes
- * the directory. A process number is only believed when that process has the data directory on its command line.
+ * Waits for the end of its input, which comes when the owner ends in any way. Then stops the server and removes the
+ * directory. Signals a process only if its command line contains the data directory.
  */
 const WATCH = `
 directory=$1
@@ -31,9 +31,9 @@ rm -rf -- "$directory"
 `;
 
 /**
- * Watches over an ephemeral server from a process of its own, as nobody can clean up after their own SIGKILL. A shell needs
- * a fraction of the memory of a second Node process, and no script file that would have to be found from source and build.
- * The pipe tells it of our end at once, and cannot take another process for us, as polling a process number could.
+ * Watches an ephemeral server from a separate process, because no process can clean up after its own SIGKILL. A shell needs
+ * a fraction of the memory of a second Node process, and no script file that has to be found from sources and build. The
+ * pipe reports the end of the owner at once, and cannot confuse it with another process as polling a process id could.
  */
 export async function startWatchdog(directory: string): Promise<Watchdog> {
   const child = spawn('/bin/sh', ['-c', WATCH, 'billing-engine-postgres-watchdog', directory], {
@@ -44,7 +44,7 @@ export async function startWatchdog(directory: string): Promise<Watchdog> {
   });
   const hasEnded = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   await once(child, 'spawn');
-  // Neither it nor the pipe to it may keep our process from ending.
+  // Neither the child nor its pipe may keep this process running.
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
   child.stdin.on('error', () => undefined);

@@ -7,8 +7,11 @@ export type {
   ProblemOccurrence,
 } from './problem';
 export {
+  crossSiteRequest,
+  hostNotLoopback,
   idempotencyKeyInUse,
   idempotencyKeyMismatch,
+  idempotencyKeyRequired,
   idempotencyKeyReused,
   internalError,
   invalidCursor,
@@ -16,12 +19,15 @@ export {
   malformedRequest,
   metadataTooLarge,
   methodNotAllowed,
+  outcomeUnknown,
   payloadTooLarge,
   preconditionFailed,
   referenceNotFound,
   requestTimeout,
   routeNotFound,
   serviceUnavailable,
+  tooManyReports,
+  unsupportedEncoding,
   unsupportedMediaType,
   validationFailed,
 } from './platform.errors';

@@ -1,6 +1,6 @@
-import { defineProblem, type ProblemItem } from './problem';
+import { defineProblem, type ProblemError, type ProblemItem } from './problem';
 
-/** An empty pointer is the whole body. */
+/** An empty pointer means the whole body. */
 function sentenceOf({ pointer, message }: ProblemItem): string {
   return pointer === '' ? `The body ${message}.` : `${pointer}: ${message}`;
 }
@@ -9,9 +9,9 @@ export const validationFailed = defineProblem(
   {
     code: 'validation_failed',
     kind: 'malformed',
-    title: 'The request does not fit the schema',
+    title: 'The request does not match the schema',
     meaning:
-      'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists the places, at most 100.',
+      'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists up to 100 of them.',
   },
   (errors: readonly ProblemItem[]) => {
     const [first] = errors;
@@ -19,7 +19,7 @@ export const validationFailed = defineProblem(
       detail:
         errors.length === 1 && first !== undefined
           ? sentenceOf(first)
-          : `${errors.length} places in the request are wrong; see errors.`,
+          : `${errors.length} values in the request are invalid. See errors.`,
       errors,
     };
   },
@@ -30,7 +30,7 @@ export const malformedRequest = defineProblem(
     code: 'malformed_request',
     kind: 'malformed',
     title: 'The request cannot be read',
-    meaning: 'The body is not JSON, or the path, a query parameter or a header is not well formed.',
+    meaning: 'The body is not JSON, or the path, a query parameter or a header is malformed.',
   },
   (detail: string) => ({ detail }),
 );
@@ -39,33 +39,64 @@ export const invalidCursor = defineProblem(
   {
     code: 'invalid_cursor',
     kind: 'malformed',
-    title: 'The cursor is not one of this list',
+    title: 'The cursor does not belong to this list',
     meaning:
-      'Pass `next_cursor` of the page before unchanged, or leave `cursor` out to start again.',
+      'Pass `next_cursor` of the previous page unchanged, or omit `cursor` to start with the first page.',
   },
-  () => ({ detail: 'The cursor was not made by this list.' }),
+  () => ({
+    detail: 'The cursor does not belong to this list. Omit it to start with the first page.',
+  }),
 );
 
 export const routeNotFound = defineProblem(
   {
     code: 'route_not_found',
     kind: 'not_found',
-    title: 'There is no such route',
-    meaning: 'The path is not one of the API. See `/docs`.',
+    title: 'Unknown route',
+    meaning: 'The API has no such path. See `/docs`.',
   },
-  (method: string, path: string) => ({ detail: `There is no route ${method} ${path}.` }),
+  (method: string, path: string) => ({
+    detail: `There is no route ${method} ${path}. See /docs for the routes of the API.`,
+  }),
+);
+
+export const hostNotLoopback = defineProblem(
+  {
+    code: 'host_not_loopback',
+    kind: 'forbidden',
+    title: 'The Host header does not name this machine',
+    meaning:
+      'The service listens on loopback without keys, and answers only requests whose `Host` is `localhost`, `127.x.x.x` or `[::1]`: otherwise a web page could reach it through DNS rebinding. Use such an address; a proxy in front must send one.',
+  },
+  (host: string) => ({
+    detail: `The Host header is ${JSON.stringify(host)}; the service answers to localhost, 127.0.0.1 and [::1] only.`,
+  }),
+);
+
+export const crossSiteRequest = defineProblem(
+  {
+    code: 'cross_site_request',
+    kind: 'forbidden',
+    title: 'The request comes from a web page of another site',
+    meaning:
+      'The service listens on loopback without keys, and answers no requests that a browser sends for a page of another origin (`Sec-Fetch-Site`, `Origin`). Links to its pages can be followed.',
+  },
+  () => ({
+    detail:
+      'A browser sent this for a page of another origin, which a service on loopback without keys refuses.',
+  }),
 );
 
 export const methodNotAllowed = defineProblem(
   {
     code: 'method_not_allowed',
     kind: 'method_not_allowed',
-    title: 'The route does not answer to this method',
+    title: 'The route does not support this method',
     meaning:
-      'The path exists, but not for this method. The `Allow` header lists those it answers to.',
+      'The path exists, but not for this method. The `Allow` header lists the supported methods.',
   },
   (method: string, allow: readonly string[]) => ({
-    detail: `${method} is not allowed here; allowed: ${allow.join(', ')}.`,
+    detail: `${method} is not supported here. Use one of: ${allow.join(', ')}.`,
     allow,
   }),
 );
@@ -90,7 +121,10 @@ export const metadataTooLarge = defineProblem(
     title: 'The merged metadata would be too large',
     meaning: 'Metadata holds at most 50 keys and 16 KiB after the keys sent are merged in.',
   },
-  () => ({ detail: 'The metadata would hold more than 50 keys or more than 16 KiB.' }),
+  () => ({
+    detail:
+      'After the merge, the metadata would hold more than 50 keys or more than 16 KiB. Remove keys by sending null.',
+  }),
 );
 
 export const invalidTransition = defineProblem(
@@ -99,7 +133,7 @@ export const invalidTransition = defineProblem(
     kind: 'conflict',
     title: 'The state of the resource does not allow this',
     meaning:
-      'The resource is in a state from which the wanted one cannot be reached. Nothing changed.',
+      'The resource cannot change from its current state to the requested one. Nothing changed.',
   },
   (resource: string, from: string, to: string) => ({
     detail: `A ${resource} that is ${from} cannot become ${to}.`,
@@ -111,10 +145,13 @@ export const preconditionFailed = defineProblem(
   {
     code: 'precondition_failed',
     kind: 'precondition_failed',
-    title: 'The resource changed since it was read',
+    title: 'The resource has changed since it was read',
     meaning: 'The `If-Match` header does not hold the current `ETag`. Read the resource again.',
   },
-  () => ({ detail: 'The resource no longer has the version named in If-Match.' }),
+  () => ({
+    detail:
+      'The resource no longer has the version named in If-Match. Read it again and repeat the change.',
+  }),
 );
 
 export const payloadTooLarge = defineProblem(
@@ -123,7 +160,7 @@ export const payloadTooLarge = defineProblem(
     kind: 'too_large',
     title: 'The body is too large',
     meaning:
-      'A body may hold 1 MiB; one that reports usage 20 MiB, or as NDJSON 100,000 lines of 1 MiB each at most.',
+      'A body may hold 1 MiB; one that reports usage 20 MiB, or as NDJSON 100,000 lines of 1 MiB each and 256 MiB in all. A compressed NDJSON body may expand to a hundred times its size.',
   },
   (detail: string) => ({ detail }),
 );
@@ -132,14 +169,14 @@ export const requestTimeout = defineProblem(
   {
     code: 'request_timeout',
     kind: 'timed_out',
-    title: 'The body stopped coming, or came too slowly',
+    title: 'The body arrived too slowly',
     meaning:
       'The client began to send NDJSON and then sent nothing for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set, or took longer ' +
       'than that and sent less than 500 bytes a second. Nothing was stored, and the connection is closed. Send the request ' +
       'again.',
   },
   (longestPauseMs: number) => ({
-    detail: `For ${longestPauseMs} ms nothing of the body came, or too little. Nothing was stored.`,
+    detail: `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
   }),
 );
 
@@ -149,19 +186,27 @@ export const unsupportedMediaType = defineProblem(
     kind: 'unsupported_media_type',
     title: 'The body is not JSON',
     meaning:
-      'Send the body as UTF-8 with `Content-Type: application/json`, or `application/x-ndjson` where the operation reads it.',
+      'Send the body as UTF-8 with `Content-Type: application/json`, or `application/x-ndjson` where the operation reads it; ' +
+      'compressed with gzip or deflate, or not compressed.',
   },
-  (detail: string) => ({ detail }),
+  (detail: string, acceptedEncodings?: readonly string[]) => ({ detail, acceptedEncodings }),
 );
+
+/** Refuses a body in an unsupported encoding. */
+export function unsupportedEncoding(encoding: string): ProblemError {
+  const detail = `The content encoding ${JSON.stringify(encoding)} is not supported. Send the body compressed with gzip or deflate, or not compressed.`;
+  return unsupportedMediaType(detail, ['gzip', 'deflate']);
+}
 
 export const idempotencyKeyReused = defineProblem(
   {
     code: 'idempotency_key_reused',
     kind: 'conflict',
     title: 'The idempotency key was used for another request',
-    meaning: 'The same key came before with another path or body. Use a new key for a new request.',
+    meaning:
+      'The same key was sent before with another path or body. Use a new key for a new request.',
   },
-  () => ({ detail: 'This idempotency key was used before, for another request.' }),
+  () => ({ detail: 'This idempotency key was used before for another request. Send a new key.' }),
 );
 
 export const idempotencyKeyInUse = defineProblem(
@@ -169,11 +214,17 @@ export const idempotencyKeyInUse = defineProblem(
     code: 'idempotency_key_in_use',
     kind: 'conflict',
     title: 'The first request with this key is still running',
-    meaning: 'Another request with the same key has not ended yet. Try again after `Retry-After`.',
+    meaning:
+      'Another request with the same key has not ended yet. Try again after `Retry-After`. `resource_id` is the id of the ' +
+      'payment or refund that it creates, which can be read meanwhile; null if nothing is committed yet.',
   },
-  () => ({
-    detail: 'A request with this idempotency key is still running.',
-    retryAfterSeconds: 1,
+  (retryAfterSeconds: number, resourceId: string | null) => ({
+    detail:
+      resourceId === null
+        ? 'A request with this idempotency key is still running.'
+        : `A request with this idempotency key is still running. It creates ${resourceId}.`,
+    extensions: { resource_id: resourceId },
+    retryAfterSeconds,
   }),
 );
 
@@ -185,18 +236,69 @@ export const idempotencyKeyMismatch = defineProblem(
     meaning:
       'The `Idempotency-Key` header and the field `idempotencyKey` differ. Send one, or both the same.',
   },
-  () => ({ detail: 'The Idempotency-Key header and the body name different keys.' }),
+  () => ({
+    detail: 'The Idempotency-Key header and the body contain different keys. Send one key.',
+  }),
+);
+
+export const idempotencyKeyRequired = defineProblem(
+  {
+    code: 'idempotency_key_required',
+    kind: 'malformed',
+    title: 'The request needs an idempotency key',
+    meaning:
+      'The operation moves money or starts a contract, and `IDEMPOTENCY_KEYS` is `required`. Nothing was done. Send the ' +
+      'request with an `Idempotency-Key` header, and repeat it with the same key if no answer arrives.',
+  },
+  () => ({
+    detail:
+      'Send this request with an Idempotency-Key header, so that a repetition is not executed twice.',
+  }),
+);
+
+export const outcomeUnknown = defineProblem(
+  {
+    code: 'outcome_unknown',
+    kind: 'unavailable',
+    title: 'The outcome of the request is unknown',
+    meaning:
+      'The answer of the database to the commit was lost: the request was executed completely or not at all. Repeat a ' +
+      'request with a key unchanged: it is executed once, and answered. The key is the `Idempotency-Key` header, `idempotencyKey` of a refund, or `idempotency_key` of a ' +
+      'usage event or a consumption. For a request without a key, check for its effect before repeating it: it may be ' +
+      'executed twice.',
+  },
+  () => ({
+    detail:
+      'The answer of the database to the commit was lost, so this request may have been executed. If it has a key (the ' +
+      'Idempotency-Key header, idempotencyKey of a refund, idempotency_key of a usage event or a consumption), send it again ' +
+      'unchanged: it is executed once. Otherwise check for its effect before repeating it.',
+  }),
 );
 
 export const serviceUnavailable = defineProblem(
   {
     code: 'service_unavailable',
     kind: 'unavailable',
-    title: 'The service cannot answer at the moment',
+    title: 'The service is temporarily unavailable',
     meaning:
-      'The service is stopping, or its database is out of reach, too busy or takes no writes. Try again after `Retry-After`.',
+      'The service is stopping, its database is unreachable, overloaded or read-only, or too many bytes of request ' +
+      'bodies are in flight. Nothing was done. Try again after `Retry-After`.',
   },
   (detail: string) => ({ detail, retryAfterSeconds: 2 }),
+);
+
+export const tooManyReports = defineProblem(
+  {
+    code: 'too_many_reports',
+    kind: 'too_many_requests',
+    title: 'Too many reports are running',
+    meaning:
+      'The number of verifications, simulations and proofs that run or wait is limited, so that they do not slow down other requests. Nothing was done. Try again after `Retry-After`.',
+  },
+  (kind: string) => ({
+    detail: `This process allows no further report of the kind ${JSON.stringify(kind)} to run or wait. Try again in a few seconds.`,
+    retryAfterSeconds: 5,
+  }),
 );
 
 export const internalError = defineProblem(
@@ -204,7 +306,9 @@ export const internalError = defineProblem(
     code: 'internal_error',
     kind: 'internal',
     title: 'The service failed',
-    meaning: 'A defect of the service. It is logged under the `request_id`.',
+    meaning: 'A defect of the service. The log names it under the `request_id`.',
   },
-  () => ({ detail: 'The service failed to answer this request. It has been logged.' }),
+  () => ({
+    detail: 'The service failed to answer this request. The error is logged under the request_id.',
+  }),
 );

@@ -1,9 +1,7 @@
-/**
- * What kind of failure it is, from the caller's side. The HTTP layer maps each kind to one status; nothing below that
- * layer knows of HTTP.
- */
+/** Kind of failure, from the caller's point of view. Only the HTTP layer maps kinds to status codes. */
 export type ProblemKind =
   | 'malformed'
+  | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
@@ -12,6 +10,7 @@ export type ProblemKind =
   | 'too_large'
   | 'unsupported_media_type'
   | 'rule_broken'
+  | 'too_many_requests'
   | 'unavailable'
   | 'internal';
 
@@ -19,13 +18,13 @@ export interface ProblemDefinition {
   /** Stable: clients branch on it. */
   readonly code: string;
   readonly kind: ProblemKind;
-  /** The same for every occurrence, in a few words. */
+  /** Short text, the same for every occurrence. */
   readonly title: string;
-  /** For the documentation: when it happens and what the caller can do. */
+  /** Explains, for the documentation, when it occurs and what the caller can do. */
   readonly meaning: string;
 }
 
-/** One offending place in the request. `pointer` is a JSON pointer into the body, or `?name` for a query parameter. */
+/** One invalid value in the request. `pointer` is a JSON pointer into the body, or `?name` for a query parameter. */
 export interface ProblemItem {
   readonly pointer: string;
   readonly code: string;
@@ -33,17 +32,19 @@ export interface ProblemItem {
 }
 
 export interface ProblemOccurrence {
-  /** This occurrence, in a sentence for people. Never holds a secret, SQL or a stack. */
+  /** Describes this occurrence in a sentence. Never contains a secret, SQL or a stack trace. */
   readonly detail: string;
   readonly errors?: readonly ProblemItem[];
-  /** Further members of the answer, spelled as on the wire. */
+  /** Further members of the answer, with their JSON names. */
   readonly extensions?: Readonly<Record<string, string | number | boolean | null>>;
   readonly retryAfterSeconds?: number;
-  /** Methods the route does answer to, for `method_not_allowed`. */
+  /** Allowed methods, for `method_not_allowed`. */
   readonly allow?: readonly string[];
+  /** Supported encodings of bodies, for `unsupported_media_type`. */
+  readonly acceptedEncodings?: readonly string[] | undefined;
 }
 
-/** A failure the caller can act on. Everything else that is thrown is a defect and becomes `internal_error`. */
+/** A failure the caller can act on. Every other thrown error is a defect and becomes `internal_error`. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
@@ -56,29 +57,32 @@ export class ProblemError extends Error {
   }
 }
 
-/** Makes the error of one occurrence, and carries the definition for the documentation. */
+/** Creates the error of one occurrence. Carries the definition for the documentation. */
 export interface Problem<Arguments extends readonly unknown[] = readonly never[]> {
-  (...facts: Arguments): ProblemError;
+  (...values: Arguments): ProblemError;
   readonly definition: ProblemDefinition;
 }
 
 const definitions = new Map<string, ProblemDefinition>();
 
-/** Defines a failure once: its stable code and how an occurrence is told. */
+/** Defines an error once: its stable code, and a function that describes an occurrence. */
 export function defineProblem<Arguments extends readonly unknown[]>(
   definition: ProblemDefinition,
-  describe: (...facts: Arguments) => ProblemOccurrence,
+  describe: (...values: Arguments) => ProblemOccurrence,
 ): Problem<Arguments> {
   if (definitions.has(definition.code)) {
     throw new Error(`The error code ${definition.code} is defined twice.`);
   }
   definitions.set(definition.code, definition);
-  return Object.assign((...facts: Arguments) => new ProblemError(definition, describe(...facts)), {
-    definition,
-  });
+  return Object.assign(
+    (...values: Arguments) => new ProblemError(definition, describe(...values)),
+    {
+      definition,
+    },
+  );
 }
 
-/** Every failure defined by the modules loaded so far, by code. The documentation is made from it. */
+/** Returns the errors defined by the modules loaded so far, sorted by code. The documentation is generated from them. */
 export function allProblems(): readonly ProblemDefinition[] {
   return [...definitions.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
 }

@@ -1,23 +1,23 @@
 import type { NextFunction, Request, Response } from 'express';
 import { malformedRequest, unsupportedMediaType } from '../errors';
-import { pointerTo, refusalOf, unknownField } from './faults';
+import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD } from './free-form';
 
-/** Nothing the API takes is nested deeper; what walks a body may recurse safely below this. */
+/** Deeper than any valid request, and safe for recursive functions. */
 const DEEPEST = 32;
 
-/** As long as the longest list the API takes, a batch of usage. */
+/** Length of the longest valid list, a batch of usage. */
 const MOST_ITEMS = 1_000;
 const MOST_KEYS = 1_000;
 
-/** Lists in lists multiply, and each object in them is validated, whatever the length of the list around it. */
+/** Bounds nested lists as a whole, because each contained object is validated. */
 const MOST_CONTAINERS = 10_000;
 
 interface Place {
   readonly value: unknown;
   readonly pointer: string;
   readonly depth: number;
-  /** Inside a free-form field, where keys are not names of fields. */
+  /** True inside a free-form field, where keys are not field names. */
   readonly isFreeForm: boolean;
 }
 
@@ -27,10 +27,9 @@ interface Fault {
 }
 
 /**
- * Refuses what JSON can spell but the engine could not give back as it was sent: numbers beyond +-(2^53-1), infinite
- * (`1e309`) or negative zero, text with NUL bytes or lone surrogates, keys that reach for a prototype, and depth, length
- * and width without end: what validates a body afterwards takes more than linear time. Runs on every parsed body, before
- * anything else reads it.
+ * Refuses JSON that could not be returned as it was sent: numbers beyond +-(2^53-1), infinite (`1e309`) or negative
+ * zero, text with NUL bytes or lone surrogates, and keys that address a prototype. Also bounds depth, length and width,
+ * because later validation takes more than linear time. Runs on every parsed body before other code reads it.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {
@@ -44,15 +43,15 @@ export function guardBody(request: Request, _response: Response, next: NextFunct
     return;
   }
   const fault = firstFault(request.body);
-  next(fault === null ? undefined : refusalOf([fault]));
+  next(fault === null ? undefined : toValidationError([fault]));
 }
 
-/** Whether the headers tell of a body, be it an empty one. */
+/** Returns true if the headers announce a body, even an empty one. */
 export function announcesBody({ headers }: Request): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Whether a body was sent, whatever it holds. */
+/** Returns true if a body was sent. */
 export function hasBody(request: Request): boolean {
   const length = request.headers['content-length'];
   return (
@@ -133,21 +132,21 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Whether every object or every class has it: no field of the API is called so, but the validation of unknown fields would
- * look it up on a plain object and find it, or never see it because Nest deletes it.
+ * Returns true for names that every object or class inherits. No API field has such a name. The check for unknown
+ * fields would find them on a plain object, or miss them because Nest deletes them.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;
 }
 
-/** PostgreSQL keeps no NUL byte, and UTF-8 no lone surrogate. */
+/** PostgreSQL cannot store NUL bytes, and UTF-8 cannot encode lone surrogates. */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
 /**
- * Whether a value of JSON can be given back as it was sent, whatever its keys: the same that {@link guardBody} asks of a
- * body, but for its size.
+ * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, without those
+ * about size.
  */
 export function isKeepable(value: unknown, depth = 0): boolean {
   if (depth > DEEPEST) return false;

@@ -4,7 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 const ASCII_JSON = /^application\/json *; *charset="?us-ascii"?$/i;
 
-/** US-ASCII is UTF-8 already, but the parser of bodies takes no charset whose name does not begin with `utf-`. */
+/** Treats US-ASCII as UTF-8, because the body parser accepts only charsets that start with `utf-`. */
 export function readAsciiAsUtf8(request: Request, _response: Response, next: NextFunction): void {
   if (ASCII_JSON.test(request.headers['content-type'] ?? '')) {
     request.headers['content-type'] = 'application/json';
@@ -13,8 +13,8 @@ export function readAsciiAsUtf8(request: Request, _response: Response, next: Nex
 }
 
 /**
- * For `verify` of the parser of bodies, which would decode UTF-7, UTF-16 and UTF-32 as well: JSON between systems is UTF-8
- * (RFC 8259, 8.1). Asked with the charset that the parser is about to use, so the two cannot differ.
+ * `verify` callback of the body parser, which would also decode UTF-7, UTF-16 and UTF-32. JSON between systems is UTF-8
+ * (RFC 8259, 8.1). Receives the charset that the parser is about to use.
  */
 export function requireUtf8(
   _request: IncomingMessage,
@@ -28,10 +28,13 @@ export function requireUtf8(
   assertUtf8(body);
 }
 
-/** What {@link assertUtf8} throws is told by. */
+/** Error type of {@link assertUtf8}. */
 export const NOT_UTF8 = 'entity.not.utf8';
 
-/** A decoder would put the same letter in the place of all that it cannot read, and make one key of two. */
+/**
+ * Refuses invalid UTF-8. A decoder would replace all invalid bytes by the same character, and so could turn two keys
+ * into one.
+ */
 export function assertUtf8(body: Buffer): void {
   if (!isUtf8(body)) {
     throw Object.assign(new Error('The body is not UTF-8.'), { status: 400, type: NOT_UTF8 });

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 
-/** Where @nestjs/swagger keeps what @ApiProperty was given. */
+/** Metadata key under which @nestjs/swagger stores @ApiProperty options. */
 const PROPERTY_NAMES = 'swagger/apiModelPropertiesArray';
 const PROPERTY = 'swagger/apiModelProperties';
 
@@ -11,7 +11,7 @@ interface PropertyMetadata {
   readonly isArray?: boolean;
 }
 
-/** An example of a DTO, put together from the examples of its properties. */
+/** Builds an example of a DTO from the examples of its properties. */
 export function exampleOf(dto: Type<unknown>): Readonly<Record<string, unknown>> {
   const prototype = dto.prototype as object;
   const names = (Reflect.getMetadata(PROPERTY_NAMES, prototype) ?? []) as readonly string[];

@@ -1,24 +1,24 @@
 import { ProblemError, type ProblemItem, validationFailed } from '../errors';
 
-/** What a person mends at once; the answer to nonsense is not to be larger than the nonsense. */
+/** Limits the answer, so that it is not larger than the request. */
 const MOST_FAULTS = 100;
 
-/** The refusal of a request for what is wrong with it. Tells of no more than 100 places, and then says that it does. */
-export function refusalOf(faults: Iterable<ProblemItem>): ProblemError {
-  const told: ProblemItem[] = [];
+/** Returns the error of an invalid request. Lists at most 100 faults, and says so if there are more. */
+export function toValidationError(faults: Iterable<ProblemItem>): ProblemError {
+  const reported: ProblemItem[] = [];
   for (const fault of faults) {
-    if (told.length === MOST_FAULTS) {
+    if (reported.length === MOST_FAULTS) {
       return new ProblemError(validationFailed.definition, {
-        detail: `More than ${MOST_FAULTS} places in the request are wrong; errors holds ${MOST_FAULTS} of them.`,
-        errors: told,
+        detail: `More than ${MOST_FAULTS} values in the request are invalid. errors lists the first ${MOST_FAULTS}.`,
+        errors: reported,
       });
     }
-    told.push(fault);
+    reported.push(fault);
   }
-  return validationFailed(told);
+  return validationFailed(reported);
 }
 
-/** JSON pointer (RFC 6901) to a field of what `parent` points to. */
+/** Returns the JSON pointer (RFC 6901) to a field of `parent`. */
 export function pointerTo(field: string, parent: string): string {
   return `${parent}/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }

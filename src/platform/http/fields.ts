@@ -7,17 +7,17 @@ import { isCurrency } from '../../core/money';
 import { type IdPrefix, isId } from '../ids';
 import { FreeForm } from './free-form';
 
-/** The field may be left out. `null` is not the same as leaving it out. */
+/** The field is optional. `null` is not allowed. */
 export function Omittable(): PropertyDecorator {
   return ValidateIf((_: object, value: unknown) => value !== undefined);
 }
 
-/** The field may be left out or be `null`, which clears it. */
+/** The field is optional or `null`, which clears it. */
 export function Nullable(): PropertyDecorator {
   return ValidateIf((_: object, value: unknown) => value !== undefined && value !== null);
 }
 
-/** Defines a validation decorator from a name, a test and what to say when it fails. */
+/** Creates a validation decorator from a name, a test and an error message. */
 function rule(
   name: string,
   test: (value: unknown) => boolean,
@@ -36,8 +36,8 @@ function rule(
 }
 
 /**
- * Text of so many characters. Counts code points, as PostgreSQL does: class-validator's `Length` leaves out variation
- * selectors, and so lets text pass that is too long for its column.
+ * Text of `least` to `most` characters. Counts code points, as PostgreSQL does. class-validator's `Length` ignores
+ * variation selectors, and would accept text that is too long for its column.
  */
 export function IsText(
   least: number,
@@ -52,16 +52,16 @@ export function IsText(
   );
 }
 
-/** What {@link IsText} asks. */
+/** Test of {@link IsText}. */
 export function isText(value: unknown, least: number, most: number): value is string {
   if (typeof value !== 'string' || value.length < least) return false;
-  // No more code points than code units.
+  // There are never more code points than code units.
   if (value.length <= most && least <= 1) return true;
   const { length } = Array.from(value);
   return length >= least && length <= most;
 }
 
-/** The id of a resource, told by its prefix; says nothing about whether it exists. */
+/** Id of a resource, recognised by its prefix. The resource need not exist. */
 export function IsIdOf(
   prefix: IdPrefix,
   options: { readonly each?: true } = {},
@@ -92,7 +92,7 @@ export function IsMinorUnits(least: 0 | 1): PropertyDecorator {
   );
 }
 
-/** An ISO 4217 code in upper case that names a currency with minor units. */
+/** ISO 4217 code in upper case, of a currency with minor units. */
 export function IsCurrency(): PropertyDecorator {
   return rule(
     'isCurrency',
@@ -101,7 +101,7 @@ export function IsCurrency(): PropertyDecorator {
   );
 }
 
-/** A list that holds nothing twice. class-validator's `ArrayUnique` compares each item with each: seconds for a long list. */
+/** List without duplicates. class-validator's `ArrayUnique` compares all pairs, which takes seconds for a long list. */
 export function HasNoRepeats(): PropertyDecorator {
   return rule(
     'arrayUnique',
@@ -110,14 +110,14 @@ export function HasNoRepeats(): PropertyDecorator {
   );
 }
 
-/** A decimal number as text, not negative, at most 20 digits before the point and 12 after it. */
+/** Non-negative decimal number as text, with at most 20 digits before and 12 after the point. */
 export function IsDecimal(): PropertyDecorator {
   return Matches(/^(0|[1-9]\d{0,19})(\.\d{1,12})?$/, {
     message: 'must be a decimal string such as "10.625"',
   });
 }
 
-/** An RFC 3339 instant with an offset, of the years 1 to 9999 in UTC: no other can be written back as RFC 3339. */
+/** RFC 3339 instant with an offset, within the years 1 to 9999 in UTC. RFC 3339 cannot represent other years. */
 export function IsInstant(): PropertyDecorator {
   return rule(
     'isInstant',
@@ -129,24 +129,24 @@ export function IsInstant(): PropertyDecorator {
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** `Date` would take 24:00:00 as the next day. */
+/** Refuses 24:00:00, which `Date` would read as the next day. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** What {@link IsInstant} asks. */
+/** Test of {@link IsInstant}. */
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !RFC_3339.test(value)) return false;
   const instantMs = Date.parse(value);
   return instantMs >= FIRST_INSTANT_MS && instantMs <= LAST_INSTANT_MS && isDateThereIs(value);
 }
 
-/** 2026-02-30 parses as 2 March; what was meant is not known. */
+/** Refuses dates such as 2026-02-30, which `Date` would read as 2 March. */
 function isDateThereIs(value: string): boolean {
   const isInEveryMonth = value.slice(8, 10) <= '28';
   const date = value.slice(0, 10);
   return isInEveryMonth || new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
 }
 
-/** An IANA time zone this runtime knows. */
+/** IANA time zone that this runtime knows. */
 export function IsTimeZone(): PropertyDecorator {
   return rule('isTimeZone', isTimeZone, 'must be an IANA time zone such as Europe/Paris');
 }
@@ -160,7 +160,7 @@ function isTimeZone(value: unknown): boolean {
   }
 }
 
-/** A free-form map that is kept as sent. */
+/** Free-form map that is stored as sent. */
 function IsMetadata(): PropertyDecorator {
   return applyDecorators(
     Transform(({ obj, key }: { obj: object; key: string }) =>
@@ -176,7 +176,7 @@ function IsMetadata(): PropertyDecorator {
 
 const METADATA_EXAMPLE = { crm_id: 'A-1042' };
 
-/** The optional `metadata` of a create or update request. */
+/** Optional `metadata` of a create or update request. */
 export function MetadataField(): PropertyDecorator {
   return applyDecorators(
     Omittable(),
@@ -185,13 +185,13 @@ export function MetadataField(): PropertyDecorator {
       type: 'object',
       additionalProperties: true,
       description:
-        'Free-form map, at most 50 keys and 16 KiB. An update merges it one level deep: a key sent replaces, `null` removes, a key not sent stays. Key order is not kept.',
+        'Free-form map, at most 50 keys and 16 KiB. An update merges it one level deep: a key replaces the stored value, `null` deletes it, and other keys stay. Key order is not kept.',
       example: METADATA_EXAMPLE,
     }),
   );
 }
 
-/** The `metadata` of an answer. */
+/** `metadata` of an answer. */
 export function MetadataProperty(): PropertyDecorator {
   return ApiProperty({
     type: 'object',
@@ -201,7 +201,7 @@ export function MetadataProperty(): PropertyDecorator {
   });
 }
 
-/** A timestamp of an answer. */
+/** Timestamp of an answer. */
 export function InstantProperty(
   description: string,
   options: { nullable?: true } = {},
@@ -215,7 +215,12 @@ export function InstantProperty(
   });
 }
 
-/** The `id` of an answer. */
+/** `id` of an answer. */
 export function IdProperty(example: string): PropertyDecorator {
   return ApiProperty({ type: String, description: 'Identifier.', example });
+}
+
+/** The field that tells the answers of one operation apart. */
+export function ObjectProperty(value: string): PropertyDecorator {
+  return ApiProperty({ enum: [value], description: 'The type of the object.', example: value });
 }

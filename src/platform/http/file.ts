@@ -3,12 +3,12 @@ import type { Response } from 'express';
 
 export interface FileAnswer {
   readonly mediaType: string;
-  /** Of letters, digits, dots, dashes and underscores. */
+  /** Contains only letters, digits, dots, dashes and underscores. */
   readonly fileName: string;
   readonly bytes: Buffer;
 }
 
-/** Answers with a file to look at. Its ETag is made of its bytes; a caller that has them already gets 304. */
+/** Sends a file for display. The ETag is a hash of its bytes, so a caller that has them gets 304. */
 export function sendFile(response: Response, { mediaType, fileName, bytes }: FileAnswer): void {
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Disposition', `inline; filename="${fileName}"`);

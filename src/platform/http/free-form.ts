@@ -1,9 +1,9 @@
-/** The field of a body whose keys are the caller's own. */
+/** Body field whose keys the caller chooses. */
 export const FREE_FORM_FIELD = 'metadata';
 
 /**
- * Carries a free-form value past what would change it on its way to a DTO: Nest deletes every key named `constructor` or
- * `prototype`, and class-transformer takes the first for a class. Neither looks into a private field.
+ * Protects a free-form value on its way to a DTO. Nest deletes keys named `constructor` or `prototype`, and
+ * class-transformer treats `constructor` as a class. Neither reads a private field.
  */
 export class FreeForm {
   readonly #sent: unknown;

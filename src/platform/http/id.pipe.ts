@@ -2,7 +2,7 @@ import type { PipeTransform } from '@nestjs/common';
 import type { Problem } from '../errors';
 import { type IdPrefix, isId } from '../ids';
 
-/** An id in the path. One of the wrong shape names nothing, so it is answered like any unknown id. */
+/** Validates an id in the path. A malformed id is answered like an unknown one. */
 export class IdPipe implements PipeTransform<string, string> {
   constructor(
     private readonly prefix: IdPrefix,

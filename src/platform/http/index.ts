@@ -1,5 +1,7 @@
+export { announcedBytes, limitBodiesInFlight } from './body-budget';
 export { announcesBody, guardBody, hasBody, isKeepable, isStorable } from './body-guard';
 export { readAsciiAsUtf8, requireUtf8 } from './charset';
+export { requireReadEncoding } from './encodings';
 export {
   HasNoRepeats,
   IdProperty,
@@ -17,21 +19,24 @@ export {
   MetadataField,
   MetadataProperty,
   Nullable,
+  ObjectProperty,
   Omittable,
 } from './fields';
-export { pointerTo, refusalOf } from './faults';
+export { pointerTo, toValidationError } from './faults';
 export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
 export { ListQueryDto, pageOf, toOpaquePageRequest, toPageDto, toPageRequest } from './list';
 export type { PageDto } from './list';
-export { answerJsonPlainly } from './json-answer';
+export { useFastJson } from './fast-json';
 export { linesOf } from './ndjson';
 export type { LineLimits } from './ndjson';
-export type { Patience } from './unless-stalled';
+export type { StallLimits } from './read-unless-stalled';
+export { guardLoopback } from './loopback-guard';
 export { NoFields } from './no-fields.guard';
-export { inOneLayer } from './one-layer';
+export { composeMiddleware } from './compose-middleware';
 export { Operation } from './operation';
 export { sendFile } from './file';
+export { PROBLEM_MEDIA_TYPE } from './problem-response';
 export { routeExactly } from './routes';
 export { securityHeaders } from './security-headers';
 export { sendLines } from './send-lines';

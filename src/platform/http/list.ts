@@ -10,12 +10,12 @@ import { Omittable } from './fields';
 const LARGEST_PAGE = 100;
 const DEFAULT_PAGE = 20;
 
-/** Digits become a number; everything else stays as it is and fails its validation. */
+/** Converts digits to a number. Other values stay unchanged and fail validation. */
 function toInteger({ value }: { value: unknown }): unknown {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
 
-/** The query of every list. */
+/** Query parameters of every list. */
 export class ListQueryDto {
   @Omittable()
   @Transform(toInteger)
@@ -27,7 +27,7 @@ export class ListQueryDto {
     minimum: 1,
     maximum: LARGEST_PAGE,
     default: DEFAULT_PAGE,
-    description: 'How many items a page holds.',
+    description: 'Maximum number of items on the page.',
   })
   readonly limit?: number;
 
@@ -36,12 +36,14 @@ export class ListQueryDto {
   @MaxLength(200)
   @ApiPropertyOptional({
     type: String,
-    description: '`next_cursor` of the page before. Left out: the first page.',
+    description: '`next_cursor` of the previous page. Omit it for the first page.',
   })
   readonly cursor?: string;
 }
 
-/** @throws {ProblemError} `invalid_cursor` */
+/**
+ * @throws {ProblemError} `invalid_cursor`
+ */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {
     limit: query.limit ?? DEFAULT_PAGE,
@@ -49,7 +51,7 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
   };
 }
 
-/** The same for a list that has cursors of its own; it tells those that are not its own. */
+/** For lists with cursors of their own, which they validate themselves. */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE, cursor } = query;
   return {
@@ -79,7 +81,7 @@ export function toPageDto<Item, ItemDto>(
   };
 }
 
-/** The class that describes a page of these items to OpenAPI. */
+/** Returns the class that describes a page of these items in OpenAPI. */
 export function pageOf<Item>(item: Type<Item>): Type<PageDto<Item>> {
   class ItemPageDto implements PageDto<Item> {
     @ApiProperty({ type: [item], description: 'The items of this page, newest first.' })

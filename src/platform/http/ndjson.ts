@@ -1,36 +1,40 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { type Duplex, pipeline, type Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { malformedRequest, payloadTooLarge, unsupportedMediaType } from '../errors';
-import { type Patience, unlessStalled } from './unless-stalled';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip, createInflate, type Gunzip, type Inflate } from 'node:zlib';
+import { malformedRequest, payloadTooLarge, unsupportedEncoding } from '../errors';
+import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
 const LONGEST_LINE_BYTES = 1_048_576;
+/** Limit for a body, compressed or not. */
+const MOST_BYTES = 256 * 2 ** 20;
+/** Usage compresses to about a tenth. A higher ratio, beyond the first bytes, is refused. */
+const MOST_UNPACKED_PER_BYTE = 100;
+const FREE_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-export interface LineLimits extends Patience {
+export interface LineLimits extends StallLimits {
   readonly mostLines: number;
 }
 
-/** A line of a body, from 0; the text is null where it is not UTF-8. */
+/** A line of a body, with its index from 0. The text is null if it is not UTF-8. */
 export interface Line {
   readonly index: number;
   readonly text: string | null;
 }
 
 /**
- * The lines of a body that are not blank, as many at a time as came together, without the mark with which some programs
- * begin a file. The next are read once these are taken, so that no more than a piece of the body and one unfinished line
- * is in memory.
- * @throws {ProblemError} `payload_too_large` for more lines than given, or for a line of more than 1 MiB;
- * `malformed_request` when the body breaks off or cannot be unpacked; `unsupported_media_type` for an unknown encoding;
- * `request_timeout` when the client sends nothing for too long, or too little; `service_unavailable` when the process stops
- * before the body is there
+ * Yields the non-blank lines of a body, without a byte order mark, as they arrive. Reads more only after the yielded
+ * lines are taken, so that memory holds one chunk of the body and one unfinished line.
+ * @throws {ProblemError} `payload_too_large` for too many lines, a line above 1 MiB, a body above 256 MiB or a
+ * compression ratio above 100; `malformed_request` if the body ends early or cannot be decompressed;
+ * `unsupported_media_type` for an unknown encoding; `request_timeout` if the client sends nothing, or too little, for
+ * too long; `service_unavailable` if the process stops before the body is complete
  */
 export async function* linesOf(
   request: IncomingMessage,
-  { mostLines, ...patience }: LineLimits,
+  { mostLines, ...stallLimits }: LineLimits,
 ): AsyncGenerator<readonly Line[]> {
   let rest: Buffer = Buffer.alloc(0);
   let count = 0;
@@ -40,7 +44,7 @@ export async function* linesOf(
     if (count > mostLines) throw payloadTooLarge(`The body holds more than ${mostLines} lines.`);
     return lines.filled;
   };
-  for await (const chunk of piecesOf(request, patience)) {
+  for await (const chunk of piecesOf(request, stallLimits)) {
     const end = chunk.lastIndexOf(LINE_FEED);
     if (end === -1) {
       rest = Buffer.concat([rest, chunk]);
@@ -63,13 +67,15 @@ function lineTooLong(): Error {
   return payloadTooLarge('A line of the body holds more than 1 MiB.');
 }
 
-/** @param whole one or more lines, without the line feed of the last */
+/**
+ * @param whole one or more lines, without the last line feed
+ */
 function splitLines(
   whole: Buffer,
   first: number,
 ): { readonly filled: readonly Line[]; readonly next: number } {
   const isReadable = isUtf8(whole);
-  // Byte for byte, where they have to be told apart first.
+  // Splits by bytes first if the text is not valid UTF-8 as a whole.
   const texts = whole.toString(isReadable ? 'utf8' : 'latin1').split('\n');
   const filled: Line[] = [];
   for (const [offset, text] of texts.entries()) {
@@ -85,40 +91,66 @@ function fromBytes(latin1: string): string | null {
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
-/** The body as it was before it was packed. */
-async function* piecesOf(request: IncomingMessage, patience: Patience): AsyncGenerator<Buffer> {
-  // Destroying the request would destroy the way of the answer.
-  const pieces = unpacked(request).iterator({ destroyOnReturn: false });
+/** Yields the decompressed body in chunks. */
+async function* piecesOf(
+  request: IncomingMessage,
+  stallLimits: StallLimits,
+): AsyncGenerator<Buffer> {
+  // Destroying the request would destroy the connection of the answer.
+  const body = unpacked(request);
+  const pieces = body.iterator({ destroyOnReturn: false });
+  let bytes = 0;
   try {
-    yield* unlessStalled(request, pieces as AsyncIterator<Buffer>, patience);
+    for await (const piece of readUnlessStalled(
+      request,
+      pieces as AsyncIterator<Buffer>,
+      stallLimits,
+    )) {
+      bytes += piece.length;
+      assertNotTooLarge(bytes, 'bytesWritten' in body ? body.bytesWritten : null);
+      yield piece;
+    }
   } catch (error) {
-    // The client is gone, or what it sent is not what it said: either way there is no whole body.
+    // The client disconnected, or the content does not match its encoding.
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (isBodyFault(code)) throw malformedRequest('The body broke off, or could not be unpacked.');
+    if (isBodyFault(code))
+      throw malformedRequest('The body ended early, or could not be decompressed. Send it again.');
     throw error;
   } finally {
-    // What is left of it must not stand between this answer and the next request.
+    // Discards the rest, which would block the next request on the connection.
     request.unpipe();
     request.resume();
   }
 }
 
-/** Codes of Node's streams, of zlib, and of Brotli. */
-function isBodyFault(code: string): boolean {
-  return /^(ECONNRESET$|ERR_STREAM_PREMATURE_CLOSE$|Z_|ERR__ERROR_)/.test(code);
+/**
+ * @param packedBytes number of compressed bytes read; null if the body is not compressed
+ */
+function assertNotTooLarge(bytes: number, packedBytes: number | null): void {
+  if (bytes > MOST_BYTES) throw payloadTooLarge('The body holds more than 256 MiB.');
+  if (packedBytes !== null && bytes > FREE_BYTES + packedBytes * MOST_UNPACKED_PER_BYTE) {
+    throw payloadTooLarge('The body is compressed to less than a hundredth of its size.');
+  }
 }
 
-const UNPACKERS: ReadonlyMap<string, () => Duplex> = new Map<string, () => Duplex>([
+/** Error codes of Node's streams and of zlib. */
+function isBodyFault(code: string): boolean {
+  return /^(ECONNRESET$|ERR_STREAM_PREMATURE_CLOSE$|Z_)/.test(code);
+}
+
+const UNPACKERS: ReadonlyMap<string, () => Gunzip | Inflate> = new Map<
+  string,
+  () => Gunzip | Inflate
+>([
   ['gzip', createGunzip],
   ['deflate', createInflate],
-  ['br', createBrotliDecompress],
 ]);
 
-function unpacked(request: IncomingMessage): Readable {
+function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;
   const unpack = UNPACKERS.get(encoding);
-  if (unpack === undefined) throw unsupportedMediaType('The encoding of the body is not read.');
-  // Whoever reads the end of the pipeline is told of its errors.
+  if (unpack === undefined) throw unsupportedEncoding(encoding);
+  // The reader of the pipeline's end receives its errors.
   return pipeline(request, unpack(), () => undefined);
 }

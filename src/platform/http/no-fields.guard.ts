@@ -1,16 +1,16 @@
 import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
 import type { Request } from 'express';
-import { refusalOf, unknownField } from './faults';
+import { toValidationError, unknownField } from './faults';
 
-/** An empty class for the body would not do: validation by one refuses every body. */
+/** A guard, because validation with an empty DTO class refuses every body. */
 class NoFieldsGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const { body } = context.switchToHttp().getRequest<Request<object, unknown, object>>();
     const fields = Object.keys(body);
-    if (fields.length > 0) throw refusalOf(fields.map((field) => unknownField(field)));
+    if (fields.length > 0) throw toValidationError(fields.map((field) => unknownField(field)));
     return true;
   }
 }
 
-/** Marks a POST that takes no field: a body that holds one is refused. */
+/** Marks a POST without fields. A body with any field is refused. */
 export const NoFields = (): MethodDecorator => UseGuards(NoFieldsGuard);

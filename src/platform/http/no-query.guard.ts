@@ -2,25 +2,25 @@ import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/comm
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
 import type { Request } from 'express';
-import { refusalOf, unknownField } from './faults';
+import { toValidationError, unknownField } from './faults';
 
 class NoQueryGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const request = context.switchToHttp().getRequest<Request>();
-    // Probes put parameters of their own behind the address of the health routes.
+    // Health probes may add query parameters of their own.
     if (!request.originalUrl.includes('?') || !request.path.startsWith('/v1/')) return true;
     const names = Object.keys(request.query);
-    if (names.length > 0) throw refusalOf(names.map((name) => unknownField(name)));
+    if (names.length > 0) throw toValidationError(names.map((name) => unknownField(name)));
     return true;
   }
 }
 
-/** Refuses every query parameter where the handler declares no `@Query`; where it does, its DTO says what is known. */
+/** Refuses all query parameters if the handler declares no `@Query`. Otherwise its DTO lists the known ones. */
 export const NoUnreadQuery: MethodDecorator = (target, name, descriptor) => {
   if (!readsQuery(target, name)) UseGuards(NoQueryGuard)(target, name, descriptor);
 };
 
-/** The decorators of parameters have run when those of their method do. */
+/** Parameter decorators run before the decorator of their method. */
 function readsQuery(target: object, name: string | symbol): boolean {
   const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, target.constructor, name) ??
     {}) as object;

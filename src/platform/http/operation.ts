@@ -1,4 +1,4 @@
-import { applyDecorators, HttpCode, type Type, UseInterceptors } from '@nestjs/common';
+import { applyDecorators, HttpCode, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiHeader,
@@ -7,10 +7,14 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import {
+  crossSiteRequest,
+  hostNotLoopback,
   idempotencyKeyInUse,
+  idempotencyKeyRequired,
   idempotencyKeyReused,
   internalError,
   malformedRequest,
+  outcomeUnknown,
   payloadTooLarge,
   preconditionFailed,
   type Problem,
@@ -19,32 +23,52 @@ import {
   unsupportedMediaType,
   validationFailed,
 } from '../errors';
-import { IdempotencyInterceptor } from '../idempotency/idempotency.interceptor';
+import { IdempotencyInterceptor, REQUIRES_KEY } from '../idempotency/idempotency.interceptor';
 import { NoUnreadQuery } from './no-query.guard';
 import { ProblemDto } from './problem.dto';
 import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-response';
 
 type AnyProblem = Pick<Problem, 'definition'>;
 
-export interface OperationOptions {
-  /** A few words, imperative. */
+interface OperationTexts {
+  /** A few words in the imperative. */
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly status: 200 | 201 | 204;
-  /** The class of the answer; none for 204. */
+  /** DTO class of the answer; none for 204. */
   readonly answer?: Type<unknown>;
-  /** The media type of an answer that is a file. */
+  /** The class of the answer with `?preview=true`, whose status is 200 where that of `answer` is another. */
+  readonly preview?: Type<unknown>;
+  /** The classes of the answer where it has one of several, by the value of their field `object`. */
+  readonly answers?: Readonly<Record<string, Type<unknown>>>;
+  /** Media type of an answer that is a file. */
   readonly file?: string;
-  /** The answer is a bare array of the class. */
+  /** Classes of the lines of an NDJSON answer. */
+  readonly lines?: readonly Type<unknown>[];
+  /** The answer is an array of the class. */
   readonly isArray?: true;
-  /** What the operation can fail with, beside what its `reads` imply. */
+  /** Errors of the operation, besides those implied by `reads`. */
   readonly problems?: readonly AnyProblem[];
-  /**
-   * What the operation reads, beside a query that its handler declares: `query` or `body` can be malformed; `post` is a body and an `Idempotency-Key`; `change` is
-   * a body and an `If-Match`, `removal` an `If-Match` alone.
-   */
-  readonly reads: 'path' | 'query' | 'body' | 'post' | 'change' | 'removal';
 }
+
+/**
+ * Inputs of the operation besides its path and declared query. `query` or `body` can be malformed; `post` is a body and
+ * an `Idempotency-Key`; `change` is a body and an `If-Match`; `removal` is an `If-Match` only.
+ */
+interface OperationReads {
+  readonly reads: 'path' | 'query' | 'body' | 'change' | 'removal';
+}
+
+interface PostReads {
+  readonly reads: 'post';
+  /**
+   * `required` if the operation moves money or starts a contract: it is refused without a key where `IDEMPOTENCY_KEYS`
+   * is `required`. Mandatory for every POST, so that it is not forgotten.
+   */
+  readonly key: 'required' | 'optional';
+}
+
+export type OperationOptions = OperationTexts & (OperationReads | PostReads);
 
 const BODY: readonly AnyProblem[] = [
   validationFailed,
@@ -57,46 +81,114 @@ const IMPLIED: Readonly<Record<OperationOptions['reads'], readonly AnyProblem[]>
   path: [validationFailed, malformedRequest],
   query: [validationFailed, malformedRequest],
   body: BODY,
-  post: [...BODY, idempotencyKeyReused, idempotencyKeyInUse],
-  change: [...BODY, preconditionFailed],
-  removal: [validationFailed, malformedRequest, preconditionFailed],
+  post: [...BODY, idempotencyKeyReused, idempotencyKeyInUse, outcomeUnknown],
+  change: [...BODY, preconditionFailed, outcomeUnknown],
+  removal: [validationFailed, malformedRequest, preconditionFailed, outcomeUnknown],
 };
 
-const ALWAYS: readonly AnyProblem[] = [serviceUnavailable, internalError];
+const ALWAYS: readonly AnyProblem[] = [
+  crossSiteRequest,
+  hostNotLoopback,
+  serviceUnavailable,
+  internalError,
+];
 
-/** Everything the documentation says of an operation, and its success status, in one place above the handler. */
+/** Declares the documentation and the success status of an operation, above its handler. */
 export function Operation(options: OperationOptions): MethodDecorator {
-  const problems = [...(options.problems ?? []), ...IMPLIED[options.reads], ...ALWAYS];
+  const requiresKey = options.reads === 'post' && options.key === 'required';
+  const problems = [
+    ...(options.problems ?? []),
+    ...IMPLIED[options.reads],
+    ...(requiresKey ? [idempotencyKeyRequired] : []),
+    ...ALWAYS,
+  ];
   return applyDecorators(
     HttpCode(options.status),
     NoUnreadQuery,
-    ApiOperation({ summary: options.summary, description: options.description ?? '' }),
-    ApiResponse({
-      status: options.status,
-      description: options.status === 204 ? 'Done; no body.' : 'Success.',
-      ...(options.answer === undefined
-        ? {}
-        : { type: options.answer, isArray: options.isArray === true }),
-      ...(options.file === undefined
-        ? {}
-        : { content: { [options.file]: { schema: { type: 'string', format: 'binary' } } } }),
-    }),
+    ApiOperation({ summary: options.summary, description: options.description }),
+    ...successResponses(options),
     ApiExtraModels(ProblemDto),
-    ...headersOf(options.reads),
-    // Not on every route: the others would pay for an interceptor that does nothing.
+    ...headersOf(options.reads, requiresKey),
+    ...(requiresKey ? [SetMetadata(REQUIRES_KEY, true)] : []),
+    // Only on POST routes, because an interceptor costs time on every request.
     ...(options.reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
     ...problemResponses(problems.map(({ definition }) => definition)),
   );
 }
 
-function headersOf(reads: OperationOptions['reads']): readonly MethodDecorator[] {
+const NDJSON = 'application/x-ndjson';
+
+function linesResponse(status: number, lines: readonly Type<unknown>[]): MethodDecorator {
+  const oneOf = lines.map((line) => ({ $ref: getSchemaPath(line) }));
+  const schema = { type: 'string', contentMediaType: NDJSON, contentSchema: { oneOf } };
+  return applyDecorators(
+    ApiExtraModels(...lines),
+    ApiResponse({
+      status,
+      description: 'Success. Each line is a JSON object of `contentSchema`.',
+      content: { [NDJSON]: { schema } },
+    }),
+  );
+}
+
+function successResponses(options: OperationOptions): readonly MethodDecorator[] {
+  const { status, answer, preview, answers, file, lines } = options;
+  if (answers !== undefined) return [oneOfResponse(status, answers)];
+  if (lines !== undefined) return [linesResponse(status, lines)];
+  const success = ApiResponse({
+    status,
+    description: status === 204 ? 'Done; no body.' : 'Success.',
+    ...(answer === undefined ? {} : { type: answer, isArray: options.isArray === true }),
+    ...(file === undefined ? {} : { content: { [file]: { schema: fileSchema(file) } } }),
+  });
+  if (preview === undefined) return [success];
+  const description = 'The preview, with `?preview=true`.';
+  return [success, ApiResponse({ status: 200, description, type: preview })];
+}
+
+function fileSchema(mediaType: string): { readonly type: 'string'; readonly format?: 'binary' } {
+  return mediaType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
+}
+
+/** One response of several classes, which a client distinguishes by their field `object`. */
+function oneOfResponse(
+  status: number,
+  answers: Readonly<Record<string, Type<unknown>>>,
+): MethodDecorator {
+  const references = Object.entries(answers).map(([object, answer]) => ({
+    object,
+    $ref: getSchemaPath(answer),
+  }));
+  return applyDecorators(
+    ApiExtraModels(...Object.values(answers)),
+    ApiResponse({
+      status,
+      description: 'Success; with `?preview=true` the preview. `object` tells them apart.',
+      schema: {
+        oneOf: references.map(({ $ref }) => ({ $ref })),
+        discriminator: {
+          propertyName: 'object',
+          mapping: Object.fromEntries(references.map(({ object, $ref }) => [object, $ref])),
+        },
+      },
+    }),
+  );
+}
+
+function headersOf(
+  reads: OperationOptions['reads'],
+  requiresKey: boolean,
+): readonly MethodDecorator[] {
   if (reads === 'post') {
     return [
       ApiHeader({
         name: 'Idempotency-Key',
         required: false,
         description:
-          'Chosen by the client, 1 to 255 printable ASCII characters. The same key and request give the same answer again.',
+          'Chosen by the client, 1 to 255 printable ASCII characters. The same key and request give the same answer again.' +
+          (requiresKey
+            ? ' Mandatory where the service runs with `IDEMPOTENCY_KEYS=required`.'
+            : ''),
         schema: { type: 'string', minLength: 1, maxLength: 255 },
       }),
     ];

@@ -5,9 +5,9 @@ const PLAIN_JSON = /^application\/json(?: *; *charset="?utf-8"?)?$/i;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Reads bodies that are said to be JSON in UTF-8, not packed, and no longer than so many bytes: nearly all there are. What
- * the parser of Express asks about each costs a sixteenth of a report of usage.
- * @param otherwise reads the others, or refuses them
+ * Reads uncompressed UTF-8 JSON bodies of up to `mostBytes`, which are nearly all. The parser of Express takes a
+ * sixteenth of the time of a usage report.
+ * @param otherwise middleware for all other bodies
  */
 export function readPlainJson(mostBytes: number, otherwise: RequestHandler): RequestHandler {
   return (request, response, next) => {
@@ -26,7 +26,7 @@ function isPlain({ headers }: Request, mostBytes: number): boolean {
   );
 }
 
-/** Node reads as many bytes as were announced, or tells of an error. */
+/** Node delivers the announced number of bytes, or an error. */
 function read(request: Request, next: NextFunction): void {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -50,12 +50,12 @@ function parse(chunks: readonly Buffer[]): unknown {
   assertUtf8(bytes);
   const text = bytes.toString();
   const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-  // Nothing but the mark is an empty body.
+  // A body that is only a byte order mark counts as empty.
   if (json === '') return {};
   try {
     return JSON.parse(json);
   } catch (error) {
-    // As the parser of Express says it.
+    // Same error as the parser of Express.
     throw Object.assign(error as Error, { status: 400, type: 'entity.parse.failed' });
   }
 }

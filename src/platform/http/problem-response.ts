@@ -1,8 +1,9 @@
 import { HttpException } from '@nestjs/common';
-import { isDatabaseUnavailable, isWorthRetrying } from '../database';
+import { isDatabaseUnavailable, isWorthRetrying, OutcomeUnknownError } from '../database';
 import {
   internalError,
   malformedRequest,
+  outcomeUnknown,
   payloadTooLarge,
   ProblemError,
   type ProblemKind,
@@ -11,9 +12,10 @@ import {
 } from '../errors';
 import { NOT_UTF8 } from './charset';
 
-/** The one place where a kind of failure becomes a status. */
+/** HTTP status of each kind of failure. */
 export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   malformed: 400,
+  forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
@@ -22,13 +24,14 @@ export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   too_large: 413,
   unsupported_media_type: 415,
   rule_broken: 422,
+  too_many_requests: 429,
   internal: 500,
   unavailable: 503,
 };
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** Names the code for good, wherever the documentation moves to. */
+/** Stable identifier of the code, independent of the location of its documentation. */
 export function problemType(code: string): string {
   return `urn:billing-engine:problem:${code}`;
 }
@@ -41,7 +44,7 @@ export interface ProblemResponse {
 
 const CLOSING: ReadonlySet<ProblemKind> = new Set(['timed_out', 'unavailable']);
 
-/** The answer to a failure, as RFC 9457 says. */
+/** Returns the RFC 9457 answer to a failure. */
 export function problemResponse(problem: ProblemError, requestId: string): ProblemResponse {
   const { definition, occurrence } = problem;
   const status = STATUS_OF_KIND[definition.kind];
@@ -49,8 +52,12 @@ export function problemResponse(problem: ProblemError, requestId: string): Probl
   if (occurrence.retryAfterSeconds !== undefined) {
     headers['Retry-After'] = String(occurrence.retryAfterSeconds);
   }
-  // The rest of what was being sent could come at any time, or never; and whoever is unavailable is so to the next request.
+  // Closes the connection: the rest of the body may never arrive, and an unavailable process cannot serve the next
+  // request.
   if (CLOSING.has(definition.kind)) headers['Connection'] = 'close';
+  if (occurrence.acceptedEncodings !== undefined) {
+    headers['Accept-Encoding'] = occurrence.acceptedEncodings.join(', ');
+  }
   if (occurrence.allow !== undefined) headers['Allow'] = occurrence.allow.join(', ');
   return {
     status,
@@ -68,23 +75,26 @@ export function problemResponse(problem: ProblemError, requestId: string): Probl
   };
 }
 
-/** What body-parser and the router throw: errors that know their status. */
+/** Error of body-parser or of the router, with a status. */
 interface StatusError extends Error {
   readonly status?: number;
   readonly type?: string;
 }
 
-/** Turns whatever was thrown into a problem the caller may see. Unknown errors say nothing of themselves. */
+/** Converts a thrown value to a problem for the caller. Reveals nothing of unknown errors. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  // Deadlocks come this far when the work met one each time it was done again.
+  if (error instanceof OutcomeUnknownError) return outcomeUnknown();
+  // A deadlock gets here after all retries have failed.
   if (isDatabaseUnavailable(error) || isWorthRetrying(error)) {
-    return serviceUnavailable('The database is out of reach or too busy.');
+    return serviceUnavailable('The database is unreachable or overloaded. Try again later.');
   }
   const status = statusOf(error);
-  if (status === 413) return payloadTooLarge('The body holds more than this route reads.');
+  if (status === 413) return payloadTooLarge('The body is larger than this route accepts.');
   if (status === 415)
-    return unsupportedMediaType('The encoding or charset of the body is not read.');
+    return unsupportedMediaType(
+      'The encoding or charset of the body is not supported. Send UTF-8.',
+    );
   if (status === 503) return serviceUnavailable('The service is stopping.');
   if (status !== null && status >= 400 && status < 500) return malformedRequest(reasonOf(error));
   return internalError();
@@ -97,7 +107,7 @@ function statusOf(error: unknown): number | null {
   return (error as StatusError).status ?? null;
 }
 
-/** Nest wraps what the parser of bodies and the router throw. */
+/** Unwraps errors of the body parser and the router, which Nest wraps. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof HttpException ? error.cause : error;
   if (cause instanceof URIError) return 'The path is not correctly percent-encoded.';

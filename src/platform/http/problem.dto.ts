@@ -1,19 +1,23 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { ProblemExtensionsDto } from './problem-extensions.dto';
 
 class ProblemItemDto {
-  @ApiProperty({ description: 'JSON pointer to the offending place.', example: '/amount' })
+  @ApiProperty({ description: 'JSON pointer to the invalid value.', example: '/amount' })
   readonly pointer!: string;
 
   @ApiProperty({ description: 'Stable code of the rule that failed.', example: 'is_minor_units' })
   readonly code!: string;
 
-  @ApiProperty({ description: 'For people.', example: 'must be a whole number of minor units' })
+  @ApiProperty({
+    description: 'Explanation for people.',
+    example: 'must be a whole number of minor units',
+  })
   readonly message!: string;
 }
 
-/** The body of every answer that is not a success: RFC 9457, `application/problem+json`. */
-export class ProblemDto {
-  @ApiProperty({ format: 'uri', description: 'Names the code; see docs/errors.md.' })
+/** Body of every error answer: RFC 9457, `application/problem+json`. */
+export class ProblemDto extends ProblemExtensionsDto {
+  @ApiProperty({ format: 'uri', description: 'Identifies the code; see docs/errors.md.' })
   readonly type!: string;
 
   @ApiProperty({ description: 'The same for every occurrence of the code.' })
@@ -22,15 +26,15 @@ export class ProblemDto {
   @ApiProperty({ type: 'integer', description: 'The HTTP status.' })
   readonly status!: number;
 
-  @ApiProperty({ description: 'This occurrence, for people.' })
+  @ApiProperty({ description: 'Explanation of this occurrence, for people.' })
   readonly detail!: string;
 
-  @ApiProperty({ description: 'Stable; branch on it.' })
+  @ApiProperty({ description: 'Stable code to branch on.' })
   readonly code!: string;
 
-  @ApiProperty({ description: 'The same as the `X-Request-Id` header; name it in a question.' })
+  @ApiProperty({ description: 'Same as the `X-Request-Id` header. Quote it in support requests.' })
   readonly request_id!: string;
 
-  @ApiProperty({ type: [ProblemItemDto], description: 'The offending places, if there are any.' })
+  @ApiProperty({ type: [ProblemItemDto], description: 'Invalid values, if any.' })
   readonly errors!: readonly ProblemItemDto[];
 }

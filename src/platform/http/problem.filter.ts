@@ -6,13 +6,16 @@ import {
   NotFoundException,
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { OutcomeUnknownError } from '../database';
 import { methodNotAllowed, type ProblemError, routeNotFound } from '../errors';
-import { KeptRefusal } from './kept-refusal';
+import { StoredRefusal } from './stored-refusal';
 import { asProblem, problemResponse } from './problem-response';
 import { requestIdOf } from './request-id';
 import { methodsAnswering } from './routes';
 
-/** Every failure leaves through here. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Answers all errors. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
@@ -21,7 +24,7 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    if (error instanceof KeptRefusal) {
+    if (error instanceof StoredRefusal) {
       response.status(error.status).set(error.headers).send(error.body);
       return;
     }
@@ -39,6 +42,10 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private problemOf(error: unknown, request: Request): ProblemError {
+    // A read has no outcome, so the caller may repeat it.
+    if (error instanceof OutcomeUnknownError && SAFE_METHODS.has(request.method)) {
+      return asProblem(error.cause);
+    }
     if (!(error instanceof NotFoundException)) return asProblem(error);
     const allow = methodsAnswering(request);
     return allow.length > 0

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const SANE = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
-/** The caller's `X-Request-Id` if it is sane, else a new one; also set on the answer. */
+/** Returns the caller's `X-Request-Id` if it is valid, otherwise a new id, and sets it on the answer. */
 export function assignRequestId(request: IncomingMessage, response: ServerResponse): string {
   const sent = request.headers['x-request-id'];
   const id = typeof sent === 'string' && SANE.test(sent) ? sent : randomUUID();
@@ -11,7 +11,7 @@ export function assignRequestId(request: IncomingMessage, response: ServerRespon
   return id;
 }
 
-/** The id that `assignRequestId` gave this request (the request logger keeps it there). */
+/** Returns the id set by `assignRequestId`, which the request log stores on the request. */
 export function requestIdOf(request: IncomingMessage): string {
   const { id } = request as IncomingMessage & { readonly id?: unknown };
   return typeof id === 'string' ? id : 'unknown';

@@ -1,12 +1,12 @@
 import type { Express, Request } from 'express';
 
-/** What is used of a layer of Express 5's router. */
+/** Used part of a layer of Express 5's router. */
 interface Layer {
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): boolean;
 }
 
-/** What is used of the router itself. */
+/** Used part of the router. */
 interface Router {
   readonly stack: readonly Layer[];
   strict: boolean;
@@ -14,8 +14,8 @@ interface Router {
 }
 
 /**
- * One path for each resource: another spelling of it would be another request to the idempotency keys. Set on the router
- * itself, which exists since Nest made its adapter: the settings of the application are read only when it is made.
+ * Makes paths strict and case-sensitive: another spelling would be another request for idempotency keys. Changes the
+ * router itself, because Nest has created it already, and application settings apply only at creation.
  */
 export function routeExactly(app: Express): void {
   const router = routerOf(app);
@@ -27,7 +27,7 @@ function routerOf(app: Express): Router {
   return app.router as unknown as Router;
 }
 
-/** The methods some route at this path answers to: empty when the path is unknown. */
+/** Returns the methods supported at this path; empty if the path is unknown. */
 export function methodsAnswering(request: Request): readonly string[] {
   const methods = new Set<string>();
   for (const layer of routerOf(request.app as Express).stack) {

@@ -6,8 +6,9 @@ import helmet, { type HelmetOptions } from 'helmet';
 type Headers = ReadonlyMap<string, string>;
 
 /**
- * What the page at /docs needs, from this service alone; Swagger UI sets styles in its elements and has its icons in data
- * URLs. Never `upgrade-insecure-requests`: the service speaks plain http, and beyond loopback the page would stay empty.
+ * Policy of the page at /docs, which loads everything from this service. Swagger UI sets inline styles and has icons in
+ * data URLs. No `upgrade-insecure-requests`: the service speaks plain HTTP, and the page would be empty beyond
+ * loopback.
  */
 const OF_PAGES = {
   contentSecurityPolicy: {
@@ -23,13 +24,13 @@ const OF_PAGES = {
       frameAncestors: ["'none'"],
     },
   },
-  // Whoever puts TLS in front decides about Strict-Transport-Security: it would bind other hosts too.
+  // The TLS proxy in front decides about Strict-Transport-Security, which would also bind other hosts.
   strictTransportSecurity: false,
 } satisfies HelmetOptions;
 
 /**
- * What browsers heed of an answer that is no page: it is of the type it says, nothing of it runs or is framed, and no other
- * site reads it. The others of a page would cost a twentieth of a report of usage.
+ * Headers for answers that are not pages: the declared type is used, nothing is executed or framed, and other sites
+ * cannot read them. The further headers of pages would take a twentieth of the time of a usage report.
  */
 const OF_DATA: Headers = new Map([
   ['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],
@@ -37,7 +38,7 @@ const OF_DATA: Headers = new Map([
   ['X-Content-Type-Options', 'nosniff'],
 ]);
 
-/** Middleware: the headers that keep browsers in check, on every answer the same but for pages. */
+/** Middleware that sets the security headers, which differ between pages and other answers. */
 export function securityHeaders(isPage: (request: Request) => boolean) {
   const ofPages = headersOfPages();
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -47,7 +48,7 @@ export function securityHeaders(isPage: (request: Request) => boolean) {
   };
 }
 
-/** Asked once, and not for every answer. */
+/** Computes the headers once. */
 function headersOfPages(): Headers {
   const headers = new Map<string, string>();
   const request = new IncomingMessage(new Socket());

@@ -4,17 +4,20 @@ import { Logger } from '@nestjs/common';
 import type { Response } from 'express';
 
 /**
- * Answers with a line of JSON for each item, as fast as the caller reads them and not faster. An answer whose items fail
- * is cut off: its status was sent, so that only its end can tell.
+ * Sends a line of JSON per item, at the speed of the reader. If the items fail, cuts the answer off, because its status
+ * has already been sent.
  */
 export async function sendLines(response: Response, items: AsyncIterable<object>): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson');
   try {
     await pipeline(Readable.from(linesOf(items)), response);
   } catch (error) {
-    // Whoever has hung up needs no answer.
+    // A client that disconnected needs no answer.
     if (!response.destroyed || response.errored !== null) {
-      new Logger('send-lines').error({ err: error }, 'an answer was cut off');
+      new Logger('send-lines').error(
+        { err: error },
+        'answer cut off: its lines could not be produced',
+      );
     }
   }
 }

@@ -2,14 +2,14 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { malformedRequest } from '../errors';
 import { isInherited, isStorable } from './body-guard';
-import { refusalOf, unknownField } from './faults';
+import { toValidationError, unknownField } from './faults';
 
-/** Requests whose target is no path, no URL of http and not `*`. */
+/** Requests whose target is neither a path, nor an http URL, nor `*`. */
 const unreadable = new WeakSet<IncomingMessage>();
 
 /**
- * Express calls no middleware for a target that it cannot parse (`http://[/v1`), and answers it in HTML. Such a request is
- * given a path that it can, so that it is logged, measured and named like any other, and `guardUrl` refuses it.
+ * Replaces targets that Express cannot parse (`http://[/v1`), because Express would skip all middleware and answer in
+ * HTML. The request is then logged, measured and refused by `guardUrl` like any other.
  */
 export function catchUnreadableTargets(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
@@ -27,8 +27,8 @@ function isReadable(target: string): boolean {
 }
 
 /**
- * Refuses a target that cannot be read, a query parameter given twice, where one of the two would have to be ignored,
- * one that bears the name of what every object has, and text that the database cannot keep.
+ * Refuses unreadable targets, repeated query parameters, parameters named like inherited properties, and text that the
+ * database cannot store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   if (unreadable.has(request)) {
@@ -52,7 +52,7 @@ export function guardUrl(request: Request, _response: Response, next: NextFuncti
       return;
     }
     if (isInherited(name)) {
-      next(refusalOf([unknownField(name)]));
+      next(toValidationError([unknownField(name)]));
       return;
     }
     seen.add(name);

@@ -1,14 +1,14 @@
 import { type ArgumentMetadata, type PipeTransform, ValidationPipe } from '@nestjs/common';
 import type { ValidationError } from 'class-validator';
 import type { ProblemError, ProblemItem } from '../errors';
-import { pointerTo, refusalOf, unknownField } from './faults';
+import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD, FreeForm } from './free-form';
 
 class FieldsPipe implements PipeTransform {
   constructor(private readonly fields: ValidationPipe) {}
 
   transform(value: unknown, argument: ArgumentMetadata): unknown {
-    // A text of the path has no fields. Not asking spares each of them two promises.
+    // Path texts have no fields. Skipping them saves two promises each.
     if (argument.type === 'param' && argument.metatype === String) return value;
     const isFreeForm =
       argument.type === 'body' &&
@@ -21,14 +21,15 @@ class FieldsPipe implements PipeTransform {
   }
 }
 
-/** Only fields a DTO declares, of the type it declares, with no conversion from one type to another. */
+/** Validates DTOs: only declared fields, of their declared types, without conversion. */
 export function createValidationPipe(): PipeTransform {
   const fields = new ValidationPipe({
     transform: true,
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    exceptionFactory: (errors: ValidationError[]): ProblemError => refusalOf(faultsOf(errors, '')),
+    exceptionFactory: (errors: ValidationError[]): ProblemError =>
+      toValidationError(faultsOf(errors, '')),
   });
   return new FieldsPipe(fields);
 }

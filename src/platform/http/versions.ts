@@ -3,12 +3,12 @@ import type { Request, Response } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
-/** Puts the ETag of a resource on the answer; a caller may send it back in `If-Match`. */
+/** Sets the ETag of a resource on the answer, for use in `If-Match`. */
 export function tag(response: Response, resource: { readonly version: number }): void {
   response.setHeader('ETag', `"${resource.version}"`);
 }
 
-/** Reads `If-Match` (RFC 9110, 13.1.1). A weak or unknown tag never matches. */
+/** Parses `If-Match` (RFC 9110, 13.1.1). Weak and unknown tags never match. */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';
   const tags = header.split(',').map((text) => text.trim());
@@ -18,7 +18,7 @@ function parseIfMatch(header: string | undefined): VersionCondition {
   return tags.filter((text) => /^"\d{1,9}"$/.test(text)).map((text) => Number(text.slice(1, -1)));
 }
 
-/** The caller's condition on a change. */
+/** Injects the version condition of a change. */
 export const IfMatch = createParamDecorator((_: unknown, context: ExecutionContext) =>
   parseIfMatch(context.switchToHttp().getRequest<Request>().headers['if-match']),
 );

@@ -5,7 +5,7 @@ import { Idempotency } from './idempotency';
 const AT_ONCE = 1_000;
 const EVERY_MS = 60_000;
 
-/** Forgets idempotency keys after their 30 days. */
+/** Deletes idempotency keys after 30 days. */
 @Injectable()
 export class ExpiredKeys implements OnModuleInit {
   constructor(
@@ -17,7 +17,7 @@ export class ExpiredKeys implements OnModuleInit {
     this.jobs.register({
       name: 'expired-idempotency-keys',
       idleMs: EVERY_MS,
-      runDue: async () => (await this.idempotency.removeExpired(AT_ONCE)) === AT_ONCE,
+      runDue: async () => (await this.idempotency.deleteExpired(AT_ONCE)) === AT_ONCE,
     });
   }
 }

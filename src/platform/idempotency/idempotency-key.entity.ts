@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../database';
 
-/** A key a client sent with a POST, what it was sent for, and the answer once there is one. */
+/** An idempotency key of a POST, the fingerprint of its request, and its answer once there is one. */
 @Entity('idempotency_key')
 @Check(
   'idempotency_key_answer_check',
@@ -13,8 +13,12 @@ export class IdempotencyKeyEntity {
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
-  /** Where a gateway stands between claim and answer: the row the answer will tell of. */
+  /** Resource that the answer will describe, if a gateway call is made between claim and answer. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
+  /** End of the lease of the request that is answering. Null: it answers in the transaction of its claim. */
+  @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
+  /** Number of the process that is answering. Its death ends the lease. Null: the process has no number. */
+  @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;
   @Column({ type: 'json', nullable: true }) readonly answerHeaders!: Record<string, string> | null;
   @Column({ type: 'text', nullable: true }) readonly answerBody!: string | null;

@@ -9,46 +9,55 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { idempotencyKeyReused, type ProblemKind, ProblemError } from '../errors';
-import { KeptRefusal } from '../http/kept-refusal';
+import { Configuration } from '../config';
+import {
+  idempotencyKeyRequired,
+  idempotencyKeyReused,
+  type ProblemKind,
+  ProblemError,
+} from '../errors';
+import { StoredRefusal } from '../http/stored-refusal';
 import { problemResponse } from '../http/problem-response';
 import { requestIdOf } from '../http/request-id';
 import { SecretBox } from '../secrets';
-import { JSON_MEDIA_TYPE } from './answers';
-import { Idempotency, type Outcome } from './idempotency';
+import { JSON_MEDIA_TYPE } from './created-answer';
+import { Idempotency, type KeyedOutcome } from './idempotency';
 import type { Answer } from './idempotency.types';
 import { idempotencyKeyOf, toKeyedRequest } from './keyed-request';
 
-interface InPhases {
+interface PhasedOptions {
   readonly bodyField: string | null;
 }
 
 const IN_PHASES = 'idempotency:in-phases';
 
 /**
- * Marks a POST whose effect has a gateway call between two commits; its service claims and completes the key itself.
- * @param bodyField a field of the body that may carry the key beside the header
+ * Marks a POST that calls a gateway between two transactions. Its service claims and completes the key itself.
+ * @param bodyField body field that may contain the key, besides the header
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
-  SetMetadata(IN_PHASES, { bodyField } satisfies InPhases);
+  SetMetadata(IN_PHASES, { bodyField } satisfies PhasedOptions);
 
 const SECRET_ANSWER = 'idempotency:secret-answer';
 
-/** Marks a POST whose answer holds a secret: what is stored with its key is sealed. */
+/** Marks a POST whose answer contains a secret. The stored answer is encrypted. */
 export const SecretAnswer = (): MethodDecorator => SetMetadata(SECRET_ANSWER, true);
 
-/** The key the request was sent with, or null. */
+/** Metadata of a POST that requires a key if the configuration says so. Set by `Operation`. */
+export const REQUIRES_KEY = 'idempotency:requires-key';
+
+/** Injects the idempotency key of the request, or null. */
 export const IdempotencyKey = createParamDecorator(
   (bodyField: string | null, context: ExecutionContext) =>
     idempotencyKeyOf(context.switchToHttp().getRequest<Request>(), bodyField),
 );
 
-/** Refusals that come of the request's effect, and so are its answer for good. */
+/** Kinds of errors that result from the request's effect. They are stored as its final answer. */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
 
 const KEPT_HEADERS = ['Content-Type', 'ETag'] as const;
 
-/** What becomes of an answer on its way to the store, and on its way from there to the caller. */
+/** Transformations of an answer before it is stored and before it is sent. */
 interface AnswerForms {
   readonly stored: (answer: Answer) => Answer;
   readonly sent: (answer: Answer) => Answer;
@@ -56,26 +65,31 @@ interface AnswerForms {
 
 const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
 
-/** Gives a POST with an `Idempotency-Key` one effect and one answer. On every POST, by `Operation`. */
+/** Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds it to every POST. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly idempotency: Idempotency,
     private readonly reflector: Reflector,
     private readonly secrets: SecretBox,
+    private readonly configuration: Configuration,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const inPhases = this.reflector.get<InPhases | undefined>(IN_PHASES, context.getHandler());
+    const inPhases = this.reflector.get<PhasedOptions | undefined>(IN_PHASES, context.getHandler());
     const bodyField = inPhases?.bodyField ?? null;
     const key = idempotencyKeyOf(request, bodyField);
-    if (key === null) return next.handle();
+    if (key === null) {
+      if (this.needsKey(context)) throw idempotencyKeyRequired();
+      if (inPhases === undefined) return next.handle();
+      return from(this.idempotency.inPhasesWithoutKey(() => lastValueFrom(next.handle())));
+    }
 
     const isSecret =
       this.reflector.get<true | undefined>(SECRET_ANSWER, context.getHandler()) === true;
-    // Who completes a key in a phase of its own stores the answer itself, and would store it in clear.
+    // The service of a phased request stores the answer itself, unencrypted.
     if (isSecret && inPhases !== undefined) throw new Error('A secret is not answered in phases.');
     const forms = isSecret ? this.sealedFor(key) : IN_CLEAR;
     const response = http.getResponse<Response>();
@@ -98,6 +112,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
     );
   }
 
+  private needsKey(context: ExecutionContext): boolean {
+    return (
+      this.configuration.idempotencyKeys === 'required' &&
+      this.reflector.get<true | undefined>(REQUIRES_KEY, context.getHandler()) === true
+    );
+  }
+
   private sealedFor(key: string): AnswerForms {
     const owner = `idempotency_key ${key}`;
     return {
@@ -113,22 +134,24 @@ function answerOf(response: Response, body: unknown): Answer {
     const value = response.getHeader(name);
     if (typeof value === 'string') headers[name] = value;
   }
-  // Nest has set the status of the route's success by now.
+  // Nest has already set the success status of the route.
   return { status: response.statusCode, headers, body: JSON.stringify(body ?? {}) };
 }
 
 function refusalOf(error: unknown, requestId: string): Answer | null {
   if (!(error instanceof ProblemError) || !KEPT.has(error.definition.kind)) return null;
-  // The key is another request's: keeping this answer under it would take it from that one.
+  // A refusal for now: the same request is to be tried again.
+  if (error.occurrence.retryAfterSeconds !== undefined) return null;
+  // The key belongs to another request, whose answer must not be replaced.
   if (error.definition === idempotencyKeyReused.definition) return null;
   const { status, headers, body } = problemResponse(error, requestId);
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Hands the stored bytes to Nest, which sends a string as it is, with the status of the route's success. */
-function send(response: Response, { answer, replayed }: Outcome): string {
+/** Returns the stored body to Nest, which sends a string unchanged with the success status of the route. */
+function send(response: Response, { answer, replayed }: KeyedOutcome): string {
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');
-  if (answer.status >= 400) throw new KeptRefusal(answer.status, answer.headers, answer.body);
+  if (answer.status >= 400) throw new StoredRefusal(answer.status, answer.headers, answer.body);
   response.set(answer.headers);
   return answer.body;
 }

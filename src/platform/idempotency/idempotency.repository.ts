@@ -4,28 +4,36 @@ import type { Answer, ClaimedKey, KnownKey } from './idempotency.types';
 
 interface KeyRow {
   readonly fingerprint: string;
+  readonly resource_id: string | null;
+  readonly lease_ends_at: Date | null;
+  readonly leased_by: number | null;
   readonly answer_status: number | null;
   readonly answer_headers: Record<string, string> | null;
   readonly answer_body: string | null;
 }
 
 /**
- * The advisory lock is held until the claiming transaction ends. Who finds it taken knows that the first request is
- * still running, without holding a connection to wait for its row. Two keys that share a hash only wait for each other.
+ * The advisory lock is held until the claiming transaction ends. A second request that finds it taken knows that the
+ * first one is running, without waiting on its row with a connection. Two keys with the same hash only delay each
+ * other.
  */
 const CLAIM = `
-  INSERT INTO idempotency_key (key, fingerprint, resource_id, created_at, expires_at)
-  SELECT $1::varchar, $2::char(64), $3::varchar, $4::timestamptz, $5::timestamptz
+  INSERT INTO idempotency_key
+    (key, fingerprint, resource_id, created_at, expires_at, lease_ends_at, leased_by)
+  SELECT $1::varchar, $2::char(64), $3::varchar, $4::timestamptz, $5::timestamptz,
+    $6::timestamptz, $7::integer
   WHERE pg_try_advisory_xact_lock(hashtextextended($1::varchar, 0))
   ON CONFLICT (key) DO UPDATE
     SET fingerprint = excluded.fingerprint, resource_id = excluded.resource_id,
         created_at = excluded.created_at, expires_at = excluded.expires_at,
+        lease_ends_at = excluded.lease_ends_at, leased_by = excluded.leased_by,
         answer_status = NULL, answer_headers = NULL, answer_body = NULL
     WHERE idempotency_key.expires_at <= excluded.created_at
   RETURNING key`;
 
 const FIND = `
-  SELECT fingerprint, answer_status, answer_headers, answer_body
+  SELECT fingerprint, resource_id, lease_ends_at, leased_by,
+    answer_status, answer_headers, answer_body
   FROM idempotency_key WHERE key = $1 AND expires_at > $2`;
 
 const COMPLETE_KEY = `
@@ -46,7 +54,7 @@ const REMOVE_EXPIRED = `
 export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
-  /** Whether the key is now this transaction's. False: another one has it, finished or still running. */
+  /** Returns true if this transaction now owns the key. False: another request owns it, finished or still running. */
   async claim(claim: ClaimedKey): Promise<boolean> {
     const rows = await this.database.query(CLAIM, [
       claim.key,
@@ -54,6 +62,8 @@ export class IdempotencyRepository {
       claim.resourceId,
       claim.createdAt,
       claim.expiresAt,
+      claim.lease?.endsAt ?? null,
+      claim.lease?.owner ?? null,
     ]);
     return rows.length === 1;
   }
@@ -64,14 +74,16 @@ export class IdempotencyRepository {
     const { fingerprint, answer_status: status, answer_headers: headers, answer_body: body } = row;
     const answer =
       status === null || headers === null || body === null ? null : { status, headers, body };
-    return { fingerprint, answer };
+    const lease =
+      row.lease_ends_at === null ? null : { endsAt: row.lease_ends_at, owner: row.leased_by };
+    return { fingerprint, resourceId: row.resource_id, lease, answer };
   }
 
   async complete(key: string, answer: Answer): Promise<void> {
     await this.database.query(COMPLETE_KEY, [key, ...columnsOf(answer)]);
   }
 
-  /** Whether a key was waiting for the answer about this resource. */
+  /** Returns true if a key was waiting for the answer about this resource. */
   async completeResource(resourceId: string, answer: Answer): Promise<boolean> {
     const rows = await this.database.query(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
     return rows.length > 0;

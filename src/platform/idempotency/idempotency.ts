@@ -1,33 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock';
 import { CallScope, Database } from '../database';
-import { idempotencyKeyInUse, idempotencyKeyReused } from '../errors';
+import { idempotencyKeyInUse, idempotencyKeyReused, type ProblemError } from '../errors';
 import { IdempotencyRepository } from './idempotency.repository';
-import type { Answer, KeyedRequest } from './idempotency.types';
+import type { Answer, KeyedRequest, KeyLease, KnownKey } from './idempotency.types';
 
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 const LONGEST_WAIT_MS = 5_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
+/** Time within which a running request usually ends, or the work of a dead process is taken over. */
+const SOON_SECONDS = 2;
 
-/** Another request has the key: roll back, and look at what it made of it. */
+/** Another request owns the key. Roll back, then read its result. */
 class KeyTaken extends Error {}
 
-export interface Outcome {
+export interface KeyedOutcome {
   readonly answer: Answer;
   readonly replayed: boolean;
 }
 
-/** What a request with a key is given to do. */
+/** Work of a request with a key. */
 export interface KeyedWork {
-  /** Does the effect and returns its answer; whatever it throws was no effect. */
+  /** Executes the request and returns its answer. If it throws, it had no effect. */
   readonly act: () => Promise<Answer>;
-  /** The answer to keep for what `act` threw, or null where the same request may be tried again. */
+  /** Returns the answer to store for an error of `act`, or null if the request may be repeated. */
   readonly answerTo: (error: unknown) => Answer | null;
 }
 
-/** The same request with the same key has one effect and one answer, kept for 30 days. */
+/** Gives repeated requests with the same key one effect and one answer, stored for 30 days. */
 @Injectable()
 export class Idempotency {
   private readonly answering = new CallScope<{ request: KeyedRequest; claimed: boolean }>();
@@ -38,11 +40,11 @@ export class Idempotency {
     private readonly clock: Clock,
   ) {}
 
-  /** Claim, effect and stored answer in one commit. */
-  atomically(request: KeyedRequest, work: KeyedWork): Promise<Outcome> {
+  /** Claims the key, executes the work and stores the answer in one transaction. */
+  atomically(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, () =>
       this.database.transaction(async () => {
-        await this.claim(request, null);
+        await this.claim(request);
         const answer = await work.act();
         await this.repository.complete(request.key, answer);
         return answer;
@@ -51,48 +53,67 @@ export class Idempotency {
   }
 
   /**
-   * For effects with a gateway call between two commits: the work claims with `claimFor` in its first transaction and
-   * stores the answer with `completeFor` in its last. Work that has nothing to claim for gets its answer stored after it.
+   * Executes work with a gateway call between two transactions. The work calls `claimFor` in its first transaction and
+   * `completeFor` in its last. If it claims nothing, its answer is stored afterwards.
    */
-  inPhases(request: KeyedRequest, work: KeyedWork): Promise<Outcome> {
+  inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
       const current = { request, claimed: false };
-      const answer = await this.answering.run(current, work.act);
+      const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
       if (!current.claimed) await this.keep(request, answer);
       return answer;
     });
   }
 
   /**
-   * Claims the key of the request being answered, if it has one, in the transaction that makes the resource. First thing
-   * in that transaction: a request that lost the race must have done nothing yet.
+   * Executes phased work of a request without a key.
+   * @throws {OutcomeUnknownError} when the database fails after the first transaction
    */
-  async claimFor(resourceId: string): Promise<void> {
+  inPhasesWithoutKey<Result>(act: () => Promise<Result>): Promise<Result> {
+    return this.database.commits.run(act);
+  }
+
+  /**
+   * Claims the key of the current request, if any, in the transaction that creates the resource. Call it first in that
+   * transaction, because a request that loses the race must have had no effect.
+   * @param lease of the process that answers in a later transaction
+   */
+  async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {
     this.database.requireTransaction();
     const current = this.answering.current;
     if (current === undefined) return;
-    await this.claim(current.request, resourceId);
-    // A claim that is rolled back leaves the key to whoever stores the answer afterwards.
+    await this.claim(current.request, resourceId, lease);
+    // If the claim is rolled back, the answer is stored after the work.
     this.database.afterCommit(() => {
       current.claimed = true;
     });
   }
 
-  /** Stores the answer about a resource for whoever claimed a key for it; nothing if nobody did. */
+  /** Stores the answer about a resource, if a key was claimed for it. */
   async completeFor(resourceId: string, answer: Answer): Promise<void> {
     this.database.requireTransaction();
     await this.repository.completeResource(resourceId, answer);
   }
 
-  /** Forgets keys that were kept long enough; returns how many, at most the number given. */
-  removeExpired(most: number): Promise<number> {
+  /** Deletes up to `most` expired keys and returns their number. */
+  deleteExpired(most: number): Promise<number> {
     return this.repository.removeExpired(this.clock.now(), most);
   }
 
-  private async claim(request: KeyedRequest, resourceId: string | null): Promise<void> {
+  private async claim(
+    request: KeyedRequest,
+    resourceId: string | null = null,
+    lease: KeyLease | null = null,
+  ): Promise<void> {
     const createdAt = this.clock.now();
     const expiresAt = new Date(createdAt.getTime() + KEPT_DAYS * DAY_MS);
-    const claimed = await this.repository.claim({ ...request, resourceId, createdAt, expiresAt });
+    const claimed = await this.repository.claim({
+      ...request,
+      resourceId,
+      lease,
+      createdAt,
+      expiresAt,
+    });
     if (!claimed) throw new KeyTaken();
   }
 
@@ -100,30 +121,32 @@ export class Idempotency {
     request: KeyedRequest,
     work: KeyedWork,
     run: () => Promise<Answer>,
-  ): Promise<Outcome> {
+  ): Promise<KeyedOutcome> {
     const givesUpAt = performance.now() + LONGEST_WAIT_MS;
+    let known: KnownKey | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        return { answer: await run(), replayed: false };
+        // A committed claim stays, and reading it takes one query. Claiming again would take a transaction.
+        if (known === null) return { answer: await run(), replayed: false };
       } catch (error) {
         if (!(error instanceof KeyTaken)) return await this.keepRefusal(request, work, error);
       }
-      const stored = await this.storedAnswer(request);
-      if (stored !== null) return { answer: stored, replayed: true };
-      if (performance.now() >= givesUpAt) throw idempotencyKeyInUse();
+      known = await this.find(request);
+      if (isAnswered(known)) return { answer: known.answer, replayed: true };
+      if (performance.now() >= givesUpAt) throw this.keyInUse(known);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
   /**
-   * A refusal changed nothing, so its answer is kept in a commit of its own. If another request with the key came in
-   * between, that one's answer stands for both.
+   * Stores a refusal in its own transaction, because it changed nothing. If another request with the key came first,
+   * its answer applies to both.
    */
   private async keepRefusal(
     request: KeyedRequest,
     work: KeyedWork,
     error: unknown,
-  ): Promise<Outcome> {
+  ): Promise<KeyedOutcome> {
     const answer = work.answerTo(error);
     if (answer === null) throw error;
     try {
@@ -131,23 +154,37 @@ export class Idempotency {
       return { answer, replayed: false };
     } catch (failure) {
       if (!(failure instanceof KeyTaken)) throw failure;
-      const stored = await this.storedAnswer(request);
-      if (stored === null) throw idempotencyKeyInUse();
-      return { answer: stored, replayed: true };
+      const known = await this.find(request);
+      if (!isAnswered(known)) throw this.keyInUse(known);
+      return { answer: known.answer, replayed: true };
     }
   }
 
   private keep(request: KeyedRequest, answer: Answer): Promise<void> {
     return this.database.transaction(async () => {
-      await this.claim(request, null);
+      await this.claim(request);
       await this.repository.complete(request.key, answer);
     });
   }
 
-  private async storedAnswer(request: KeyedRequest): Promise<Answer | null> {
+  private async find(request: KeyedRequest): Promise<KnownKey | null> {
     const known = await this.repository.find(request.key, this.clock.now());
-    if (known === null) return null;
-    if (known.fingerprint !== request.fingerprint) throw idempotencyKeyReused();
-    return known.answer;
+    if (known !== null && known.fingerprint !== request.fingerprint) throw idempotencyKeyReused();
+    return known;
   }
+
+  /**
+   * A process with a number answers soon, or dies and is replaced soon. Work of a process without a number may have to
+   * wait for the end of its lease.
+   */
+  private keyInUse(known: KnownKey | null): ProblemError {
+    const lease = known?.lease ?? null;
+    const waitMs = lease?.owner === null ? lease.endsAt.getTime() - this.clock.now().getTime() : 0;
+    const retryAfterSeconds = Math.max(SOON_SECONDS, Math.ceil(waitMs / 1_000));
+    return idempotencyKeyInUse(retryAfterSeconds, known?.resourceId ?? null);
+  }
+}
+
+function isAnswered(known: KnownKey | null): known is KnownKey & { readonly answer: Answer } {
+  return known !== null && known.answer !== null;
 }

@@ -1,25 +1,36 @@
-/** An answer as it went out, and goes out again: the same bytes. */
+/** An answer that is repeated byte for byte. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
+/** Time that a process has to answer a request in a later transaction. */
+export interface KeyLease {
+  readonly endsAt: Date;
+  /** Number of the process; the lease ends early if it dies. Null: it has no number. */
+  readonly owner: number | null;
+}
+
 export interface ClaimedKey {
   readonly key: string;
   readonly fingerprint: string;
   readonly resourceId: string | null;
+  readonly lease: KeyLease | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
 export interface KnownKey {
   readonly fingerprint: string;
-  /** null while the first request has not answered yet */
+  /** Resource that the request creates, if a later transaction answers it. */
+  readonly resourceId: string | null;
+  readonly lease: KeyLease | null;
+  /** Null until the first request has answered. */
   readonly answer: Answer | null;
 }
 
-/** The request being answered, for those who store its answer in their own transaction. */
+/** Key and fingerprint of the current request. */
 export interface KeyedRequest {
   readonly key: string;
   readonly fingerprint: string;

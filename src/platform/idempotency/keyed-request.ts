@@ -6,8 +6,8 @@ import type { KeyedRequest } from './idempotency.types';
 const PRINTABLE_ASCII = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * The key a request was sent with, or null.
- * @param bodyField the body's field that may carry it as well, where the operation has one
+ * Returns the idempotency key of a request, or null.
+ * @param bodyField body field that may also contain the key, if the operation has one
  * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two keys
  */
 export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {
@@ -19,13 +19,16 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
   }
   const inBody =
     bodyField === null ? undefined : (Reflect.get(request.body as object, bodyField) as unknown);
-  // Another type or shape is left to the validation of the body, which names the field.
+  // A value of another type or form is left to body validation, which names the field.
   if (typeof inBody !== 'string' || !PRINTABLE_ASCII.test(inBody)) return inHeader ?? null;
   if (inHeader !== undefined && inHeader !== inBody) throw idempotencyKeyMismatch();
   return inBody;
 }
 
-/** What makes two requests the same: method, path and body, whatever the order of its keys and wherever the key stood. */
+/**
+ * Fingerprints method, path and body. The order of keys in the body, and the place of the idempotency key, do not
+ * matter.
+ */
 export function toKeyedRequest(
   request: Request,
   key: string,

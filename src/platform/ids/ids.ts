@@ -1,6 +1,6 @@
 import { TypeID, typeid } from 'typeid-js';
 
-/** The prefix of each resource's id: the reader of a log line knows what it names. */
+/** Prefix of the ids of each resource. */
 export type IdPrefix =
   | 'addon'
   | 'admin'
@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'coup'
   | 'crd'
   | 'cus'
+  | 'dscr'
   | 'ent'
   | 'evt'
   | 'grant'
@@ -34,24 +35,25 @@ export type IdPrefix =
   | 'uev'
   | 'whd'
   | 'whe'
+  | 'whr'
   | 'whs';
 
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /**
- * A new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that hold a UUIDv7. Ids made by one process sort in
- * the order they were made; lists page by them.
+ * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids of one process
+ * sort by creation, and lists use them as page keys.
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** The id that stands for 16 bytes which are unique already, such as a digest. */
+/** Returns the id for 16 bytes that are already unique, such as a digest. */
 export function idOfBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
 }
 
-/** Whether the text has the shape of an id with this prefix. Says nothing about whether such a row exists. */
+/** Returns true if the text has the form of an id with this prefix. Does not check that the row exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1));
 }

@@ -2,4 +2,4 @@ export { Jobs } from './jobs';
 export type { DueWork } from './jobs';
 export { JobsModule } from './jobs.module';
 export { Signals } from './signals';
-export { together } from './together';
+export { runAsBatch } from './run-as-batch';

@@ -7,15 +7,15 @@ import {
 } from '@nestjs/common';
 import { Configuration } from '../config';
 
-/** Work that falls due as rows in the database; any number of workers may look for it. */
+/** Background work whose due items are rows in the database. Any number of workers may run it. */
 export interface DueWork {
   /** kebab-case, unique */
   readonly name: string;
-  /** How long to wait before looking again when nothing was due. */
+  /** Pause in milliseconds after nothing was due. */
   readonly idleMs: number;
   /**
-   * Claims some of what is due and does it. Returns whether there may be more right now. One piece that fails must not
-   * keep the others from being done; what it throws is logged, and the work is looked for again.
+   * Claims some due items and processes them. Returns true if more may be due now. An item that fails must not prevent
+   * others from being processed; errors are logged and the work runs again.
    */
   readonly runDue: () => Promise<boolean>;
 }
@@ -23,29 +23,35 @@ export interface DueWork {
 interface Loop {
   readonly work: DueWork;
   wake: () => void;
-  /** A wake-up came while the loop was busy: look again before waiting. */
-  pending: boolean;
+  /** Set when a wake-up arrives while the work runs, so that it runs again before it pauses. */
+  wakeRequested: boolean;
   ended: Promise<void>;
 }
 
-/** Runs due work in the background where the process's role includes it. */
+/** Runs due work in the background, in processes whose role includes it. */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('jobs');
   private readonly loops = new Map<string, Loop>();
+  private readonly pauseConditions: (() => boolean)[] = [];
   private running = false;
 
   constructor(private readonly configuration: Configuration) {}
 
-  /** Adds work; called while the module that owns it starts. */
+  /** Registers work. Call it while the owning module starts. */
   register(work: DueWork): void {
     if (this.loops.has(work.name)) throw new Error(`The work ${work.name} is registered twice.`);
     this.loops.set(work.name, {
       work,
       wake: () => undefined,
-      pending: false,
+      wakeRequested: false,
       ended: Promise.resolve(),
     });
+  }
+
+  /** Pauses all due work while the condition holds. It is evaluated before each run. */
+  pauseWhile(condition: () => boolean): void {
+    this.pauseConditions.push(condition);
   }
 
   onApplicationBootstrap(): void {
@@ -54,36 +60,45 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     for (const loop of this.loops.values()) loop.ended = this.run(loop);
   }
 
-  /** Claims no more: the first hook of a shutdown, before anything is waited for. */
+  /** Stops claiming. This is the first shutdown hook. */
   onModuleDestroy(): void {
     this.running = false;
     for (const loop of this.loops.values()) loop.wake();
   }
 
-  /** Waits for what is in flight. */
+  /** Waits for work in flight. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.loops.values()].map(({ ended }) => ended));
   }
 
-  /** Says that work of this name may have become due: look now rather than at the end of the wait. */
+  /** Runs the named work now instead of after its pause. */
   wake(name: string): void {
     const loop = this.loops.get(name);
     if (loop === undefined) return;
-    loop.pending = true;
+    loop.wakeRequested = true;
     loop.wake();
+  }
+
+  /** Runs all work now. */
+  wakeAll(): void {
+    for (const name of this.loops.keys()) this.wake(name);
   }
 
   private async run(loop: Loop): Promise<void> {
     while (this.running) {
-      loop.pending = false;
-      const more = await this.runOnce(loop.work);
+      loop.wakeRequested = false;
+      const more = this.isPaused() ? false : await this.runOnce(loop.work);
       if (!more && this.mayRest(loop)) await pause(loop);
     }
   }
 
-  /** Asked after the work: either may have changed while it ran. */
+  private isPaused(): boolean {
+    return this.pauseConditions.some((condition) => condition());
+  }
+
+  /** Called after the run, because either condition may have changed meanwhile. */
   private mayRest(loop: Loop): boolean {
-    return this.running && !loop.pending;
+    return this.running && !loop.wakeRequested;
   }
 
   private async runOnce(work: DueWork): Promise<boolean> {

@@ -4,20 +4,17 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { Configuration } from '../config';
-import { Database } from '../database';
+import { Database, openConnection } from '../database';
 import { Jobs } from './jobs';
 
 const CHANNEL = 'billing_due_work';
-/** NOTIFY takes a lock that all commits share, so each process sends at most one burst in this time. */
+/** Limits NOTIFY to one burst per this time and process, because NOTIFY takes a lock that all commits share. */
 const BURST_MS = 50;
 const RECONNECT_MS = 1_000;
 
-/**
- * Tells every process that work has become due. Only a wake-up: whoever misses it finds the work at its next look, so
- * nothing rests on its arrival.
- */
+/** Notifies all processes that work has become due. A missed notification only delays the work until the next poll. */
 @Injectable()
 export class Signals implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('signals');
@@ -44,7 +41,7 @@ export class Signals implements OnApplicationBootstrap, BeforeApplicationShutdow
     await this.listener?.end().catch(() => undefined);
   }
 
-  /** Wakes the work of this name here at once, and in the other processes soon. Call it after the commit. */
+  /** Wakes the named work in this process at once, and in other processes soon. Call it after the commit. */
   announce(name: string): void {
     this.jobs.wake(name);
     this.waiting.add(name);
@@ -61,26 +58,32 @@ export class Signals implements OnApplicationBootstrap, BeforeApplicationShutdow
         names,
       ]);
     } catch (error) {
-      this.logger.warn({ err: error }, 'other processes were not woken');
+      this.logger.warn(
+        { err: error },
+        'NOTIFY failed; other processes find due work at their next poll',
+      );
     }
   }
 
   private async listen(): Promise<void> {
-    const client = new Client({ connectionString: this.database.url });
-    client.on('notification', ({ payload }) => {
-      if (payload !== undefined) this.jobs.wake(payload);
-    });
-    client.on('error', (error) => {
-      this.logger.warn({ err: error }, 'the connection that hears of due work is lost');
-      this.listenAgain();
-    });
+    let client: Client | null = null;
     try {
-      await client.connect();
+      client = await openConnection(this.database.url);
+      client.on('notification', ({ payload }) => {
+        if (payload !== undefined) this.jobs.wake(payload);
+      });
+      client.on('error', (error) => {
+        this.logger.warn(
+          { err: error },
+          'the connection that listens for due work was lost; reconnecting',
+        );
+        this.listenAgain();
+      });
       await client.query(`LISTEN ${CHANNEL}`);
       this.listener = client;
     } catch (error) {
-      this.logger.warn({ err: error }, 'cannot hear of due work');
-      await client.end().catch(() => undefined);
+      this.logger.warn({ err: error }, 'LISTEN failed; falling back to polling');
+      void client?.end().catch(() => undefined);
       this.listenAgain();
     }
   }

@@ -3,7 +3,7 @@ import pino, { type Logger } from 'pino';
 import type { Configuration } from '../config';
 import { isDatabaseOutOfReach } from '../database';
 
-/** Never written to a log, wherever in a logged object they stand (to three levels). */
+/** Fields whose values are redacted at the top three levels of a logged object. */
 const SECRET_FIELDS = [
   'password',
   'passwordHash',
@@ -35,8 +35,8 @@ export function createLogger(
 }
 
 /**
- * Writes at once, and nothing more once writing fails, as it does when the terminal was closed: what pino keeps for later
- * it would try to write until it succeeds, and the process would never end.
+ * Writes synchronously, and drops lines after a write has failed, for example on a closed terminal. Otherwise pino
+ * would buffer and retry forever, and the process would not end.
  */
 function standardOutput(): pino.DestinationStream {
   const stream = pino.destination({ dest: 1, sync: true });
@@ -46,7 +46,7 @@ function standardOutput(): pino.DestinationStream {
   return stream;
 }
 
-/** Errors of the database carry the parameters of their statement, and with them hashes and secrets: leave those out. */
+/** Omits the statement's parameters from database errors, because they may contain hashes and secrets. */
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
@@ -55,7 +55,7 @@ function serializeError(error: unknown): object {
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
-/** What Nest says of putting itself together: of use only to whoever debugs that. */
+/** Sources of Nest's start-up messages, which are logged at level `debug`. */
 const WIRING: ReadonlySet<string> = new Set([
   'InstanceLoader',
   'NestApplication',
@@ -64,7 +64,7 @@ const WIRING: ReadonlySet<string> = new Set([
   'RoutesResolver',
 ]);
 
-/** Nest's own messages, in the form of all others. */
+/** Writes Nest's own messages in the format of all other log lines. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
@@ -92,7 +92,7 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Nest passes further texts, and last the name of whoever logs. */
+  /** Nest passes further texts, and the name of the source as the last argument. */
   private write(severity: Level, message: unknown, rest: readonly unknown[]): void {
     const level = isOfAnOutage(message) ? 'debug' : severity;
     const context = rest.at(-1);
@@ -107,7 +107,10 @@ export class NestLogger implements LoggerService {
   }
 }
 
-/** What fails because the database is out of reach: hundreds a second, and `Database` tells why. */
+/**
+ * Returns true for errors caused by a database outage. There may be hundreds a second, and `OutageLog` reports the
+ * outage.
+ */
 function isOfAnOutage(message: unknown): boolean {
   return (
     typeof message === 'object' &&

@@ -2,12 +2,12 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { assignRequestId } from '../http/request-id';
 
-/** Asked every few seconds by machines, or of no use to read. */
+/** Paths that machines poll every few seconds, or that are of no interest. */
 const NOT_LOGGED = /^\/(health|metrics|docs)/;
 
-/** One line an answer: no header and no body, which may hold secrets; the path without its query. */
+/** Logs one line per answer. Omits headers, bodies and the query string, which may contain secrets. */
 export function requestLog(logger: Logger): RequestHandler {
-  // None of the few fields of these lines can hold a secret, and to look for one in each costs more than the line.
+  // Redaction is off: no field of these lines can contain a secret, and searching for one costs more than the line.
   const lines = logger.child({}, { redact: [] });
   return (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
@@ -25,7 +25,7 @@ export function requestLog(logger: Logger): RequestHandler {
           status,
         };
         lines[status >= 500 ? 'error' : 'info'](
-          // The caller hung up before the whole answer was sent.
+          // `aborted` means that the caller disconnected before the whole answer was sent.
           writableFinished ? line : { ...line, aborted: true },
           'request',
         );

@@ -1,13 +1,14 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProduces, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { Database } from '../database';
+import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ReservedConnection } from '../database';
 import { serviceUnavailable } from '../errors';
 import { Operation } from '../http/operation';
+import { ClockCheck } from '../processes';
 import { Lifecycle } from './lifecycle';
 import { Metrics } from './metrics';
 
-/** For the database to answer whoever asks whether this process can serve. */
-const ANSWER_MS = 3_000;
+/** Time limit in milliseconds for the database, so that the probe has its answer within 1 s. */
+const ANSWER_MS = 800;
 
 class HealthDto {
   @ApiProperty({ enum: ['ok'], example: 'ok' })
@@ -18,15 +19,16 @@ class HealthDto {
 @Controller()
 export class HealthController {
   constructor(
-    private readonly database: Database,
+    private readonly reserved: ReservedConnection,
     private readonly lifecycle: Lifecycle,
     private readonly metrics: Metrics,
+    private readonly clockCheck: ClockCheck,
   ) {}
 
   @Get('health/live')
   @Operation({
-    summary: 'Tell whether the process lives',
-    description: 'Answers as long as the process runs, whatever its database does.',
+    summary: 'Liveness probe',
+    description: 'Answers 200 while the process runs, regardless of its database.',
     status: 200,
     answer: HealthDto,
     reads: 'path',
@@ -37,29 +39,33 @@ export class HealthController {
 
   @Get('health/ready')
   @Operation({
-    summary: 'Tell whether the process can serve',
+    summary: 'Readiness probe',
     description:
-      '503 while it starts or stops, or while its database is out of reach or takes no writes.',
+      '503 while the process starts or stops, while its database is unreachable or read-only, or while its clock differs from ' +
+      'that of the database by more than 5 s.',
     status: 200,
     answer: HealthDto,
     reads: 'path',
   })
   async ready(): Promise<HealthDto> {
     if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');
-    // Whatever keeps it from that, `Database` tells the log.
-    await this.database.requireWritable(ANSWER_MS).catch(() => {
-      throw serviceUnavailable('The database does not answer, or takes no writes.');
+    // `OutageLog` logs the reason.
+    await this.reserved.requireWritable(ANSWER_MS).catch(() => {
+      throw serviceUnavailable('The database does not answer, or is read-only.');
     });
+    const { fault } = this.clockCheck;
+    if (fault !== null) throw serviceUnavailable(fault);
     return { status: 'ok' };
   }
 
   @Get('metrics')
   @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
-  @ApiOperation({ summary: 'Read the metrics', description: 'In the text format of Prometheus.' })
-  @ApiProduces('text/plain')
-  @ApiOkResponse({
-    description: 'Success.',
-    content: { 'text/plain': { schema: { type: 'string' } } },
+  @Operation({
+    summary: 'Read the metrics',
+    description: 'In the text format of Prometheus.',
+    status: 200,
+    file: 'text/plain',
+    reads: 'path',
   })
   readMetrics(): Promise<string> {
     return this.metrics.registry.metrics();

@@ -2,14 +2,14 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { serviceUnavailable } from '../errors';
 
-/** Whether this process still takes new work. */
+/** Tracks whether this process still accepts new work. */
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
   private readonly stop = new AbortController();
-  /** Gives up each body that is being read, unless it is there. */
+  /** Callbacks that stop reading each body in flight, unless it has fully arrived. */
   private readonly reading = new Set<() => void>();
 
-  /** Aborted when the process begins to stop. */
+  /** Aborted when the process starts to stop. */
   get stopping(): AbortSignal {
     return this.stop.signal;
   }
@@ -18,13 +18,13 @@ export class Lifecycle implements OnModuleDestroy {
     return this.stop.signal.aborted;
   }
 
-  /** The first hook of a shutdown, before anything is waited for. */
+  /** Runs first in a shutdown. */
   onModuleDestroy(): void {
     this.stop.abort();
     for (const giveUp of this.reading) giveUp();
   }
 
-  /** Middleware: while draining, answers close their connection, so that clients go elsewhere. */
+  /** Middleware that closes connections after their answer while draining, so that clients connect elsewhere. */
   readonly closeWhenDraining = (
     _request: Request,
     response: Response,
@@ -34,14 +34,15 @@ export class Lifecycle implements OnModuleDestroy {
     next();
   };
 
-  /** The same middleware, which reads bodies, but for those that are not there when the process begins to stop. */
+  /** Wraps middleware that reads bodies. Refuses bodies that have not fully arrived when the process starts to stop. */
   unlessStopping(read: RequestHandler): RequestHandler {
     return (request, response, next) => {
       const done = (error?: unknown): void => {
         if (this.reading.delete(giveUp)) next(error);
       };
       const giveUp = (): void => {
-        if (!request.complete) done(serviceUnavailable('The service stopped while the body came.'));
+        if (!request.complete)
+          done(serviceUnavailable('The service stopped before the whole body arrived.'));
       };
       this.reading.add(giveUp);
       void read(request, response, done);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
-/** What Prometheus reads at /metrics. One registry for each application, so that tests can start several. */
+/** Metrics for Prometheus. One registry per application, so that tests can start several. */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
@@ -19,7 +19,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Middleware that measures each request under the pattern of its route, so that ids make no new series. */
+  /** Middleware that measures each request by its route pattern, so that ids do not create new series. */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     response.on('finish', () => {

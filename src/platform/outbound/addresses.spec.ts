@@ -70,12 +70,12 @@ describe('an address', () => {
     expect(allowed).toEqual([]);
   });
 
-  it.each(NO_ADDRESSES)('is one in its usual spelling only, unlike %j', (text) => {
+  it.each(NO_ADDRESSES)('is accepted in its canonical spelling only, unlike %j', (text) => {
     expect(isAllowedAddress(text, true)).toBe(false);
   });
 
-  /** Its agents ask `ipaddr.js` whether an address is `unicast`; this is why they are not asked alone. */
-  it('is judged more strictly than the library of the agents does', () => {
+  /** The agents allow every address that `ipaddr.js` calls `unicast`; this is why they are not used alone. */
+  it('is checked more strictly than the library of the agents does', () => {
     const letThrough = NEVER.flatMap(([, ...addresses]) => addresses).filter(
       (address) => ipaddr.parse(address).range() === 'unicast',
     );

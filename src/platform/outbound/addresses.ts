@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** What `ipaddr.js` calls the networks an operator may open. */
+/** Names that `ipaddr.js` gives to the networks an operator may allow. */
 const PRIVATE_RANGES: ReadonlySet<string> = new Set([
   'loopback',
   'private',
@@ -11,10 +11,13 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
   'carrierGradeNat',
 ]);
 
-/** All that is handed out of IPv6 (IANA, "IPv6 Global Unicast Address Assignments"). Outside of it nothing is public. */
+/**
+ * All IPv6 space assigned so far (IANA, "IPv6 Global Unicast Address Assignments"). Addresses outside of it are not
+ * public.
+ */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
-/** Where clouds hand credentials to their machines, beyond link-local addresses: Alibaba, Azure, AWS, Google. */
+/** Addresses where clouds give credentials to their machines, besides link-local ones: Alibaba, Azure, AWS, Google. */
 const METADATA_SERVICES = [
   '100.100.100.200/32',
   '168.63.129.16/32',
@@ -23,11 +26,10 @@ const METADATA_SERVICES = [
 ].map((network) => ipaddr.parseCIDR(network));
 
 /**
- * Whether a connection may be made to this address. Of all kinds of addresses only public unicast is, and private networks
- * where they are allowed; never link-local, metadata services, multicast, reserved and documentation addresses, nor any
- * that hold an IPv4 address which a translator or tunnel would make of them.
- *
- * @param address as a resolver or a URL parser writes it; other spellings and zone ids are not allowed
+ * Returns true if a connection may be made to this address. Allows public unicast addresses, and private networks if
+ * configured. Never allows link-local addresses, metadata services, multicast, reserved or documentation addresses, or
+ * addresses that embed an IPv4 address for a translator or tunnel.
+ * @param address as a resolver or a URL parser writes it; other spellings and zone ids are refused
  */
 export function isAllowedAddress(address: string, allowPrivateNetworks: boolean): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
@@ -43,7 +45,7 @@ function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, network: Network): boolean {
   return address.kind() === network[0].kind() && address.match(network);
 }
 
-/** An IPv4 address in the lower half of an IPv6 one, behind `0:5efe` or `200:5efe` (RFC 5214, 6.1). */
+/** Detects an IPv4 address in the lower half of an IPv6 address, after `0:5efe` or `200:5efe` (RFC 5214, 6.1). */
 function isIsatap(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   const bytes = address.toByteArray();
   const [first, ...rest] = bytes.slice(8, 12);

@@ -1,37 +1,34 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { OutboundError, toOutboundError } from './outbound-error';
 
-/** An answer came; whether it is a good one is the caller's to say. */
+/** An answer of any status. The caller decides whether it is a success. */
 export interface OutboundAnswer {
   readonly status: number;
-  /** The header `Retry-After` as it was sent. */
+  /** The header `Retry-After`, unchanged. */
   readonly retryAfter: string | null;
-  /** As much of the body as was asked for, as text; U+FFFD stands for NUL and for bytes that are not UTF-8. */
+  /** Start of the body as text, at most `keepBytes`. U+FFFD replaces NUL and bytes that are not UTF-8. */
   readonly bodyStart: string;
   readonly durationMs: number;
 }
 
 export interface ExchangeLimits {
-  /** For everything: resolving, connecting, the handshake, the answer. */
+  /** Time limit for resolving, connecting, the handshake and the answer together. */
   readonly deadlineMs: number;
-  /** How much of the body is kept. */
+  /** Number of bytes of the body to keep. */
   readonly keepBytes: number;
 }
 
-/** A body that ends within this many bytes after those kept is read to its end: cheaper than a new connection. */
+/** A body that ends within this many further bytes is read to its end, which is cheaper than a new connection. */
 const DRAINED_BYTES = 65_536;
 
-/** Starts a request without ending it: on a connection that was kept, if there is one, or on one of its own. */
+/** Starts a request without ending it, on a kept-alive connection if there is one, or on a new one. */
 export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**
- * Sends a request and reads its answer. The answer counts once the body has ended or `keepBytes` of it are there; whatever
- * the other side does, nothing is left of the call when the deadline is over.
- *
- * A kept connection may have been closed while the request was on its way, which says nothing about the receiver. The
- * request is then sent once more, on a new connection; so what is sent may arrive twice.
- *
- * @throws {OutboundError}
+ * Sends a request and reads its answer. Resolves once the body has ended or `keepBytes` of it have arrived, and closes
+ * the connection at the deadline. If a kept-alive connection was closed while the request was sent, sends it once more
+ * on a new connection, so a request may arrive twice.
+ * @throws {OutboundError} when no answer arrives
  */
 export function exchange(
   send: Send,
@@ -79,7 +76,7 @@ export function exchange(
       request.once('close', () => {
         if (current !== request) return;
         clearTimeout(deadline);
-        // Without an error before it: an upgrade nobody asked for, say.
+        // Closed without an error, for example by an unrequested protocol upgrade.
         settle(() => reject(new OutboundError('reset', elapsedMs())));
       });
       request.end(body);
@@ -93,12 +90,12 @@ export function exchange(
   });
 }
 
-/** Whether a connection ended, rather than anything else going wrong on it. */
+/** Returns true if the error means that the connection was closed. */
 function isClosed(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE';
 }
 
-/** Reads a body as far as it is wanted. May report its start more than once; the first time counts. */
+/** Reads the start of a body. May call `report` more than once; the first call counts. */
 function readStart(
   response: IncomingMessage,
   keepBytes: number,
@@ -116,7 +113,7 @@ function readStart(
   response.on('end', reportKept);
 }
 
-/** PostgreSQL keeps any text but NUL. */
+/** Replaces NUL, which PostgreSQL cannot store in text. */
 function toStorableText(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\u{fffd}');
 }

@@ -1,4 +1,4 @@
-import { NoTargetError, OutboundError, toOutboundError } from './outbound-error';
+import { TargetError, OutboundError, toOutboundError } from './outbound-error';
 
 function failure(code: string): Error {
   return Object.assign(new Error(`connect ${code} 10.1.2.3:443`), { code });
@@ -22,7 +22,7 @@ describe('a call without an answer', () => {
     ['SELF_SIGNED_CERT_IN_CHAIN', 'tls'],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
     ['EMFILE', 'failed'],
-  ])('%s is %s, and no address is told', (code, reason) => {
+  ])('%s is %s, and the message contains no address', (code, reason) => {
     const error = toOutboundError(failure(code), 12);
     expect(error).toBeInstanceOf(OutboundError);
     expect(error).toMatchObject({ reason, durationMs: 12 });
@@ -34,7 +34,7 @@ describe('a call without an answer', () => {
     ['blocked', 'The target is not allowed (why).'],
     ['dns', 'The host name could not be resolved.'],
   ] as const)('says %s of its target', (reason, message) => {
-    const error = toOutboundError(new NoTargetError(reason, 'why'), 0);
+    const error = toOutboundError(new TargetError(reason, 'why'), 0);
     expect(error).toMatchObject({ reason, message });
   });
 

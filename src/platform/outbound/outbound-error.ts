@@ -1,6 +1,6 @@
-/** Why no answer came. */
+/** Reason why no answer arrived. */
 export type OutboundReason =
-  /** The policy forbids the target; nothing was sent. */
+  /** The policy forbids the target. Nothing was sent. */
   | 'blocked'
   | 'timeout'
   | 'dns'
@@ -11,7 +11,7 @@ export type OutboundReason =
   | 'malformed'
   | 'failed';
 
-const MEANING: Readonly<Record<OutboundReason, string>> = {
+const MESSAGES: Readonly<Record<OutboundReason, string>> = {
   blocked: 'The target is not allowed',
   timeout: 'There was no complete answer in time',
   dns: 'The host name could not be resolved',
@@ -23,7 +23,7 @@ const MEANING: Readonly<Record<OutboundReason, string>> = {
   failed: 'The call failed',
 };
 
-/** A call without an answer. The message is for people, customers among them: it names no address. */
+/** A call without an answer. Its message is shown to customers, so it contains no address. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
 
@@ -33,12 +33,12 @@ export class OutboundError extends Error {
     options: { readonly detail?: string | undefined; readonly cause?: unknown } = {},
   ) {
     const { detail, cause } = options;
-    super(`${MEANING[reason]}${detail === undefined ? '' : ` (${detail})`}.`, { cause });
+    super(`${MESSAGES[reason]}${detail === undefined ? '' : ` (${detail})`}.`, { cause });
   }
 }
 
-/** Where a host name does not lead to addresses that a call may go to. */
-export class NoTargetError extends Error {
+/** A host name has no addresses, or one that calls must not go to. */
+export class TargetError extends Error {
   override readonly name = 'NoTargetError';
 
   constructor(
@@ -50,7 +50,7 @@ export class NoTargetError extends Error {
   }
 }
 
-/** Codes of errors of sockets, by what they mean to the caller. */
+/** Error codes of sockets, with the reason each stands for. */
 const REASONS: Readonly<Record<string, OutboundReason>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
@@ -65,16 +65,16 @@ const REASONS: Readonly<Record<string, OutboundReason>> = {
   EPROTO: 'tls',
 };
 
-/** What Node says of a handshake that failed, and OpenSSL of a certificate that cannot be trusted. */
+/** Codes of Node for failed handshakes, and of OpenSSL for untrusted certificates. */
 const TLS_CODE =
   /^(ERR_SSL_|ERR_TLS_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_|HOSTNAME_MISMATCH|PATH_LENGTH_|ERROR_IN_)/;
 
-/** What the parser of answers says. */
+/** Prefix of the codes of Node's HTTP parser. */
 const PARSER_CODE = 'HPE_';
 
-/** The error of a call, from what the HTTP client or a socket failed with. */
+/** Creates the error of a call from an error of the HTTP client or of a socket. */
 export function toOutboundError(error: unknown, durationMs: number): OutboundError {
-  if (error instanceof NoTargetError) {
+  if (error instanceof TargetError) {
     const detail = error.reason === 'blocked' ? error.message : undefined;
     return new OutboundError(error.reason, durationMs, { detail, cause: error });
   }

@@ -6,19 +6,19 @@ import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-f
 import { Configuration } from '../config';
 import { isAllowedAddress } from './addresses';
 import { exchange, type OutboundAnswer, type Send } from './exchange';
-import { NoTargetError, OutboundError } from './outbound-error';
+import { TargetError, OutboundError } from './outbound-error';
 import { HostResolver } from './resolver';
-import { faultOfAddress, faultOfTarget, hostOf, type OutboundPolicy, portOf } from './target';
+import { addressFault, findTargetFault, hostOf, type OutboundPolicy, portOf } from './target';
 import { USER_AGENT } from './user-agent';
 
 export interface OutboundRequest {
   readonly url: string;
-  /** Beside `User-Agent`, `Content-Type` and `Content-Length`; the first two can be replaced. */
+  /** Sent in addition to `User-Agent`, `Content-Type` and `Content-Length`; can replace the first two. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For the whole call, whatever happens in it. */
+  /** Time limit for the whole call. */
   readonly deadlineMs: number;
-  /** How much of the answer's body is wanted. */
+  /** Number of bytes of the answer's body to return. */
   readonly keepBytes: number;
 }
 
@@ -26,19 +26,22 @@ type Connection = Parameters<Send>[0];
 
 const RESOLVING_MS = 5_000;
 const RESOLVING_AT_REGISTRATION_MS = 2_000;
-/** Before the next address of a host is tried. The default of 250 ms is less than the way to the other side of the world. */
+/**
+ * Time before the next address of a host is tried. Node's default of 250 ms is less than an intercontinental handshake
+ * takes.
+ */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
-/** Below the 5 s after which many servers close: a request on a connection that is being closed is lost. */
+/** Less than the 5 s after which many servers close an idle connection, because a request sent meanwhile is lost. */
 const IDLE_MS = 4_000;
 const MOST_CONNECTIONS_TO_A_HOST = 256;
 const MOST_IDLE_CONNECTIONS_TO_A_HOST = 64;
 const MOST_HEADER_BYTES = 16_384;
 
-/** Calls to addresses that customers name. See the README. */
+/** Calls addresses that customers name. The README describes the policy. */
 @Injectable()
 export class OutboundHttp implements OnApplicationShutdown {
   private readonly policy: OutboundPolicy;
-  /** By scheme, for connections that are kept and those that are not. */
+  /** By scheme, with and without keep-alive. */
   private readonly agents: Readonly<Record<'http' | 'https', Readonly<Record<Connection, Agent>>>>;
 
   constructor(
@@ -57,10 +60,10 @@ export class OutboundHttp implements OnApplicationShutdown {
       autoSelectFamilyAttemptTimeout: CONNECTING_TO_ONE_ADDRESS_MS,
       lookup: this.lookup,
       allowPrivateIPAddress: this.policy.allowPrivateNetworks,
-      // Node may come to give each agent the proxy of the environment unless told not to.
+      // Future versions of Node may use the proxy of the environment by default.
       proxyEnv: null,
     };
-    // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 does not decide it.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect.
     const secure = { ...options, rejectUnauthorized: true };
     this.agents = {
       http: {
@@ -75,9 +78,9 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Sends a POST and returns its answer, whatever its status: a redirect is an answer, and is not followed. It may arrive
-   * twice (see `exchange`).
-   * @throws {OutboundError} when no answer came
+   * Sends a POST and returns its answer, whatever its status. Does not follow redirects. The request may arrive twice
+   * (see `exchange`).
+   * @throws {OutboundError} when no answer arrived
    */
   async post(request: OutboundRequest): Promise<OutboundAnswer> {
     const { url, fault } = this.read(request.url);
@@ -103,9 +106,9 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Why a URL cannot be registered as a target ("must …"), or null. A host name is resolved, and all its addresses have to
-   * be allowed; one that cannot be resolved now is accepted, because every call looks again. Where private networks are
-   * allowed hardly any address is not, and nobody who works offline has to wait for a name server.
+   * Returns the reason why a URL cannot be registered as a target ("must …"), or null. Resolves the host name and
+   * checks all its addresses. Accepts a name that cannot be resolved now, because every call checks again. Skips the
+   * lookup where private networks are allowed, so that offline development does not wait for a name server.
    */
   async checkTarget(text: string): Promise<string | null> {
     const { url, fault } = this.read(text);
@@ -113,15 +116,15 @@ export class OutboundHttp implements OnApplicationShutdown {
     const host = hostOf(url);
     if (isIP(host) !== 0 || this.policy.allowPrivateNetworks) return null;
     try {
-      await this.allowedAddressesOf(host, RESOLVING_AT_REGISTRATION_MS);
+      await this.resolveAllowed(host, RESOLVING_AT_REGISTRATION_MS);
       return null;
     } catch (error) {
-      if (!(error instanceof NoTargetError)) throw error;
-      return error.reason === 'blocked' ? faultOfAddress(this.policy) : null;
+      if (!(error instanceof TargetError)) throw error;
+      return error.reason === 'blocked' ? addressFault(this.policy) : null;
     }
   }
 
-  /** Closes all connections; calls that still run end with `reset`. */
+  /** Closes all connections. Calls in flight end with `reset`. */
   close(): void {
     for (const { kept, new: others } of Object.values(this.agents)) {
       kept.destroy();
@@ -129,7 +132,7 @@ export class OutboundHttp implements OnApplicationShutdown {
     }
   }
 
-  /** After due work has finished, which may be in the middle of a call until then. */
+  /** Runs after due work has finished, which may use connections until then. */
   onApplicationShutdown(): void {
     this.close();
   }
@@ -137,34 +140,34 @@ export class OutboundHttp implements OnApplicationShutdown {
   private read(text: string): { url: URL; fault: string | null } {
     if (!URL.canParse(text)) return { url: new URL('invalid:'), fault: 'must be a valid URL' };
     const url = new URL(text);
-    return { url, fault: faultOfTarget(url, this.policy) };
+    return { url, fault: findTargetFault(url, this.policy) };
   }
 
-  /** What a socket asks for the addresses of its host, and then connects to. Nothing is looked up after it. */
+  /** Resolves the host for a socket, which connects to exactly the addresses checked here. */
   private readonly lookup: LookupFunction = (host, options, callback) => {
-    this.allowedAddressesOf(host, RESOLVING_MS).then(
+    this.resolveAllowed(host, RESOLVING_MS).then(
       (addresses) => {
         const found = addresses.map((address) => ({ address, family: isIP(address) }));
         const [first] = found;
         if (options.all === true) callback(null, found);
         else callback(null, first?.address ?? '', first?.family);
       },
-      (error: unknown) => callback(error as NoTargetError, ''),
+      (error: unknown) => callback(error as TargetError, ''),
     );
   };
 
-  /** @throws {NoTargetError} */
-  private async allowedAddressesOf(host: string, limitMs: number): Promise<readonly string[]> {
+  /** @throws {TargetError} when the name has no addresses, or one that is not allowed */
+  private async resolveAllowed(host: string, limitMs: number): Promise<readonly string[]> {
     let addresses: readonly string[];
     try {
-      addresses = await this.resolver.addressesOf(host, limitMs);
+      addresses = await this.resolver.resolve(host, limitMs);
     } catch (cause) {
-      throw new NoTargetError('dns', 'The name could not be resolved.', { cause });
+      throw new TargetError('dns', 'The name could not be resolved.', { cause });
     }
-    if (addresses.length === 0) throw new NoTargetError('dns', 'The name has no addresses.');
+    if (addresses.length === 0) throw new TargetError('dns', 'The name has no addresses.');
     const { allowPrivateNetworks } = this.policy;
     if (!addresses.every((address) => isAllowedAddress(address, allowPrivateNetworks))) {
-      throw new NoTargetError('blocked', `the URL ${faultOfAddress(this.policy)}`);
+      throw new TargetError('blocked', `the URL ${addressFault(this.policy)}`);
     }
     return addresses;
   }

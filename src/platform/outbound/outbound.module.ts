@@ -10,7 +10,7 @@ import { DnsResolver, HostResolver, SystemResolver } from './resolver';
     {
       provide: HostResolver,
       inject: [Configuration],
-      // Private names are in the hosts file, if anywhere.
+      // Private names are resolved by the hosts file or the local network.
       useFactory: ({ webhooksAllowPrivateNetworks }: Configuration): HostResolver =>
         webhooksAllowPrivateNetworks ? new SystemResolver() : new DnsResolver(),
     },

@@ -1,25 +1,25 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** Finds the addresses of host names. */
+/** Resolves host names. */
 export abstract class HostResolver {
   /**
-   * All addresses of a name, at least one.
-   * @throws where there is none, or none was found within the limit
+   * Returns all addresses of a name, at least one.
+   * @throws when the name has no addresses, or none was found within the time limit
    */
-  abstract addressesOf(host: string, limitMs: number): Promise<readonly string[]>;
+  abstract resolve(host: string, limitMs: number): Promise<readonly string[]>;
 }
 
-/** One try and, after a lost packet, another of twice its time. */
+/** A lost packet is followed by a second try with twice the timeout. */
 const FIRST_TRY_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Asks the name servers, over sockets of its own. What customers name is resolved by servers they run: the system's
- * resolver would wait for slow ones in the few threads that files and cryptography need as well. Reads no hosts file and
- * appends no search domain, both of which are about private names.
+ * Queries the name servers over sockets of its own. Customers choose the servers of their names, and the system's
+ * resolver would wait for slow ones in the thread pool that files and cryptography also use. Ignores the hosts file and
+ * search domains, which serve private names.
  */
 export class DnsResolver extends HostResolver {
-  override async addressesOf(host: string, limitMs: number): Promise<readonly string[]> {
+  override async resolve(host: string, limitMs: number): Promise<readonly string[]> {
     const resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES });
     const limit = setTimeout(() => resolver.cancel(), limitMs);
     try {
@@ -38,9 +38,9 @@ export class DnsResolver extends HostResolver {
   }
 }
 
-/** Asks the system, as every other program does: with the hosts file and the names of the local network. */
+/** Uses the resolver of the system, with the hosts file and the names of the local network. */
 export class SystemResolver extends HostResolver {
-  override async addressesOf(host: string, limitMs: number): Promise<readonly string[]> {
+  override async resolve(host: string, limitMs: number): Promise<readonly string[]> {
     let limit: NodeJS.Timeout | undefined;
     const tooLate = new Promise<never>((_, reject) => {
       limit = setTimeout(() => reject(new Error('The system did not answer in time.')), limitMs);

@@ -1,4 +1,4 @@
-import { faultOfTarget, type OutboundPolicy } from './target';
+import { findTargetFault, type OutboundPolicy } from './target';
 
 const PUBLIC_ONLY: OutboundPolicy = {
   allowPrivateNetworks: false,
@@ -20,7 +20,7 @@ describe('a target', () => {
     'https://localhost.example.com',
     'https://notlocalhost',
   ])('may be %s', (url) => {
-    expect(faultOfTarget(new URL(url), PUBLIC_ONLY)).toBeNull();
+    expect(findTargetFault(new URL(url), PUBLIC_ONLY)).toBeNull();
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('a target', () => {
     'http://2852039166',
     'http://[::ffff:a9fe:a9fe]',
   ])('may not lead to this machine or network: %j', (url) => {
-    expect(faultOfTarget(new URL(url), PUBLIC_ONLY)).toBe(ADDRESSES);
+    expect(findTargetFault(new URL(url), PUBLIC_ONLY)).toBe(ADDRESSES);
   });
 
   it.each([
@@ -88,7 +88,7 @@ describe('a target', () => {
     ['https://example.com:6379', 'must use one of the ports 80, 443, 8080, 8443'],
     ['https://example.com:0', 'must use one of the ports 80, 443, 8080, 8443'],
   ])('%s %s', (url, fault) => {
-    expect(faultOfTarget(new URL(url), PUBLIC_ONLY)).toBe(fault);
+    expect(findTargetFault(new URL(url), PUBLIC_ONLY)).toBe(fault);
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe('a target', () => {
     'http://[fd12::1]',
     'http://receiver.internal:8000',
   ])('may be %s where private networks are allowed', (url) => {
-    expect(faultOfTarget(new URL(url), PRIVATE_TOO)).toBeNull();
+    expect(findTargetFault(new URL(url), PRIVATE_TOO)).toBeNull();
   });
 
   it.each([
@@ -111,6 +111,6 @@ describe('a target', () => {
     ['http://127.0.0.1:0', 'must not use port 0'],
     ['http://ada@127.0.0.1', 'must not hold a user name or password'],
   ])('%s %s, even where private networks are allowed', (url, fault) => {
-    expect(faultOfTarget(new URL(url), PRIVATE_TOO)).toBe(fault);
+    expect(findTargetFault(new URL(url), PRIVATE_TOO)).toBe(fault);
   });
 });

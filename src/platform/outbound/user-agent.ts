@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What receivers see in their logs: the name and the version of package.json. */
+/** Name and version of package.json, for the logs of receivers. */
 export const USER_AGENT = userAgentOf(findManifest(__dirname));
 
-/** The sources and what is compiled from them lie at different depths below package.json. */
+/** Searches upward, because sources and compiled files are at different depths below package.json. */
 function findManifest(directory: string): string {
   const path = join(directory, 'package.json');
   return existsSync(path) || dirname(directory) === directory

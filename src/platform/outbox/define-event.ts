@@ -1,19 +1,19 @@
 import type { Type } from '@nestjs/common';
 
-/** A kind of event, and how the resource it is about is shown. */
+/** A type of event, and the DTO of the resource it is about. */
 export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   /** `<resource>.<what happened>`, past tense. Stable: endpoints subscribe to it. */
   readonly type: string;
-  /** When it is sent, in a sentence. */
+  /** States in one sentence when the event is sent. */
   readonly meaning: string;
-  /** The class that describes the resource as the API shows it. */
+  /** DTO class of the resource. */
   readonly dto: Type<Dto>;
   readonly toDto: (resource: Resource) => Dto;
-  /** What in its example differs from the example of the resource. */
+  /** Fields of the example that differ from the example of the resource. */
   readonly example?: Partial<Dto>;
 }
 
-/** What the catalogue says of a kind of event. */
+/** Description of an event type in the catalogue. */
 export type EventDefinition = Pick<
   DomainEvent<unknown, { readonly id: string }>,
   'type' | 'meaning' | 'dto' | 'example'
@@ -21,7 +21,7 @@ export type EventDefinition = Pick<
 
 const definitions = new Map<string, EventDefinition>();
 
-/** Defines a kind of event once; the catalogue and its documentation are made from the definitions. */
+/** Defines an event type. The catalogue and its documentation are generated from the definitions. */
 export function defineEvent<Resource, Dto extends { readonly id: string }>(
   event: DomainEvent<Resource, Dto>,
 ): DomainEvent<Resource, Dto> {
@@ -30,12 +30,12 @@ export function defineEvent<Resource, Dto extends { readonly id: string }>(
   return event;
 }
 
-/** Every event defined by the modules loaded so far, by type. */
+/** Returns the events defined by the modules loaded so far, sorted by type. */
 export function allEvents(): readonly EventDefinition[] {
   return [...definitions.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-/** What a notification of this kind looks like, for the documentation. */
+/** Returns an example notification of this type, for the documentation. */
 export function exampleEvent(
   { type, example }: Pick<EventDefinition, 'type' | 'example'>,
   object: Readonly<Record<string, unknown>>,

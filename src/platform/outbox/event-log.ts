@@ -13,7 +13,7 @@ export interface RecordedEvent {
   readonly occurredAt: Date;
 }
 
-/** What of an event decides who is told of it. */
+/** Fields of an event that decide which endpoints receive it. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
 export interface EventFilter {
@@ -64,30 +64,30 @@ const HEADS_AFTER = `
   SELECT ${HEAD} FROM event
   WHERE (occurred_at, id) > ($1, $3) AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $4`;
 
-/** Reads what the outbox wrote. */
+/** Reads recorded events, and marks them as dispatched. */
 @Injectable()
 export class EventLog {
   constructor(private readonly database: Database) {}
 
-  /** The oldest events nobody was told of yet, locked until the transaction ends. */
+  /** Returns the oldest undispatched events and locks them until the transaction ends. */
   async claimUndispatched(most: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
     return (await this.database.query<HeadRow>(CLAIM, [most])).map(toHead);
   }
 
-  /** Says that deliveries were made for these events, in the transaction that made them. */
+  /** Marks events as dispatched. Call it in the transaction that creates their deliveries. */
   async markDispatched(ids: readonly string[], now: Date): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(MARK, [ids, now]);
   }
 
-  /** The events with these ids, by id. */
+  /** Returns the events with these ids, by id. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedEvent>> {
     const rows = await this.database.query<EventRow>(FIND, [ids]);
     return new Map(rows.map((row) => [row.id, toEvent(row)]));
   }
 
-  /** One page of the events that match, newest first. */
+  /** Returns a page of matching events, newest first. */
   async page(filter: EventFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
     const { type, objectId, from, to } = filter;
     const rows = await this.database.query<EventRow>(PAGE, [
@@ -102,15 +102,15 @@ export class EventLog {
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
-  /** Removes all events of these objects, which were removed themselves; their deliveries go with them. */
+  /** Deletes all events of these deleted objects, together with their deliveries. */
   async remove(objectIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(REMOVE, [objectIds]);
   }
 
   /**
-   * Events of a time, `[from, to)`, oldest first.
-   * @param id of the last event of the page before, which happened at `from`; empty for the first page
+   * Returns events that occurred in `[from, to)`, oldest first.
+   * @param id last event of the previous page, which occurred at `from`; empty for the first page
    */
   async headsAfter(from: Date, to: Date, id: string, most: number): Promise<readonly EventHead[]> {
     return (await this.database.query<HeadRow>(HEADS_AFTER, [from, to, id, most])).map(toHead);

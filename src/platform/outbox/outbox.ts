@@ -7,35 +7,35 @@ import { Signals } from '../jobs';
 import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 
-/** The work that tells endpoints of recorded events; woken whenever there are new ones. */
+/** Due work that creates deliveries for recorded events. Woken when events are recorded. */
 export const DISPATCH_WORK = 'dispatch-events';
 
-export interface Change<Resource> {
+export interface ResourceChange<Resource> {
   readonly after: Resource;
-  /** Left out for what is new. */
+  /** Omitted for a new resource. */
   readonly before?: Resource;
   readonly occurredAt: Date;
 }
 
-/** A change and what it is told as. */
-export interface ToldChange {
+/** Content of an event to record. */
+export interface EventRecord {
   readonly type: string;
   readonly object: { readonly id: string };
   readonly previous: object;
   readonly occurredAt: Date;
 }
 
-/** Events of one object that are recorded together are numbered in their order. */
+/** Numbers the events of one object in their order, also within one statement. */
 const INSERT = `
   INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
   SELECT id, type, object_id,
-    coalesce((SELECT max(sequence) FROM event WHERE event.object_id = told.object_id), 0) + place,
+    coalesce((SELECT max(sequence) FROM event WHERE event.object_id = added.object_id), 0) + place,
     data, occurred_at
-  FROM json_to_recordset($1::json) AS told
+  FROM json_to_recordset($1::json) AS added
     (id text, type text, object_id text, place integer, data json, occurred_at timestamptz)
   RETURNING id, sequence`;
 
-/** Writes events in the transaction of the change they tell of. */
+/** Writes events in the transaction of the change they describe. */
 @Injectable()
 export class Outbox {
   constructor(
@@ -44,20 +44,20 @@ export class Outbox {
   ) {}
 
   /**
-   * Records an event. The caller has inserted, updated or locked the object's row in this transaction, which puts the
-   * events of one object in order; the unique constraint on its sequence holds whatever the caller did.
+   * Records an event. The caller must have inserted, updated or locked the object's row in this transaction, which
+   * orders the events of one object. The unique constraint on the sequence protects against callers that did not.
    */
   async record<Resource, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,
-    change: Change<Resource>,
+    change: ResourceChange<Resource>,
   ): Promise<EventHead> {
-    const [head] = await this.recordAll([told(event, change)]);
+    const [head] = await this.recordAll([toEventRecord(event, change)]);
     invariant(head !== undefined, `The event ${event.type} was not written.`);
     return head;
   }
 
-  /** Records many events with one statement, in their order. What `record` asks of its caller holds for each object. */
-  async recordAll(changes: readonly ToldChange[]): Promise<readonly EventHead[]> {
+  /** Records many events, in their order, with one statement. The caller must have locked each object as for `record`. */
+  async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
     const places = new Map<string, number>();
@@ -89,17 +89,17 @@ export class Outbox {
   }
 }
 
-/** A change as `recordAll` takes it. */
-export function told<Resource, Dto extends { readonly id: string }>(
+/** Converts a change to the input of `recordAll`. */
+export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   event: DomainEvent<Resource, Dto>,
-  { after, before, occurredAt }: Change<Resource>,
-): ToldChange {
+  { after, before, occurredAt }: ResourceChange<Resource>,
+): EventRecord {
   const object = event.toDto(after);
   const previous = before === undefined ? {} : previousValues(event.toDto(before), object);
   return { type: event.type, object, previous, occurredAt };
 }
 
-/** The former values of the top-level fields that differ. `updated_at` goes with every change and says nothing. */
+/** Returns the former values of changed top-level fields. Skips `updated_at`, which changes every time. */
 function previousValues<Resource extends object>(
   before: Resource,
   after: Resource,

@@ -26,7 +26,7 @@ describe('the key in the data directory', () => {
     expect(found.keys[0]?.secret.export()).toEqual(made.keys[0]?.secret.export());
   });
 
-  it('is the same for all that start at once', async () => {
+  it('is the same for processes that start at once', async () => {
     const files = await Promise.all(Array.from({ length: 16 }, () => keyFileIn(home)));
     expect(files.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(new Set(files.map(({ keys }) => keys[0]?.id)).size).toBe(1);
@@ -38,14 +38,14 @@ describe('the key in the data directory', () => {
     expect(await readFile(path, 'utf8')).toMatch(/^[0-9a-f]{8}:[A-Za-z0-9+/]{43}=\n$/);
   });
 
-  it('is not made anew over a file that holds something else', async () => {
+  it('does not overwrite a file with other content', async () => {
     const path = join(home, 'encryption-key');
     await writeFile(path, 'damaged');
     await expect(keyFileIn(home)).rejects.toThrow(`The file ${path} does not hold`);
     expect(await readFile(path, 'utf8')).toBe('damaged');
   });
 
-  it('says what to do where it cannot be kept', async () => {
+  it('says what to do when it cannot be stored', async () => {
     const file = join(home, 'file');
     await writeFile(file, '');
     await chmod(file, 0o400);

@@ -3,36 +3,48 @@ import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigurationError, type EncryptionKey, parseEncryptionKeys } from '../config';
 
-/** Its content has the form of `ENCRYPTION_KEYS`, so that it can be moved there as it is. */
+/** The content has the form of `ENCRYPTION_KEYS`, so that it can be copied there. */
 const FILE_NAME = 'encryption-key';
 
 export interface KeyFile {
   readonly path: string;
   readonly keys: readonly EncryptionKey[];
-  /** Whether this start made it. */
+  /** True if this call created the key. */
   readonly isNew: boolean;
 }
 
 /**
- * The key kept in the data directory, made when there is none: one key for all processes that start on the directory,
- * also when they start at once.
- *
- * @throws {ConfigurationError} when it can neither be read nor made
+ * Returns the key in the data directory, and creates it if there is none. All processes that use the directory get the
+ * same key, even when they start at once.
+ * @param allowNew called with the path before a key is created; prevents it by throwing
+ * @throws {ConfigurationError} when the key can be neither read nor created
  */
-export async function keyFileIn(directory: string): Promise<KeyFile> {
+export async function keyFileIn(
+  directory: string,
+  allowNew: (path: string) => Promise<void> = () => Promise.resolve(),
+): Promise<KeyFile> {
   const path = join(directory, FILE_NAME);
   try {
     const known = await readKeys(path);
     if (known !== null) return { path, keys: known, isNew: false };
+  } catch (error) {
+    throw explained(error, directory);
+  }
+  await allowNew(path);
+  try {
     const isNew = await make(directory, path);
     return { path, keys: (await readKeys(path)) ?? [], isNew };
   } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError(
-      `DATA_DIR is ${JSON.stringify(directory)}, where an encryption key can neither be read nor kept ` +
-        `(${codeOf(error) ?? String(error)}). Let the service write there, or set ENCRYPTION_KEYS.`,
-    );
+    throw explained(error, directory);
   }
+}
+
+function explained(error: unknown, directory: string): ConfigurationError {
+  if (error instanceof ConfigurationError) return error;
+  return new ConfigurationError(
+    `DATA_DIR is ${JSON.stringify(directory)}, where an encryption key can neither be read nor kept ` +
+      `(${codeOf(error) ?? String(error)}). Let the service write there, or set ENCRYPTION_KEYS.`,
+  );
 }
 
 async function readKeys(path: string): Promise<readonly EncryptionKey[] | null> {
@@ -51,13 +63,13 @@ async function readKeys(path: string): Promise<readonly EncryptionKey[] | null> 
   );
 }
 
-/** Makes the whole file or none of it, readable by its owner alone. False when another start was faster. */
+/** Creates the file atomically, readable by its owner only. Returns false if another process created it first. */
 async function make(directory: string, path: string): Promise<boolean> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}`;
   await writeNew(draft, `${newKey()}\n`);
   try {
-    // Unlike a rename, a link never takes the place of a file that is there.
+    // Unlike a rename, a link never replaces an existing file.
     await link(draft, path);
     return true;
   } catch (error) {
@@ -69,7 +81,7 @@ async function make(directory: string, path: string): Promise<boolean> {
   }
 }
 
-/** The id is random, so that a key made elsewhere is told from this one by name. */
+/** The id is random, so that keys created in different places have different ids. */
 function newKey(): string {
   return `${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`;
 }
@@ -84,7 +96,7 @@ async function writeNew(path: string, content: string): Promise<void> {
   }
 }
 
-/** A new name is only safe from a power failure once its directory is on the disk too. */
+/** A new name survives a power failure only after its directory is flushed. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

@@ -2,26 +2,28 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'n
 import type { EncryptionKey } from '../config';
 
 const CIPHER = 'aes-256-gcm';
-/** What GCM is made for; a random one never comes twice under one key in practice (to 2^32 seals). */
+/** Nonce size of GCM. A random nonce practically never repeats under one key, up to 2^32 uses. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 const SEALED = /^v1:([A-Za-z0-9_-]{1,32}):([A-Za-z0-9_-]+)$/;
 
-/** A sealed text cannot be opened. Says why and which key it names, never what it holds. */
+/** A sealed text cannot be opened. The message contains the reason and the key id, never the content. */
 export class SealedTextError extends Error {
   override readonly name = 'SealedTextError';
 }
 
 /**
- * Seals secrets for storage: AES-256-GCM as `v1:<id of the key>:<base64url of nonce, ciphertext and tag>`. Each text is
- * bound to its owner, the id of its row, so that one copied to another row does not open there.
+ * Encrypts secrets for storage with AES-256-GCM, as `v1:<key id>:<base64url of nonce, ciphertext and tag>`. Each text
+ * is bound to its owner, the id of its row, so that a copy in another row cannot be opened.
  */
 export class SecretBox {
   private readonly secrets: ReadonlyMap<string, KeyObject>;
   private readonly sealingKey: EncryptionKey;
 
-  /** @param keys the first seals, all open */
+  /**
+   * @param keys the first one seals, all of them open
+   */
   constructor(keys: readonly EncryptionKey[]) {
     const [sealingKey] = keys;
     if (sealingKey === undefined) throw new Error('There is no encryption key.');
@@ -29,7 +31,17 @@ export class SecretBox {
     this.secrets = new Map(keys.map(({ id, secret }) => [id, secret]));
   }
 
-  /** @param owner what the text belongs to: the same is needed to open it */
+  get sealingKeyId(): string {
+    return this.sealingKey.id;
+  }
+
+  hasKey(id: string): boolean {
+    return this.secrets.has(id);
+  }
+
+  /**
+   * @param owner what the text belongs to; required to open it
+   */
   seal(text: string, owner: string): string {
     const { id, secret } = this.sealingKey;
     const nonce = randomBytes(NONCE_BYTES);
@@ -44,7 +56,9 @@ export class SecretBox {
     return `v1:${id}:${sealed.toString('base64url')}`;
   }
 
-  /** @throws {SealedTextError} when the text is not sealed, its key is missing, or it was changed or belongs elsewhere */
+  /**
+   * @throws {SealedTextError} when the text is not sealed, its key is missing, or it was changed or has another owner
+   */
   open(sealedText: string, owner: string): string {
     const [, id, base64url] = SEALED.exec(sealedText) ?? [];
     if (id === undefined || base64url === undefined) {
@@ -57,7 +71,7 @@ export class SecretBox {
       );
     }
     const sealed = Buffer.from(base64url, 'base64url');
-    // The last character may hold bits that decode to nothing; a text that differs there was changed all the same.
+    // The last character may contain unused bits. A text that differs only there was changed too.
     if (sealed.length >= NONCE_BYTES + TAG_BYTES && sealed.toString('base64url') === base64url) {
       const text = decrypt(sealed, secret, owner);
       if (text !== null) return text;
@@ -68,7 +82,7 @@ export class SecretBox {
   }
 }
 
-/** Null where the tag does not match. */
+/** Returns null if the authentication tag does not match. */
 function decrypt(sealed: Buffer, secret: KeyObject, owner: string): string | null {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, secret, nonce, { authTagLength: TAG_BYTES });

@@ -1,27 +1,43 @@
 import { Global, Logger, Module } from '@nestjs/common';
-import { Configuration } from '../config';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Configuration, type EncryptionKey } from '../config';
+import { EncryptionKeyUseEntity } from './encryption-key-use.entity';
+import { EncryptionKeyUses } from './encryption-key-uses';
 import { keyFileIn } from './key-file';
 import { SecretBox } from './secret-box';
 
 @Global()
 @Module({
+  imports: [TypeOrmModule.forFeature([EncryptionKeyUseEntity])],
   providers: [
+    EncryptionKeyUses,
     {
       provide: SecretBox,
-      inject: [Configuration],
-      useFactory: async ({ encryptionKeys, dataDirectory }: Configuration): Promise<SecretBox> => {
-        if (encryptionKeys !== null) return new SecretBox(encryptionKeys);
-        const { path, keys, isNew } = await keyFileIn(dataDirectory);
-        if (isNew) {
-          new Logger('secrets').warn(
-            `Made an encryption key in ${path}. Back it up: stored secrets open with nothing else. ` +
-              'Processes that share the database but not this directory need its content in ENCRYPTION_KEYS.',
-          );
-        }
-        return new SecretBox(keys);
+      inject: [Configuration, EncryptionKeyUses],
+      useFactory: async (
+        { encryptionKeys, dataDirectory }: Configuration,
+        uses: EncryptionKeyUses,
+      ): Promise<SecretBox> => {
+        const box = new SecretBox(encryptionKeys ?? (await keysIn(dataDirectory, uses)));
+        await uses.verify(box);
+        return box;
       },
     },
   ],
   exports: [SecretBox],
 })
 export class SecretsModule {}
+
+async function keysIn(
+  directory: string,
+  uses: EncryptionKeyUses,
+): Promise<readonly EncryptionKey[]> {
+  const { path, keys, isNew } = await keyFileIn(directory, (made) => uses.requireNone(made));
+  if (isNew) {
+    new Logger('secrets').warn(
+      `Made an encryption key in ${path}. Back it up: stored secrets open with nothing else. ` +
+        'Processes that share the database but not this directory need its content in ENCRYPTION_KEYS.',
+    );
+  }
+  return keys;
+}

@@ -1,24 +1,16 @@
-import { COUPONS, type ModelCoupon } from './catalog';
+import { COUPONS, type ModelCoupon, PLANS } from './catalog';
 import type { BilledLine } from './line';
+import type { Redemption } from './redemption';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
 
 /** What is taken off, taxed and paid from credit, as the rules say it; all in minor units. */
 
-export interface Redemption {
-  readonly coupon: number;
-  readonly at: number;
-  readonly endsAt: number;
-  /** Of an amount that lasts once. */
-  left: bigint;
-  /** Ended with its subscription. */
-  isOver: boolean;
-  isUsedUp: boolean;
-}
-
 export interface ReferenceInvoice {
   readonly subscription: number;
   readonly reason: string;
+  /** The start of the billing period that it belongs to. */
+  readonly period: number;
   lines: readonly BilledLine[];
   subtotal: bigint;
   discount: bigint;
@@ -27,6 +19,8 @@ export interface ReferenceInvoice {
   creditApplied: bigint;
   creditsUsed: readonly { readonly credit: Credit; readonly amount: bigint }[];
   creditedToBalance: bigint;
+  /** The credit that a negative total became. */
+  credit: Credit | null;
   due: bigint;
   madeAt: number;
   /** What credit notes took off it, and what was paid for it. */
@@ -50,7 +44,7 @@ export interface Payer {
   /** Indexes of rates. */
   readonly taxes: readonly number[];
   readonly isExempt: boolean;
-  /** From negative invoices and credit notes, oldest first. */
+  /** From negative invoices, credit notes and payments, oldest first. */
   readonly credits: Credit[];
 }
 
@@ -60,10 +54,16 @@ export interface Credit {
 }
 
 /** An invoice that says nothing yet. */
-export function draft(subscription: number, reason: string, now: number): ReferenceInvoice {
+export function draft(
+  subscription: number,
+  reason: string,
+  now: number,
+  period: number,
+): ReferenceInvoice {
   return {
     subscription,
     reason,
+    period,
     lines: [],
     subtotal: 0n,
     discount: 0n,
@@ -72,6 +72,7 @@ export function draft(subscription: number, reason: string, now: number): Refere
     creditApplied: 0n,
     creditsUsed: [],
     creditedToBalance: 0n,
+    credit: null,
     due: 0n,
     credited: 0n,
     paid: 0n,
@@ -94,8 +95,9 @@ export function finalize(
   redemptions: readonly Redemption[],
   payer: Payer,
   now: number,
+  period: BilledIn,
 ): void {
-  takeOff(lines, redemptions);
+  takeOff(invoice, lines, redemptions, period);
   const subtotal = sum(lines.map(({ amount }) => amount));
   const discount = sum(lines.map((line) => line.discount));
   const tax = payer.isExempt ? 0n : taxLines(lines, payer.taxes);
@@ -103,7 +105,8 @@ export function finalize(
   const creditsUsed = total > 0n ? useUp(payer.credits, total) : [];
   const creditApplied = sum(creditsUsed.map(({ amount }) => amount));
   const creditedToBalance = total < 0n ? -total : 0n;
-  if (total < 0n) payer.credits.push({ left: -total });
+  invoice.credit = total < 0n ? { left: -total } : null;
+  if (invoice.credit !== null) payer.credits.push(invoice.credit);
   const due = total > 0n ? total - creditApplied : 0n;
   const amounts = { subtotal, discount, tax, total, creditApplied, creditedToBalance, due };
   const isPaid = due === 0n;
@@ -116,31 +119,91 @@ export function finalize(
   invoice.events.push('finalized', ...(isPaid ? ['paid'] : []));
 }
 
-/** What there is to take off at an instant. */
-export function runningAt(given: readonly Redemption[], now: number): readonly Redemption[] {
-  return given.filter(({ at, endsAt, isOver }) => !isOver && at <= now && now < endsAt);
+/** The billing period of an invoice, and the coupons of its subscription. */
+export interface BilledIn {
+  readonly from: number;
+  readonly all: readonly Redemption[];
+  /** The end of so many months from an instant on. */
+  readonly monthsFrom: (from: number, months: number) => number;
 }
 
-function takeOff(lines: readonly BilledLine[], given: readonly Redemption[]): void {
-  const running = given.filter(({ isUsedUp }) => !isUsedUp);
-  const isPercent = ({ coupon }: Redemption): boolean => couponOf(coupon).percentOff !== undefined;
-  const inOrder = [...running.filter(isPercent), ...running.filter((one) => !isPercent(one))];
+/** What there is to take off at an instant, in a billing period. */
+export function runningAt(
+  given: readonly Redemption[],
+  now: number,
+  period: number,
+): readonly Redemption[] {
+  return given.filter(
+    ({ at, endsAt, isOver, isUsedUp }) =>
+      !isOver && !isUsedUp && at <= now && (endsAt === null || period < endsAt),
+  );
+}
+
+function takeOff(
+  invoice: ReferenceInvoice,
+  lines: readonly BilledLine[],
+  running: readonly Redemption[],
+  { from, all, monthsFrom }: BilledIn,
+): void {
+  const returned = lines.flatMap(({ back }) => back?.returned ?? []);
+  const given = all.filter(
+    (one) =>
+      (running.includes(one) && !one.isUsedUp) ||
+      (one.isUsedUp && returned.some(({ redemption }) => redemption === one)),
+  );
+  const isPercent = ({ terms }: Redemption): boolean => terms.percentOff !== undefined;
+  const inOrder = [...given.filter(isPercent), ...given.filter((one) => !isPercent(one))];
   for (const redemption of inOrder) {
-    const { percentOff, duration } = couponOf(redemption.coupon);
-    const bases = lines.map(({ amount, capped, discount }) =>
-      amount > 0n ? amount - capped - discount : 0n,
+    const { percentOff, duration, amountOff, months, plan } = redemption.terms;
+    const again = sum(
+      returned.filter((one) => one.redemption === redemption).map(({ amount }) => amount),
     );
-    const base = sum(bases);
-    const off =
-      percentOff === undefined
-        ? least(redemption.left, base)
-        : rounded(times(fraction(base, 100n), fromDecimal(percentOff)));
-    split(off, bases).forEach((share, index) => {
-      const line = lines[index];
-      if (line !== undefined) line.discount += share;
+    const bases = lines.map(({ amount, capped, discount, price }) => {
+      const isInScope =
+        plan === undefined || (price !== null && PLANS[plan]?.prices.includes(price) === true);
+      return amount > 0n && isInScope ? amount - capped - discount : 0n;
     });
-    if (off === 0n || duration !== 'once') continue;
-    redemption.left -= percentOff === undefined ? off : redemption.left;
+    const base = sum(bases);
+    const most = mostOf(redemption, from, again);
+    const share =
+      percentOff === undefined
+        ? base
+        : rounded(times(fraction(base, 100n), fromDecimal(percentOff)));
+    const off = most === null ? share : least(most, share);
+    split(off, bases).forEach((part, index) => {
+      const line = lines[index];
+      if (line === undefined || part === 0n) return;
+      line.discount += part;
+      line.offs = [...line.offs, { redemption, period: from, amount: part }];
+    });
+    if (off === 0n && again === 0n) continue;
+    redemption.uses.push({ invoice, period: from, taken: off, returned: again });
+    if (off > 0n && months !== undefined) redemption.endsAt ??= monthsFrom(from, months);
+    if (duration !== 'once') continue;
+    if (amountOff !== undefined || again > 0n) redemption.left = (most ?? 0n) - off;
+    else redemption.left = 0n;
+    redemption.isUsedUp = redemption.left === 0n;
+  }
+}
+
+/** What a coupon may take off; null: no limit. */
+function mostOf({ terms, left, uses }: Redemption, period: number, again: bigint): bigint | null {
+  const { duration, amountOff } = terms;
+  if (duration === 'once') return left === null ? null : left + again;
+  if (amountOff === undefined) return null;
+  const counting = uses.filter((one) => one.period === period && one.invoice.status !== 'void');
+  const rest = amountOff - sum(counting.map(({ taken, returned }) => taken - returned));
+  return (rest > 0n ? rest : 0n) + again;
+}
+
+/** A void invoice returned nothing to coupons; what it took off stays used where it lasts once. */
+export function takeReturnedBack(invoice: ReferenceInvoice, all: readonly Redemption[]): void {
+  for (const redemption of all) {
+    const back = sum(
+      redemption.uses.filter((one) => one.invoice === invoice).map(({ returned }) => returned),
+    );
+    if (back === 0n || redemption.left === null) continue;
+    redemption.left = redemption.left > back ? redemption.left - back : 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
 }

@@ -4,7 +4,7 @@ import type { EngineUnderTest } from './commands';
 import { type BilledLine, billedWith, netOf } from './line';
 import type { Reference } from './model';
 import { sum } from './money';
-import { heldOf } from './payments';
+import { refundedOfInvoice } from './payments';
 import { isEnded } from './subscription';
 
 /** What the books of the customer have to say, account by account. */
@@ -35,7 +35,6 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: R
   const billed = invoices.filter(({ status }) => status !== 'void');
   const lines = billed.flatMap((invoice) => invoice.lines);
   const issued = creditNotes.all.filter(({ status }) => status === 'issued');
-  const toRefund = issued.filter(({ settle }) => settle === 'refund');
   const deferred = subscriptions.map(({ status, period, items }) => {
     if (isEnded({ status }) || period.isOver) return 0n;
     const selling = items.filter(({ isOver }) => !isOver);
@@ -44,17 +43,17 @@ function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: R
     );
     return sum(running.flatMap(billedWith).map((line) => stillHeld(line, lines)));
   });
-  const held = payments.all.map(heldOf);
+  const paid = payments.all.filter(({ status }) => status === 'succeeded');
   const net = sum(lines.map(netOf)) - sum(issued.map((note) => note.net));
   return {
     accounts_receivable: owedBy(invoices, 'open'),
     bad_debt: owedBy(invoices, 'uncollectible'),
-    'cash_clearing:sandbox': sum(held.map(({ cash }) => cash)),
+    'cash_clearing:sandbox': sum(paid.map(({ amount, refunded }) => amount - refunded)),
     customer_credit: -sum([
       ...payer.credits.map(({ left }) => left),
-      ...held.map(({ credit }) => credit),
+      ...paid.map(({ credit }) => credit?.reserved ?? 0n),
     ]),
-    refunds: sum(held.map(({ refunds }) => refunds)) - sum(toRefund.map(({ given }) => given)),
+    refunds: sum(paid.map(refundedOfInvoice)) - sum(issued.map(({ toRefund }) => toRefund)),
     tax_payable: sum(issued.map(({ tax }) => tax)) - sum(lines.map(({ tax }) => tax)),
     deferred_revenue: -sum(deferred),
     earned: sum(deferred) - net,

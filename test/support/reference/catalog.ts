@@ -48,6 +48,8 @@ export interface ModelCoupon {
   /** Decimal string. */
   readonly percentOff?: string;
   readonly amountOff?: bigint;
+  /** The plan whose prices it is for alone. */
+  readonly plan?: number;
 }
 
 export interface ModelTaxRate {
@@ -190,6 +192,8 @@ export const COUPONS: readonly ModelCoupon[] = [
   { name: 'third', duration: 'repeating', months: 2, percentOff: '33.33' },
   { name: 'gift', duration: 'once', amountOff: 4_321n },
   { name: 'steady', duration: 'forever', amountOff: 250n },
+  { name: 'months', duration: 'repeating', months: 3, amountOff: 777n },
+  { name: 'scoped', duration: 'forever', percentOff: '12.5', plan: 0 },
 ];
 
 export const TAX_RATES: readonly ModelTaxRate[] = [

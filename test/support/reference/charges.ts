@@ -1,8 +1,8 @@
 import { datesBetween, secondsBetween } from './calendar';
 import { isInAdvance, isWholeOnly, type Item, unitOf } from './items';
 import { wholeWithin, trueUp } from './limits';
-import { type BilledLine, billedWith, heldBy, UNTOUCHED } from './line';
-import { type Fraction, fraction, fromDecimal, least, rounded, times } from './money';
+import { type BilledLine, billedWith, giveBack, UNTOUCHED } from './line';
+import { type Fraction, fraction, fromDecimal, least, rounded, sum, times } from './money';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 
@@ -51,10 +51,11 @@ export class Charges {
       });
   }
 
-  credits(items: readonly Item[], now: number, isEnd: boolean): Bills {
+  /** The unused part of each line that stands and of which no other credit took it back. */
+  credits(items: readonly Item[], now: number, isEnd: boolean, period: number): Bills {
     return items.filter(isInAdvance).map((item) => {
       const lines = item.billed
-        .filter(({ to }) => to > now)
+        .filter(({ to, isTakenBack }) => to > now && !isTakenBack)
         .flatMap((line) => {
           const from = Math.max(line.from, now);
           // The day on which a subscription ends is billed, unless what was billed is yet to begin.
@@ -64,11 +65,7 @@ export class Charges {
             span < 0n ? 0n : span,
             this.measure(line.unit, line.fullFrom, line.fullTo),
           );
-          const amount = least(rounded(times(line.full, unused)), heldBy(billedWith(line)));
-          if (amount === 0n) return [];
-          line.credited += amount;
-          const credit = { type: 'credit', from: now, amount: -amount, part: unused } as const;
-          return [{ ...line, ...UNTOUCHED, ...credit, takesBack: line, together: [] }];
+          return creditOf(line, unused, now, period);
         });
       const isNothing = (): boolean => lines.length === 0;
       return { make: () => lines, isUsage: false, isNothing, advance: null };
@@ -101,6 +98,31 @@ export class Charges {
   private measure(unit: 'day' | 'second', from: number, to: number): bigint {
     return unit === 'day' ? datesBetween(from, to, this.zone) : secondsBetween(from, to);
   }
+}
+
+/** What a line gives back for an unused part: nothing where that is neither money nor a discount. */
+export function creditOf(
+  line: BilledLine,
+  unused: Fraction,
+  from: number,
+  period: number,
+): readonly BilledLine[] {
+  const lines = billedWith(line);
+  const { amount, back } = giveBack(lines, unusedShare(line, unused), period);
+  if (amount === 0n && back.returned.length === 0) return [];
+  line.credited += amount;
+  line.isTakenBack = true;
+  const credit = { type: 'credit', from, amount: -amount, part: unused, back } as const;
+  return [{ ...line, ...UNTOUCHED, ...credit, takesBack: line, together: [] }];
+}
+
+/** The part of what a line billed that is unused, at most all of it. */
+function unusedShare({ full, part, together }: BilledLine, unused: Fraction): Fraction {
+  const billed = sum(together.map(({ amount }) => amount));
+  if (unused.over === 0n || billed <= 0n) return fraction(0n);
+  const isAll = unused.over * part.under === part.over * unused.under;
+  const { over, under } = times(full, unused);
+  return isAll || over >= billed * under ? fraction(1n) : fraction(over, under * billed);
 }
 
 /** The charge for a part of a period. */
@@ -138,6 +160,7 @@ function chargeOf(
     item: null,
     together: [],
     takesBack: null,
+    price,
     usage: null,
     isLate: false,
   };

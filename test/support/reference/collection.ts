@@ -161,7 +161,10 @@ export class Collection {
     const { invoice, amount, isAttempt } = payment;
     payment.status = isPaid ? 'succeeded' : 'failed';
     payment.events.push(payment.status);
-    if (invoice === null) return;
+    if (invoice === null) {
+      if (isPaid) this.owed.payments.keepRest(payment);
+      return;
+    }
     invoice.pending -= amount;
     if (isPaid) this.paid(invoice, payment);
     else this.failed(invoice, isAttempt);
@@ -172,6 +175,7 @@ export class Collection {
   private paid(invoice: ReferenceInvoice, payment: ReferencePayment): void {
     payment.applied = least(payment.amount, owedOf(invoice));
     invoice.paid += payment.applied;
+    this.owed.payments.keepRest(payment);
     if (isOwed(invoice)) {
       if (owedOf(invoice) > 0n) {
         this.tryAgain(invoice);

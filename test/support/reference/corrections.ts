@@ -1,7 +1,7 @@
 import { isOwed, type ReferenceInvoice, runningAt } from './bill';
+import { creditOf } from './charges';
 import type { Drafts } from './drafts';
-import { billedWith, heldBy, UNTOUCHED } from './line';
-import { least, rounded, times } from './money';
+import { type BilledLine, UNTOUCHED } from './line';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 import { isCredited, voidInvoice } from './voids';
@@ -22,9 +22,9 @@ export class Corrections {
   void(place: number): string | null {
     const invoice = this.owner.invoice(place);
     if (!isOwed(invoice)) return 'invalid_transition';
-    if (isCredited(invoice)) return 'invoice_credited';
+    if (isCredited(invoice) || invoice.credited > 0n) return 'invoice_credited';
     if (invoice.paid > 0n) return 'invoice_partly_paid';
-    voidInvoice(invoice, this.owner.now);
+    voidInvoice(invoice, this.owner.now, this.owner.subscription(invoice.subscription).redemptions);
     this.owner.firstPayments.givenUp(invoice);
     return null;
   }
@@ -41,17 +41,15 @@ export class Corrections {
   }
 
   reissue(place: number): string | null {
-    const { lines, subscription, reason, isWithdrawn } = this.owner.invoice(place);
+    const { lines, subscription, reason, isWithdrawn, period } = this.owner.invoice(place);
     const isOvertaken = lines.some(
       ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
     );
-    const again = lines.flatMap((line) => {
-      const from = line.takesBack;
-      if (from === null) return [{ ...line, ...UNTOUCHED, capped: line.capped }];
+    const again = lines.flatMap((line): readonly BilledLine[] => {
+      const { takesBack: from, capped, back, listed } = line;
+      if (from === null) return [{ ...line, ...UNTOUCHED, capped, back, listed }];
       const isBilled = line.item?.billed.includes(from) ?? false;
-      const held = isBilled ? heldBy(billedWith(from)) : 0n;
-      const amount = least(rounded(times(line.full, line.part)), held);
-      return amount === 0n ? [] : [{ ...line, ...UNTOUCHED, amount: -amount }];
+      return isBilled && !from.isTakenBack ? creditOf(from, line.part, line.from, period) : [];
     });
     for (const line of again) {
       const { together } = line;
@@ -59,16 +57,23 @@ export class Corrections {
       const copies = again.filter((one) => one.together === together);
       for (const copy of copies) copy.together = copies;
     }
-    if (isWithdrawn || isOvertaken || again.length === 0) return 'invoice_overtaken';
+    if (isWithdrawn || isOvertaken || again.length === 0) {
+      for (const { takesBack, amount } of again) {
+        if (takesBack === null) continue;
+        takesBack.credited += amount;
+        takesBack.isTakenBack = false;
+      }
+      return 'invoice_overtaken';
+    }
     for (const line of again) {
-      if (line.takesBack !== null) line.takesBack.credited -= line.amount;
-      else line.item?.billed.push(line);
+      if (line.takesBack === null) line.item?.billed.push(line);
     }
     this.owner.usage.billAgain(lines, again);
     const { now } = this.owner;
     const billed = this.owner.subscription(subscription);
-    const redemptions = runningAt(billed.redemptions, now);
-    this.owner.drafts.issueLines({ subscription: billed, reason, bills: [], redemptions }, again);
+    const redemptions = runningAt(billed.redemptions, now, period);
+    const order = { subscription: billed, reason, bills: [], redemptions, period };
+    this.owner.drafts.issueLines(order, again);
     this.owner.invoice(place).isReissued = true;
     return null;
   }

@@ -1,6 +1,6 @@
 import { type Credit, owedOf, type Payer, type ReferenceInvoice } from './bill';
 import { type BilledLine, billedWith, netOf } from './line';
-import { fraction, least, rounded, shares, sum } from './money';
+import { fraction, least, rounded, shares, split, sum } from './money';
 
 interface Part {
   readonly line: BilledLine;
@@ -10,6 +10,8 @@ interface Part {
 /** What is taken back of a line. */
 interface NotedLine extends Part {
   readonly tax: bigint;
+  /** Of that, what each rate of the line gives back. */
+  readonly taxes: readonly bigint[];
 }
 
 export interface ReferenceNote {
@@ -22,6 +24,7 @@ export interface ReferenceNote {
   readonly applied: bigint;
   readonly credit: Credit | null;
   readonly given: bigint;
+  readonly toRefund: bigint;
   status: 'issued' | 'void';
   readonly events: string[];
 }
@@ -29,6 +32,7 @@ export interface ReferenceNote {
 interface Noted {
   readonly now: number;
   readonly payer: Payer;
+  readonly payments: { refundedOf(invoice: ReferenceInvoice): bigint };
   readonly collection: { credited(invoice: ReferenceInvoice, now: number): void };
 }
 
@@ -53,11 +57,20 @@ export class CreditNotes {
     const net = sum(lines.map((line) => line.net));
     const tax = sum(lines.map((line) => line.tax));
     const applied = least(net + tax, owedOf(invoice));
-    const given = net + tax - applied;
-    const credit = settle === 'credit' && given > 0n ? { left: given } : null;
+    const rest = net + tax - applied;
+    const before = this.givenOf(invoice);
+    const refunded = this.owner.payments.refundedOf(invoice);
+    // A refund that was made is met by a note that settles as a refund: it gave the money back, the note does not.
+    const back = settle === 'refund' ? before.refunds : most(before.refunds, refunded);
+    const isPaid = !invoice.isWithdrawn;
+    if (isPaid && rest > invoice.paid + invoice.creditApplied - before.credit - back)
+      return 'credit_given_back_already';
+    const toRefund = settle === 'refund' ? least(rest, invoice.paid - before.refunds) : 0n;
+    const given = rest - toRefund;
+    const credit = given > 0n ? { left: given } : null;
     if (credit !== null) this.owner.payer.credits.push(credit);
     const events = ['issued'];
-    const amounts = { net, tax, applied, credit, given };
+    const amounts = { net, tax, applied, credit, given, toRefund };
     const note: ReferenceNote = { invoice, settle, lines, ...amounts, status: 'issued', events };
     this.all.push(note);
     takeBack(lines, 1n);
@@ -94,6 +107,15 @@ export class CreditNotes {
     const found = this.all[place];
     if (found === undefined) throw new Error(`There is no credit note ${place}.`);
     return found;
+  }
+
+  /** What notes that stand gave of an invoice. */
+  givenOf(invoice: ReferenceInvoice): { readonly credit: bigint; readonly refunds: bigint } {
+    const notes = this.all.filter((one) => one.invoice === invoice && one.status === 'issued');
+    return {
+      credit: sum(notes.map(({ given }) => given)),
+      refunds: sum(notes.map(({ toRefund }) => toRefund)),
+    };
   }
 
   private lower(invoice: ReferenceInvoice, applied: bigint): void {
@@ -136,18 +158,30 @@ function withTax(parts: readonly Part[]): readonly NotedLine[] {
   const common = exact.map((one) => fraction(one.over * (under / one.under), under));
   const tax = rounded(fraction(sum(common.map(({ over }) => over)), under));
   const taxes = shares(tax, common);
-  return parts.map(({ line, net }, index) => ({ line, net, tax: taxes[index] ?? 0n }));
+  return parts.map(({ line, net }, index) => {
+    const part = taxes[index] ?? 0n;
+    const left = line.taxes.map((one, place) => one - (line.noted.taxes[place] ?? 0n));
+    return { line, net, tax: part, taxes: split(part, left) };
+  });
 }
 
 /** Notes what is taken back of lines, or is not any more. */
 function takeBack(lines: readonly NotedLine[], sign: 1n | -1n): void {
-  for (const { line, net, tax } of lines) {
+  for (const { line, net, tax, taxes: byRate } of lines) {
     const amount = net + (line.taxWithin === 0n ? 0n : tax);
     line.credited += sign * amount;
+    const { noted } = line;
     line.noted = {
-      net: line.noted.net + sign * net,
-      tax: line.noted.tax + sign * tax,
-      amount: line.noted.amount + sign * amount,
+      net: noted.net + sign * net,
+      tax: noted.tax + sign * tax,
+      taxes: line.taxes.map(
+        (_, place) => (noted.taxes[place] ?? 0n) + sign * (byRate[place] ?? 0n),
+      ),
+      amount: noted.amount + sign * amount,
     };
   }
+}
+
+function most(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
 }

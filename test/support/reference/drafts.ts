@@ -1,7 +1,11 @@
-import { draft, finalize, type Payer, type Redemption, type ReferenceInvoice } from './bill';
+import { type BilledIn, draft, finalize, owedOf, type Payer, type ReferenceInvoice } from './bill';
+import type { Redemption } from './redemption';
+import { afterIntervals } from './calendar';
 import type { Bills } from './charges';
+import type { FinalUsage } from './final-usage';
 import { FOREVER, type Item } from './items';
 import { type BilledLine, isTrueUp } from './line';
+import { least } from './money';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 
@@ -12,6 +16,10 @@ interface Order {
   readonly reason: string;
   readonly bills: Bills;
   readonly redemptions: readonly Redemption[];
+  /** Whether it is the last invoice of its subscription. */
+  readonly closes: boolean;
+  /** The start of the billing period that it belongs to. */
+  readonly period: number;
 }
 
 interface Waiting extends Order {
@@ -22,8 +30,11 @@ interface Waiting extends Order {
 interface Billed {
   readonly now: number;
   readonly payer: Payer;
+  readonly zone: string;
   readonly usage: Usage;
+  readonly finalUsage: FinalUsage;
   readonly invoices: ReferenceInvoice[];
+  readonly collection: { credited(invoice: ReferenceInvoice, now: number): void };
 }
 
 /** Invoices of the reference from what is ordered: at once, or as drafts that wait for usage that comes late. */
@@ -49,23 +60,26 @@ export class Drafts {
     if (lines.length > 0) this.issueLines(order, lines);
   }
 
-  issueLines({ subscription, reason, redemptions }: Order, lines: readonly BilledLine[]): void {
+  issueLines(order: Omit<Order, 'closes'>, lines: readonly BilledLine[]): void {
+    const { subscription, reason, redemptions, period } = order;
     const { now, payer, invoices } = this.owner;
-    const invoice = draft(subscription.index, reason, now);
+    const invoice = draft(subscription.index, reason, now, period);
     invoices.push(invoice);
-    finalize(invoice, lines, redemptions, payer, now);
+    finalize(invoice, lines, redemptions, payer, now, this.billedIn(order));
+    this.lowerOpen(invoice);
   }
 
   /** The same after a border of periods, once the grace has passed. */
   issueLater(order: Order, borderAt: number): void {
     const { now, invoices } = this.owner;
     const finalizesAt = borderAt + this.graceHours * HOUR_MS;
-    if (finalizesAt <= now) {
+    // Without bills there is nothing but what came late.
+    if (finalizesAt <= now || order.bills.length === 0) {
       this.issue(order);
       return;
     }
     if (!order.bills.some(({ isUsage }) => isUsage) && this.isEmpty(order)) return;
-    const invoice = draft(order.subscription.index, order.reason, now);
+    const invoice = draft(order.subscription.index, order.reason, now, order.period);
     invoices.push(invoice);
     this.waiting.push({ ...order, invoice, finalizesAt });
   }
@@ -100,17 +114,50 @@ export class Drafts {
     const { invoice, redemptions } = waiting;
     this.waiting = this.waiting.filter((one) => one !== waiting);
     const lines = this.linesOf(waiting);
-    if (lines.length > 0) finalize(invoice, lines, redemptions, payer, now);
-    else invoices.splice(invoices.indexOf(invoice), 1);
+    if (lines.length > 0) {
+      finalize(invoice, lines, redemptions, payer, now, this.billedIn(waiting));
+      this.lowerOpen(invoice);
+    } else invoices.splice(invoices.indexOf(invoice), 1);
+  }
+
+  /** Credit first lowers what is open of the same subscription. */
+  private lowerOpen({ credit, subscription }: ReferenceInvoice): void {
+    if (credit === null) return;
+    const { invoices, collection, now } = this.owner;
+    for (const open of invoices) {
+      if (open.subscription !== subscription || open.status !== 'open') continue;
+      const amount = least(credit.left, owedOf(open));
+      if (amount === 0n) continue;
+      credit.left -= amount;
+      open.credited += amount;
+      if (owedOf(open) === 0n) collection.credited(open, now);
+      else open.events.push('updated');
+    }
   }
 
   private isEmpty({ bills, subscription }: Order): boolean {
     return bills.every((one) => one.isNothing()) && !this.owner.usage.isLate(subscription.index);
   }
 
-  private linesOf({ bills, subscription }: Order): readonly BilledLine[] {
+  private billedIn({ subscription, period: from }: Omit<Order, 'closes'>): BilledIn {
+    const { zone } = this.owner;
+    const monthsFrom = (instant: number, months: number): number =>
+      afterIntervals(instant, 'month', months, zone);
+    return { from, all: subscription.redemptions, monthsFrom };
+  }
+
+  private linesOf({ bills, subscription, period, closes }: Order): readonly BilledLine[] {
+    if (closes) this.owner.finalUsage.close(subscription.index);
     const ordered = bills.flatMap(({ make }) => make());
-    const lines = [...ordered, ...this.owner.usage.late(subscription.index)];
+    const made = [...ordered, ...this.owner.usage.late(subscription.index, period)];
+    const lines = made.toSorted((one, other) => placeOf(one) - placeOf(other));
     return [...lines.filter((one) => !isTrueUp(one)), ...lines.filter(isTrueUp)];
   }
+}
+
+/** Prices in advance, prices in arrears, usage, credits; what lifts or lowers a line to a limit is placed like the line. */
+function placeOf({ type, usage, item, together }: BilledLine): number {
+  if (type === 'credit') return 3;
+  if (usage !== null) return 2;
+  return (item ?? together[0]?.item ?? null) === null ? 1 : 0;
 }

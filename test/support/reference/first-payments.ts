@@ -86,7 +86,7 @@ export class FirstPayments {
     if (invoice.status !== 'open') return;
     payments.takeOff(invoice);
     if (isCredited(invoice)) creditNotes.issueWholly(invoice);
-    else voidInvoice(invoice, now);
+    else voidInvoice(invoice, now, subscription.redemptions);
   }
 
   private waitingFor(invoice: ReferenceInvoice): ReferenceSubscription | null {

@@ -13,7 +13,7 @@ export interface Terms {
 export interface Item {
   readonly price: ModelPrice;
   readonly quantity: number;
-  /** Of the plan it was sold with. */
+  /** Of the plan it was sold with, also once it goes on beside another plan. */
   readonly proration: ModelPlan['proration'];
   from: number;
   to: number;
@@ -53,10 +53,6 @@ export function swap(
 ): { readonly ended: readonly Item[]; readonly added: readonly Item[] } {
   const kept = subscription.items.filter(({ from }) => from <= at);
   const holding = kept.filter(({ to }) => to > at);
-  const isSame = (one: Item, other: Item): boolean =>
-    one.price === other.price &&
-    one.quantity === other.quantity &&
-    one.proration === other.proration;
   const wanted = itemsOf(terms, at);
   const added = wanted.filter(
     (item) => !holding.some((one) => one.to === FOREVER && isSame(one, item)),
@@ -70,10 +66,45 @@ export function swap(
   return { ended, added };
 }
 
+/** Tells whether a subscription has these terms, and would have them from an instant on. */
+export function hasTerms(
+  { items, terms: held }: { readonly items: readonly Item[]; readonly terms: Terms },
+  terms: Terms,
+  at: number,
+): boolean {
+  const isSameOffer =
+    held.plan === terms.plan &&
+    held.quantity === terms.quantity &&
+    held.addons.length === terms.addons.length &&
+    held.addons.every(({ addon, quantity }) =>
+      terms.addons.some((other) => other.addon === addon && other.quantity === quantity),
+    );
+  const holding = items.filter(({ to }) => to > at);
+  return (
+    isSameOffer &&
+    holding.every(({ from, to }) => from <= at && to === FOREVER) &&
+    itemsOf(terms, at).every((item) => holding.some((one) => isSame(one, item)))
+  );
+}
+
+/** An item keeps the proration it was sold with, whatever the plan it is beside. */
+function isSame(one: Item, other: Item): boolean {
+  return one.price === other.price && one.quantity === other.quantity;
+}
+
 export function planOf({ plan }: Terms): ModelPlan {
   const found = PLANS[plan];
   if (found === undefined) throw new Error(`There is no plan ${plan}.`);
   return found;
+}
+
+/** Whether an item ended and others took its place, in the plan or in the same add-on. */
+export function isReplacedBy({ price, to }: Item, others: readonly Item[]): boolean {
+  return others.some((other) => placeOf(other.price) === placeOf(price) && to <= other.from);
+}
+
+function placeOf(price: ModelPrice): number {
+  return ADDONS.findIndex(({ prices }) => prices.includes(price));
 }
 
 export function isInAdvance({ price }: Item): boolean {

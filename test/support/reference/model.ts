@@ -5,24 +5,42 @@ import { Collection } from './collection';
 import { Corrections } from './corrections';
 import { CreditNotes } from './credit-notes';
 import { Drafts } from './drafts';
+import { FinalUsage } from './final-usage';
 import { FirstPayments } from './first-payments';
-import { FOREVER, isInAdvance, isWholeOnly, itemsOf, planOf, swap, type Terms } from './items';
+import {
+  FOREVER,
+  hasTerms,
+  type Item,
+  isInAdvance,
+  isReplacedBy,
+  isWholeOnly,
+  itemsOf,
+  planOf,
+  swap,
+  type Terms,
+} from './items';
 import { fraction } from './money';
 import { Payments } from './payments';
 import { begun, cut, dueOf, held, isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
 
+/** The items that hold in the period that runs, or ended where it began. */
+function since({ items, period }: ReferenceSubscription): readonly Item[] {
+  return items.filter(({ to }) => to >= period.from);
+}
+
 /**
  * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
  * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
  */
-const FRESH = { isOver: false, isUsedUp: false };
-
 export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
-  readonly usage = new Usage();
-  readonly payments = new Payments();
+  readonly finalUsage = new FinalUsage();
+  readonly usage: Usage = new Usage((subscription) => {
+    this.finalUsage.changed(subscription, this.now);
+  });
+  readonly payments: Payments = new Payments(this);
   readonly collection: Collection = new Collection(this);
   readonly creditNotes: CreditNotes = new CreditNotes(this);
   readonly firstPayments: FirstPayments = new FirstPayments(this);
@@ -79,10 +97,13 @@ export class Reference {
     const { redemptions } = subscription;
     if (isEnded(subscription)) return 'subscription_not_running';
     if (redemptions.some((one) => one.coupon === coupon)) return 'coupon_already_redeemed';
-    const { months, amountOff } = couponOf(coupon);
-    const endsAt =
-      months === undefined ? FOREVER : afterIntervals(this.now, 'month', months, this.zone);
-    redemptions.push({ coupon, at: this.now, endsAt, left: amountOff ?? 0n, ...FRESH });
+    const terms = couponOf(coupon);
+    if (terms.plan !== undefined && terms.plan !== subscription.terms.plan) {
+      return 'coupon_not_for_plan';
+    }
+    const left = terms.duration === 'once' ? (terms.amountOff ?? null) : null;
+    const fresh = { endsAt: null, left, uses: [], isOver: false, isUsedUp: false };
+    redemptions.push({ coupon, terms, at: this.now, ...fresh });
     return null;
   }
 
@@ -95,10 +116,12 @@ export class Reference {
     const { status, period, pending } = subscription;
     if (!['active', 'trialing', 'past_due'].includes(status)) return 'subscription_not_running';
     if (pending !== null) return 'subscription_change_pending';
-    subscription.events.push('updated');
     const isSame = planOf(terms).interval === planOf(subscription.terms).interval;
     // Another interval without proration begins with the next period.
     const waits = !isSame && !prorates && !period.isTrial;
+    const isNow = when === 'now' && (prorates || period.isTrial);
+    if (hasTerms(subscription, terms, isNow ? this.now : period.to)) return null;
+    subscription.events.push('updated');
     if (when === 'period_end' || waits) {
       subscription.pending = { kind: 'change', at: period.to, terms };
       return null;
@@ -110,7 +133,7 @@ export class Reference {
       this.drafts.finalizeFor(subscription, held(subscription, now));
       const bills = [
         ...this.charges.arrears(subscription, now, false),
-        ...this.charges.credits(held(subscription, now), now, false),
+        ...this.charges.credits(since(subscription), now, false, now),
       ];
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
@@ -129,7 +152,11 @@ export class Reference {
         const part = this.charges.part(item, now, period.to, period, false);
         return billOf(item, 'proration', now, period, part);
       });
-      this.bill(subscription, 'change', [...this.charges.credits(ended, now, false), ...charges]);
+      const items = since(subscription).filter(
+        (item) => ended.includes(item) || isReplacedBy(item, ended),
+      );
+      const credits = this.charges.credits(items, now, false, period.from);
+      this.bill(subscription, 'change', [...credits, ...charges]);
     } else {
       swap(subscription, terms, period.to);
     }
@@ -208,27 +235,37 @@ export class Reference {
 
   /** When the next thing happens; null when nothing is planned. */
   nextDue(): number | null {
-    const { collection, drafts } = this;
-    const dues = [...this.subscriptions.map(dueOf), ...drafts.planned, ...collection.planned];
+    const { collection, drafts, finalUsage } = this;
+    const planned = [...drafts.planned, ...finalUsage.planned, ...collection.planned];
+    const dues = [...this.subscriptions.map(dueOf), ...planned];
     const due = Math.min(FOREVER, ...dues.filter((at) => at > this.now));
     return due === FOREVER ? null : due;
   }
 
-  /** What falls due at the same instant, in this order: word of what is overdue, subscriptions, drafts, charges. */
+  /** What falls due at the same instant, in this order: what is overdue, subscriptions, drafts, late usage, charges. */
   advance(to: number): void {
     for (;;) {
       const overdueAt = this.collection.nextOverdueAt;
       const dueAt = Math.min(FOREVER, ...this.subscriptions.map(dueOf));
       const draftAt = this.drafts.nextDueAt;
-      const next = Math.min(overdueAt, dueAt, draftAt, ...this.collection.planned);
+      const lateAt = this.finalUsage.nextDueAt;
+      const next = Math.min(overdueAt, dueAt, draftAt, lateAt, ...this.collection.planned);
       if (next > to) break;
       this.now = Math.max(this.now, next);
       if (overdueAt === next) this.collection.tellOverdue(this.now);
       else if (dueAt === next) this.fallDueOnce();
       else if (draftAt === next) this.drafts.finalizeDue();
+      else if (lateAt === next) this.billLateUsage();
       else this.collection.run(this.now);
     }
     this.now = to;
+  }
+
+  /** Usage that changed after the last invoice. */
+  private billLateUsage(): void {
+    for (const index of this.finalUsage.due(this.now)) {
+      this.bill(this.subscription(index), 'late_usage', []);
+    }
   }
 
   /** The next thing that is due of each subscription. */
@@ -290,6 +327,7 @@ export class Reference {
     const from = isAnew ? anchor : subscription.period.to;
     const fullFrom = isAnew && mode === 'anniversary' ? anchor : borderOf(index);
     const period = { from, to: borderOf(index + 1), fullFrom, index, isTrial: false };
+    const before = subscription.period.from;
     subscription.period = { ...period, isOver: false, tellsAt: null };
     subscription.spans.push(subscription.period);
     const begun = subscription.items
@@ -301,29 +339,38 @@ export class Reference {
             : this.charges.part(item, from, period.to, period, false);
         return billOf(item, 'recurring', from, period, part);
       });
-    this.bill(subscription, reason, [...due, ...begun], borderAt);
+    const billedIn = begun.length > 0 || borderAt === null ? period.from : before;
+    this.bill(subscription, reason, [...due, ...begun], borderAt, billedIn);
   }
 
   private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
     const { period } = subscription;
     // What was paid in advance and is not credited stays billed to the end of its period.
-    const paidUntil = credits || period.isTrial ? this.now : Math.max(period.to, this.now);
+    const paidUntil = period.isTrial ? this.now : Math.max(period.to, this.now);
     const bills: Bill[] = [];
     if (!period.isOver) {
       this.drafts.finalizeFor(subscription, held(subscription, this.now));
       bills.push(...this.charges.arrears(subscription, this.now, isTermination));
       const isCredited = credits && isTermination && !period.isTrial;
       if (isCredited)
-        bills.push(...this.charges.credits(held(subscription, this.now), this.now, true));
+        bills.push(
+          ...this.charges.credits(
+            since(subscription).filter((item) => !isWholeOnly(item)),
+            this.now,
+            true,
+            period.from,
+          ),
+        );
       cut(subscription, this.now);
     }
     subscription.status = 'canceled';
     subscription.endedAt = this.now;
     subscription.pending = null;
     subscription.events.push('canceled');
-    this.bill(subscription, 'end', bills, isTermination ? null : this.now);
+    if (!period.isTrial) this.bill(subscription, 'end', bills, isTermination ? null : this.now);
     for (const item of subscription.items) {
-      item.to = Math.min(item.to, isInAdvance(item) ? paidUntil : this.now);
+      const isCredited = credits && !isWholeOnly(item);
+      item.to = Math.min(item.to, isInAdvance(item) && !isCredited ? paidUntil : this.now);
     }
     for (const redemption of subscription.redemptions) redemption.isOver = true;
   }
@@ -333,10 +380,15 @@ export class Reference {
     reason: string,
     bills: Bills,
     borderAt: number | null = null,
+    period = subscription.period.from,
   ): void {
-    if (bills.length === 0) return;
-    const redemptions = runningAt(subscription.redemptions, this.now);
-    const order = { subscription, reason, bills, redemptions };
+    // The border of a period and an end bill what came late, whatever else they bill.
+    const closes = reason === 'end' || reason === 'late_usage';
+    if (bills.length === 0 && borderAt === null && !closes) return;
+    // What is billed after the end belongs to no period.
+    const billedIn = reason === 'late_usage' ? Number.NaN : period;
+    const redemptions = runningAt(subscription.redemptions, this.now, billedIn);
+    const order = { subscription, reason, bills, redemptions, closes, period: billedIn };
     if (borderAt === null) this.drafts.issue(order);
     else this.drafts.issueLater(order, borderAt);
   }

@@ -1,4 +1,4 @@
-import type { ReferenceInvoice } from './bill';
+import type { Credit, Payer, ReferenceInvoice } from './bill';
 import { least } from './money';
 
 /** What a payment is made with: the last ones take their time, or give nothing back, or take their time over that. */
@@ -6,7 +6,7 @@ export type PayCard = 'good' | 'bad' | 'slow' | 'keeps' | 'slow to refund';
 
 /** A payment, and what of it was given back. */
 export interface ReferencePayment {
-  /** Null: it is for none, and stays the customer's. */
+  /** Null: it is for none, and becomes credit. */
   readonly invoice: ReferenceInvoice | null;
   readonly amount: bigint;
   readonly card: PayCard;
@@ -17,7 +17,16 @@ export interface ReferencePayment {
   applied: bigint;
   refunded: bigint;
   refundPending: bigint;
+  /** The credit that the rest became. */
+  credit: PaymentCredit | null;
   readonly events: string[];
+}
+
+/** Credit of the customer that came from a payment. Its refunds take it first. */
+interface PaymentCredit extends Credit {
+  /** Reserved by pending refunds, and given back. */
+  reserved: bigint;
+  refunded: bigint;
 }
 
 export interface ReferenceRefund {
@@ -32,6 +41,39 @@ export class Payments {
   readonly all: ReferencePayment[] = [];
   readonly refunds: ReferenceRefund[] = [];
 
+  constructor(
+    private readonly owner: {
+      readonly payer: Payer;
+      readonly creditNotes: {
+        givenOf(invoice: ReferenceInvoice): { readonly credit: bigint };
+      };
+    },
+  ) {}
+
+  /** What refunds gave back of the money that paid an invoice, those under way included. */
+  refundedOf(invoice: ReferenceInvoice): bigint {
+    return this.all
+      .filter((one) => one.invoice === invoice && one.applied > 0n)
+      .reduce(
+        (total, one) =>
+          total + refundedOfInvoice(one) + one.refundPending - (one.credit?.reserved ?? 0n),
+        0n,
+      );
+  }
+
+  /** The part of a payment that can be refunded: credit that an invoice used, or that a note gave, cannot. */
+  refundableOf(payment: ReferencePayment): bigint {
+    const { invoice, applied, credit } = payment;
+    const all = refundableOf(payment);
+    if (invoice === null || applied === 0n) return all;
+    const noted = this.owner.creditNotes.givenOf(invoice).credit;
+    if (noted === 0n) return all;
+    const free = all - (credit?.left ?? 0n);
+    const left = invoice.paid + invoice.creditApplied - noted - this.refundedOf(invoice);
+    const capped = left < 0n ? 0n : least(free, left);
+    return all - free + capped;
+  }
+
   /** Nobody knows their outcome yet. */
   get underWay(): readonly ReferencePayment[] {
     return this.all.filter(({ status }) => status === 'processing');
@@ -43,7 +85,7 @@ export class Payments {
     card: PayCard,
     isAttempt: boolean,
   ): ReferencePayment {
-    const nothing = { applied: 0n, refunded: 0n, refundPending: 0n };
+    const nothing = { applied: 0n, refunded: 0n, refundPending: 0n, credit: null };
     const events = ['created'];
     const payment = {
       invoice,
@@ -58,10 +100,17 @@ export class Payments {
     return payment;
   }
 
-  /** What paid parts of an invoice is the customer's. */
+  /** The part that pays no invoice becomes credit, which the next invoices use. */
+  keepRest(payment: ReferencePayment): void {
+    this.addCredit(payment, payment.amount - payment.applied, 0n, 0n);
+  }
+
+  /** The money that paid parts of an invoice becomes credit, but for refunds that were given or are pending. */
   takeOff(invoice: ReferenceInvoice): void {
     for (const payment of this.all) {
       if (payment.invoice !== invoice || payment.applied === 0n) continue;
+      const reserved = payment.refundPending - (payment.credit?.reserved ?? 0n);
+      this.addCredit(payment, payment.applied, reserved, refundedOfInvoice(payment));
       payment.applied = 0n;
       payment.events.push('updated');
     }
@@ -71,12 +120,18 @@ export class Payments {
   /** Gives back a part, or all that is left; returns the refund, or the code of the refusal. */
   refund(payment: ReferencePayment, asked: bigint | null): ReferenceRefund | string {
     if (payment.status !== 'succeeded') return 'payment_not_refundable';
-    const left = refundableOf(payment);
+    const left = this.refundableOf(payment);
     const amount = asked ?? left;
     if (amount < 1n || amount > left) return 'refund_amount_exceeds_refundable';
     const refund = { payment, amount, status: 'pending' as const, events: ['created'] };
     this.refunds.push(refund);
     payment.refundPending += amount;
+    const { credit } = payment;
+    if (credit !== null) {
+      const reserved = least(credit.left, amount);
+      credit.left -= reserved;
+      credit.reserved += reserved;
+    }
     if (payment.card !== 'slow to refund') this.settleRefund(refund, payment.card !== 'keeps');
     return refund;
   }
@@ -85,26 +140,46 @@ export class Payments {
     const { payment, amount } = refund;
     payment.refundPending -= amount;
     if (isDone) payment.refunded += amount;
+    const { credit } = payment;
+    if (credit !== null) {
+      const given = isDone ? least(credit.reserved, amount) : 0n;
+      credit.reserved -= given;
+      credit.refunded += given;
+      const freed = credit.reserved - least(credit.reserved, payment.refundPending);
+      credit.reserved -= freed;
+      credit.left += freed;
+    }
     payment.events.push('updated');
     refund.status = isDone ? 'succeeded' : 'failed';
     refund.events.push(refund.status);
   }
+
+  private addCredit(
+    payment: ReferencePayment,
+    amount: bigint,
+    reserved: bigint,
+    refunded: bigint,
+  ): void {
+    if (amount === 0n) return;
+    if (payment.credit === null) {
+      payment.credit = { left: 0n, reserved: 0n, refunded: 0n };
+      this.owner.payer.credits.push(payment.credit);
+    }
+    payment.credit.left += amount - reserved - refunded;
+    payment.credit.reserved += reserved;
+    payment.credit.refunded += refunded;
+  }
 }
 
-/** What of a payment that succeeded can be given back. */
-export function refundableOf({ amount, refunded, refundPending }: ReferencePayment): bigint {
-  return amount - refunded - refundPending;
+/** The part of a payment that succeeded which can be refunded: credit that an invoice used cannot. */
+function refundableOf(payment: ReferencePayment): bigint {
+  const { amount, applied, refunded, refundPending, credit } = payment;
+  const used =
+    credit === null ? 0n : amount - applied - credit.left - credit.reserved - credit.refunded;
+  return amount - refunded - refundPending - used;
 }
 
-/** What of a payment is held, and whose that is. What paid no invoice is the customer's, and given back first. */
-export function heldOf({ status, amount, applied, refunded }: ReferencePayment): {
-  readonly cash: bigint;
-  readonly credit: bigint;
-  /** Given back of what paid an invoice. */
-  readonly refunds: bigint;
-} {
-  if (status !== 'succeeded') return { cash: 0n, credit: 0n, refunds: 0n };
-  const free = amount - applied;
-  const ofFree = least(refunded, free);
-  return { cash: amount - refunded, credit: free - ofFree, refunds: refunded - ofFree };
+/** Given back of the part that paid an invoice. */
+export function refundedOfInvoice({ refunded, credit }: ReferencePayment): bigint {
+  return refunded - (credit?.refunded ?? 0n);
 }

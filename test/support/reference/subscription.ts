@@ -1,4 +1,5 @@
-import type { Redemption, ReferenceInvoice } from './bill';
+import type { ReferenceInvoice } from './bill';
+import type { Redemption } from './redemption';
 import { afterDays } from './calendar';
 import { FOREVER, type Item, itemsOf, type Terms } from './items';
 
@@ -99,11 +100,13 @@ export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: 
 
 /** Whether a subscription bills the usage of an instant. */
 export function billsUsageOf(subscription: ReferenceSubscription, at: number): boolean {
-  const { status, items, spans, period } = subscription;
+  const { status, items, spans, period, firstPayment } = subscription;
   // A first payment that comes late finds borders that have passed: the next period is yet to begin, and will be billed.
   const isToBegin = !isEnded(subscription) && !period.isOver && period.to <= at;
   return (
     status !== 'incomplete_expired' &&
+    // What never became active sold no usage.
+    firstPayment?.invoice.isWithdrawn !== true &&
     (isToBegin || spans.some(({ from, to }) => from <= at && at < to)) &&
     items.some(({ price, from, to }) => price.isMetered && from <= at && at < to)
   );

@@ -1,6 +1,6 @@
 import { TAX_RATES } from './catalog';
 import type { BilledLine } from './line';
-import { type Fraction, fraction, fromDecimal, rounded, shares, sum, times } from './money';
+import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times } from './money';
 
 /**
  * Notes on each line the tax of what is left after discounts: one rounding for each rate over the whole invoice, split
@@ -9,15 +9,16 @@ import { type Fraction, fraction, fromDecimal, rounded, shares, sum, times } fro
 export function taxLines(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
   const rates = taxes.flatMap((index) => TAX_RATES[index] ?? []);
   return sum(
-    rates.map(({ percentage, inclusive }) => {
+    rates.map(({ percentage, inclusive }, place) => {
       const { over, under } = fromDecimal(percentage);
       const rate = fraction(over, 100n * under + (inclusive ? over : 0n));
-      const exact = lines.map(({ amount, discount }) => times(fraction(amount - discount), rate));
-      const tax = rounded(addedUp(exact, rate));
+      const exact = lines.map((line) => taxOf(line, rate, place));
+      const tax = rounded(exact.reduce(plus));
       shares(tax, exact).forEach((share, index) => {
         const line = lines[index];
         if (line === undefined) return;
         line.tax += share;
+        line.taxes = [...line.taxes, share];
         if (inclusive) line.taxWithin += share;
       });
       return inclusive ? 0n : tax;
@@ -25,6 +26,17 @@ export function taxLines(lines: readonly BilledLine[], taxes: readonly number[])
   );
 }
 
-function addedUp(exact: readonly Fraction[], { under }: Fraction): Fraction {
-  return fraction(sum(exact.map(({ over }) => over)), under);
+/**
+ * The exact tax of a line. A credit takes back the tax that was billed, by the same rate: never more than is left of it, and
+ * all of that with the last of the lines it takes back.
+ */
+function taxOf({ amount, discount, back }: BilledLine, rate: Fraction, place: number): Fraction {
+  if (back === null) return times(fraction(amount - discount), rate);
+  if (amount === 0n) return fraction(0n);
+  const left = sum(
+    back.lines.map(({ taxes, noted }) => (taxes[place] ?? 0n) - (noted.taxes[place] ?? 0n)),
+  );
+  const exact = times(fraction(-amount), rate);
+  const isMore = exact.over > left * exact.under;
+  return -amount === back.held || isMore ? fraction(-left) : { ...exact, over: -exact.over };
 }

@@ -1,6 +1,6 @@
 import type { ModelPrice } from './catalog';
 import { trueUp, within } from './limits';
-import { type BilledLine, type BilledUsage, heldBy, UNTOUCHED } from './line';
+import { type BilledLine, type BilledUsage, giveBack, UNTOUCHED } from './line';
 import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times } from './money';
 
 /** What the customer of the reference used, and what was billed for it. */
@@ -17,6 +17,9 @@ export class Usage {
   private readonly billed: BilledUsage[] = [];
   /** Of each, the events that were there when it was billed last. */
   private readonly marked = new Map<BilledUsage, ReadonlySet<UsageEvent>>();
+
+  /** @param onLate is called with the index of a subscription when usage changes that it billed */
+  constructor(private readonly onLate: (subscription: number) => void) {}
 
   /** Whether an event is in all bills of its time; null: there is none. */
   isBilled(event: UsageEvent): boolean | null {
@@ -69,29 +72,39 @@ export class Usage {
   /** Whether something is to be corrected. */
   isLate(subscription: number): boolean {
     return this.billed.some(
-      (usage) => usage.subscription === subscription && usage.isLate && this.owed(usage) !== 0n,
+      (usage) =>
+        usage.subscription === subscription && usage.isLate && this.owed(usage, 0) !== null,
     );
   }
 
   /** What changed since its period was billed: rated anew, less what was billed; what is given back is held by then. */
-  late(subscription: number): readonly BilledLine[] {
+  late(subscription: number, period: number): readonly BilledLine[] {
     return this.billed
       .filter((usage) => usage.subscription === subscription && usage.isLate)
       .sort((one, other) => one.from - other.from)
       .flatMap((usage) => {
         usage.isLate = false;
         this.mark(usage);
-        const amount = this.owed(usage);
-        return amount === 0n ? [] : [addLine(usage, amount, true)];
+        const owed = this.owed(usage, period);
+        return owed === null ? [] : [addLine(usage, owed.amount, true, owed)];
       });
   }
 
-  private owed(usage: BilledUsage): bigint {
+  /** The difference to what was billed, at list prices; what is given back is its share of what was paid. */
+  private owed(
+    usage: BilledUsage,
+    period: number,
+  ): (Pick<BilledLine, 'back' | 'listed'> & { readonly amount: bigint }) | null {
     const rated = sum(this.rate(usage).map(({ amount }) => amount));
-    const billed = sum(usage.lines.map(({ amount }) => amount));
-    const difference = within(rated, usage.price, usage.part) - billed;
-    const held = heldBy(usage.lines.filter(({ isVoid }) => !isVoid));
-    return difference < -held ? -held : difference;
+    const difference = within(rated, usage.price, usage.part) - sum(usage.lines.map(listedOf));
+    if (difference === 0n) return null;
+    if (difference > 0n) return { amount: difference, back: null, listed: null };
+    const lines = usage.lines.filter(({ isVoid }) => !isVoid);
+    const listed = sum(lines.map(listedOf));
+    const share = -difference < listed ? fraction(-difference, listed) : fraction(1n);
+    const { amount, back } = giveBack(lines, share, period);
+    if (amount === 0n && back.returned.length === 0) return null;
+    return { amount: -amount, back, listed: difference };
   }
 
   /** The lines of a void invoice are issued anew; what changed while they were void was not given back. */
@@ -99,12 +112,17 @@ export class Usage {
     for (const usage of new Set(again.flatMap((line) => line.usage ?? []))) {
       const issued = again.filter((line) => line.usage === usage);
       usage.lines = [...usage.lines.filter((line) => !before.includes(line)), ...issued];
-      usage.isLate = true;
+      this.markLate(usage);
     }
   }
 
   private changed(at: number): void {
-    for (const usage of this.billed) if (usage.from <= at && at < usage.to) usage.isLate = true;
+    for (const usage of this.billed) if (usage.from <= at && at < usage.to) this.markLate(usage);
+  }
+
+  private markLate(usage: BilledUsage): void {
+    usage.isLate = true;
+    this.onLate(usage.subscription);
   }
 
   private counted({ from, to }: Pick<BilledUsage, 'from' | 'to'>): readonly UsageEvent[] {
@@ -115,8 +133,16 @@ export class Usage {
     this.marked.set(usage, new Set(this.counted(usage)));
   }
 
-  /** The usage of each group by itself, where the price says so; of all otherwise, also where there is none. */
-  private rate({ price, from, to }: BilledUsage): readonly { amount: bigint; used: bigint }[] {
+  /**
+   * The usage of each group by itself, where the price says so; of all otherwise, also where there is none. A fee that is due
+   * without usage is for the part of the period.
+   */
+  private rate({
+    price,
+    from,
+    to,
+    part,
+  }: BilledUsage): readonly { amount: bigint; used: bigint }[] {
     const counted = this.counted({ from, to });
     const regions = [...new Set(counted.map(({ region }) => region))].sort(byName);
     const groups = price.isByGroup
@@ -124,7 +150,8 @@ export class Usage {
       : [counted];
     return groups.map((events) => {
       const used = sum(events.map(({ tenths }) => tenths));
-      return { amount: rounded(costOf(price, used)), used };
+      const cost = costOf(price, used);
+      return { amount: rounded(used === 0n ? times(cost, part) : cost), used };
     });
   }
 }
@@ -158,8 +185,17 @@ function byName(one: string | null, other: string | null): number {
   return (one ?? LAST) < (other ?? LAST) ? -1 : 1;
 }
 
-function addLine(usage: BilledUsage, amount: bigint, isLate: boolean): BilledLine {
-  const line: BilledLine = { ...likeOf(usage, isLate), type: 'usage', amount };
+function listedOf({ listed, amount }: BilledLine): bigint {
+  return listed ?? amount;
+}
+
+function addLine(
+  usage: BilledUsage,
+  amount: bigint,
+  isLate: boolean,
+  owed: Partial<Pick<BilledLine, 'back' | 'listed'>> = {},
+): BilledLine {
+  const line: BilledLine = { ...likeOf(usage, isLate), type: 'usage', ...owed, amount };
   usage.lines.push(line);
   return line;
 }
@@ -178,6 +214,7 @@ function likeOf(usage: BilledUsage, isLate: boolean): Omit<BilledLine, 'type' | 
     item: null,
     together: [],
     takesBack: null,
+    price: usage.price,
     usage,
     isLate,
   };

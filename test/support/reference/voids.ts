@@ -1,4 +1,5 @@
-import type { ReferenceInvoice } from './bill';
+import { type ReferenceInvoice, takeReturnedBack } from './bill';
+import type { Redemption } from './redemption';
 import { type BilledLine, billedWith, heldBy } from './line';
 
 /** Whether credit was given for lines of an invoice, by credit notes or later invoices. */
@@ -12,14 +13,22 @@ function isGivenBack(line: BilledLine, lines: readonly BilledLine[]): boolean {
 }
 
 /** Nothing is owed for it: the credit it used returns, and what it credited is billed again. */
-export function voidInvoice(invoice: ReferenceInvoice, now: number): void {
+export function voidInvoice(
+  invoice: ReferenceInvoice,
+  now: number,
+  redemptions: readonly Redemption[],
+): void {
+  takeReturnedBack(invoice, redemptions);
   invoice.status = 'void';
   invoice.chargeAt = now;
   invoice.events.push('voided');
   for (const { credit, amount } of invoice.creditsUsed) credit.left += amount;
   for (const line of invoice.lines) {
     line.isVoid = true;
-    if (line.takesBack !== null) line.takesBack.credited += line.amount;
+    if (line.takesBack !== null) {
+      line.takesBack.credited += line.amount;
+      line.takesBack.isTakenBack = false;
+    }
     if (line.item !== null) line.item.billed = line.item.billed.filter((one) => one !== line);
   }
 }

@@ -1,30 +1,30 @@
 import type { Metadata } from '../../../core/metadata';
 import type { Price, PriceTerms } from './price';
 
-/** Something that is sold beside a plan. */
+/** A set of prices that is sold beside a plan. */
 export interface Addon {
   readonly id: string;
   readonly version: number;
-  /** Unique for ever, also among archived add-ons. */
+  /** Unique forever, archived add-ons included. */
   readonly code: string;
   readonly name: string;
-  /** ISO 4217; of all its prices. */
+  /** ISO 4217; the currency of all prices. */
   readonly currency: string;
-  /** In the order they were sent; they never change. */
+  /** In the order sent; immutable. */
   readonly prices: readonly Price[];
   readonly metadata: Metadata;
-  /** Set when it was archived: it can no longer be sold, what was sold goes on. */
+  /** Set when the add-on was archived: it cannot be sold again, but sold ones continue. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a new add-on is made of. */
+/** Fields of a new add-on. */
 export type AddonTerms = Pick<Addon, 'code' | 'name' | 'currency' | 'metadata'> & {
   readonly prices: readonly PriceTerms[];
 };
 
-/** What an update may change; what is left out stays. */
+/** Fields an update may change. Omitted fields stay unchanged. */
 export interface AddonChange {
   readonly name?: string | undefined;
   readonly metadata?: Metadata | undefined;

@@ -4,85 +4,85 @@ import type { Price, PriceTerms } from './price';
 export const PLAN_INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type PlanInterval = (typeof PLAN_INTERVALS)[number];
 
-/** What a change within a period is weighed by; `none`: nothing is credited or charged for a part of a period. */
+/** Unit of proration for changes within a period. `none`: parts of a period are neither credited nor charged. */
 export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 
 /**
- * When a metered allowance starts anew: with each billing period, with each day, week (Monday), month or year of the
- * calendar in the zone of the subscription, or never.
+ * When a metered allowance resets: at each billing period, at each calendar day, week (Monday), month or year in the time
+ * zone of the subscription, or never.
  */
 export const ENTITLEMENT_RESETS = ['period', 'day', 'week', 'month', 'year', 'never'] as const;
 export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];
 
-/** What a subscriber of the plan is allowed. */
+/** Entitlement that a plan grants to its subscribers. */
 export interface PlanEntitlement {
   readonly entitlementId: string;
-  /** Decimal string; null for a boolean entitlement, or for a number without a limit. */
+  /** Decimal string; null for a boolean entitlement, or for no limit. */
   readonly value: string | null;
-  /** Whether usage beyond the value is refused, rather than counted as overage. */
+  /** If true, usage beyond the value is refused; otherwise it is overage. */
   readonly isHardLimit: boolean;
   readonly reset: EntitlementReset;
 }
 
-/** What a plan says at one time. Never changes once it is made: a change is a new version. */
+/** Immutable terms of a plan. A change creates a new version. */
 export interface PlanVersion {
   readonly id: string;
   readonly planId: string;
-  /** 1 for the first version of the plan. */
+  /** Number of the version, from 1. */
   readonly number: number;
   readonly interval: PlanInterval;
-  /** Intervals that a period is long: 3 with `month` bills by the quarter. */
+  /** Length of a billing period in intervals: 3 with `month` bills quarterly. */
   readonly intervalCount: number;
   readonly trialDays: number;
   readonly proration: PlanProration;
-  /** In the order they were sent, all in the currency of the plan. */
+  /** In the order sent, all in the currency of the plan. */
   readonly prices: readonly Price[];
   readonly entitlements: readonly PlanEntitlement[];
   readonly createdAt: Date;
 }
 
-/** What customers subscribe to. */
+/** A plan that customers subscribe to. */
 export interface Plan {
   readonly id: string;
-  /** Counts the changes of the plan's own row; not the number of its active version. */
+  /** Row version of the plan, not the number of its active version. */
   readonly version: number;
-  /** Unique for ever, also among archived plans. */
+  /** Unique forever, archived plans included. */
   readonly code: string;
   readonly name: string;
-  /** ISO 4217; of all prices of all versions. */
+  /** ISO 4217; the currency of all prices of all versions. */
   readonly currency: string;
-  /** The newest one: what a new subscription is for. Those that run keep theirs. */
+  /** Newest version, used by new subscriptions. Running subscriptions keep their version. */
   readonly activeVersion: PlanVersion;
   readonly metadata: Metadata;
-  /** Set when it was archived: nobody can subscribe to it any more, what runs goes on. */
+  /** Set when the plan was archived: no new subscriptions, but running ones continue. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a version is made of. */
+/** Fields of a version. */
 export type PlanVersionTerms = Pick<
   PlanVersion,
   'interval' | 'intervalCount' | 'trialDays' | 'proration' | 'entitlements'
 > & { readonly prices: readonly PriceTerms[] };
 
-/** What a further version is made of; but for the prices, what is left out is as in the version before. */
+/** Fields of a further version. Omitted fields, except prices, are copied from the previous version. */
 export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
   readonly [Field in Exclude<keyof PlanVersionTerms, 'prices'>]:
     PlanVersionTerms[Field] | undefined;
 };
 
-/** What a new plan is made of. */
+/** Fields of a new plan. */
 export type PlanTerms = Pick<Plan, 'code' | 'name' | 'currency' | 'metadata'> & PlanVersionTerms;
 
-/** What an update may change; what is left out stays. */
+/** Fields an update may change. Omitted fields stay unchanged. */
 export interface PlanChange {
   readonly name?: string | undefined;
   readonly metadata?: Metadata | undefined;
 }
 
-/** The terms of the version that follows one, where a change may leave terms out. */
+/** Returns the terms of the next version: the change, completed from the previous version. */
 export function nextTerms(before: PlanVersion, change: PlanVersionChange): PlanVersionTerms {
   return {
     interval: change.interval ?? before.interval,

@@ -1,6 +1,6 @@
 import type { PriceModel, PriceTerms, PriceTier } from './price';
 
-/** A place where the terms of a price contradict each other, and why. Places are JSON pointers into the request. */
+/** A contradiction in the terms of a price. `pointer` is a JSON pointer into the request. */
 export interface PriceFault {
   readonly pointer: string;
   readonly message: string;
@@ -55,7 +55,7 @@ const FIELDS_OF: Readonly<Record<PriceModel, FieldsOfModel>> = {
 };
 
 /**
- * Every place where prices contradict themselves, in the order of the request.
+ * Returns all contradictions in a list of prices, in the order of the request.
  * @param pointer JSON pointer to the list, such as `/prices`
  */
 export function faultsOfPrices(
@@ -66,8 +66,8 @@ export function faultsOfPrices(
 }
 
 /**
- * Every place where the terms of one price contradict each other: fields of another model, tiers that do not rise, a
- * metered price in advance, limits the wrong way round. Decimal strings are well formed already.
+ * Returns all contradictions in the terms of one price: fields of another model, tiers that do not rise, a metered price
+ * in advance, a minimum above the maximum. Decimal strings must be well formed.
  * @param pointer JSON pointer to the price, such as `/prices/0`
  */
 export function faultsOfPrice(terms: PriceTerms, pointer: string): readonly PriceFault[] {
@@ -99,7 +99,10 @@ function faultsOfNumbers(terms: PriceTerms): readonly PriceFault[] {
     faults.push({ pointer: '/package_size', message: 'must be above 0' });
   }
   if (model === 'percentage' && freeUnits !== null && !isWhole(freeUnits)) {
-    faults.push({ pointer: '/free_units', message: 'are events here and must be a whole number' });
+    faults.push({
+      pointer: '/free_units',
+      message: 'counts events for model percentage and must be a whole number',
+    });
   }
   if (rate !== null && compareDecimals(rate, '1') > 0) {
     faults.push({ pointer: '/rate', message: 'is a fraction and must be at most 1' });
@@ -119,14 +122,14 @@ function isWhole(decimal: string): boolean {
   return /^\d+(\.0+)?$/.test(decimal);
 }
 
-/** Tiers begin above zero, rise, and leave no quantity without one. */
+/** Checks that tiers start above zero, rise strictly and cover every quantity. */
 function faultsOfTiers(tiers: readonly PriceTier[]): readonly PriceFault[] {
   if (tiers.length === 0) return [{ pointer: '/tiers', message: 'must hold at least one tier' }];
   return tiers.flatMap(({ upTo }, index) => {
     const pointer = `/tiers/${index}/up_to`;
     const isLast = index === tiers.length - 1;
     if (isLast) return upTo === null ? [] : [{ pointer, message: 'must be null on the last tier' }];
-    if (upTo === null) return [{ pointer, message: 'may be null on the last tier alone' }];
+    if (upTo === null) return [{ pointer, message: 'may be null on the last tier only' }];
     const below = tiers[index - 1]?.upTo ?? '0';
     return compareDecimals(upTo, below) > 0
       ? []
@@ -134,7 +137,7 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly PriceFault[] {
   });
 }
 
-/** What a meter counts is known at the end of a period; and a percentage is one of amounts that only a meter knows. */
+/** Checks the meter: metered usage is known at the end of a period only, and a percentage price needs metered amounts. */
 function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly PriceFault[] {
   if (meterId === null) {
     return [
@@ -150,7 +153,7 @@ function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): reado
     : [];
 }
 
-/** Negative, zero or positive, as `left` is below, equal to or above `right`. Both are decimal strings without a sign. */
+/** Compares unsigned decimal strings. Negative when `left` is below `right`, 0 when equal, positive when above. */
 export function compareDecimals(left: string, right: string): number {
   const decimals = Math.max(decimalsOf(left), decimalsOf(right));
   const difference = scaled(left, decimals) - scaled(right, decimals);

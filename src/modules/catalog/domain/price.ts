@@ -13,11 +13,11 @@ export type PriceModel = (typeof PRICE_MODELS)[number];
 export const PRICE_TIMINGS = ['in_advance', 'in_arrears'] as const;
 export type PriceTiming = (typeof PRICE_TIMINGS)[number];
 
-/** The units above the tier before it, up to and including `upTo`. */
+/** Units above the previous tier, up to and including `upTo`. */
 export interface PriceTier {
-  /** Decimal string; null: without end. */
+  /** Decimal string; null: no upper limit. */
   readonly upTo: string | null;
-  /** Decimal string, minor units a unit. */
+  /** Minor units per unit, as a decimal string. */
   readonly unitAmount: string;
   /** Minor units, due once the tier is reached. */
   readonly flatAmount: bigint;
@@ -27,16 +27,16 @@ interface AnyPrice {
   readonly id: string;
   readonly name: string;
   readonly timing: PriceTiming;
-  /** The meter whose usage it prices; null where a quantity is agreed on. */
+  /** Meter whose usage is priced; null for a price by agreed quantity. */
   readonly meterId: string | null;
-  /** Whether each group of the meter is priced on its own, rather than all together. */
+  /** If true, each group of the meter is priced separately. */
   readonly isByGroup: boolean;
   /** Minor units for a whole period; null: no limit. */
   readonly minimumAmount: bigint | null;
   readonly maximumAmount: bigint | null;
 }
 
-/** The same amount, whatever the quantity. */
+/** A fixed amount, independent of the quantity. */
 export interface FlatPrice extends AnyPrice {
   readonly model: 'flat';
   readonly amount: bigint;
@@ -44,49 +44,49 @@ export interface FlatPrice extends AnyPrice {
 
 export interface PerUnitPrice extends AnyPrice {
   readonly model: 'per_unit';
-  /** Decimal string, minor units a unit. */
+  /** Minor units per unit, as a decimal string. */
   readonly unitAmount: string;
 }
 
-/** Graduated: each tier prices the units that fall into it. Volume: the tier the quantity falls into prices them all. */
+/** Graduated: each tier prices the units within it. Volume: the tier of the whole quantity prices all units. */
 export interface TieredPrice extends AnyPrice {
   readonly model: 'graduated' | 'volume';
-  /** Strictly rising; the last one is open. */
+  /** Strictly rising; the last tier has no upper limit. */
   readonly tiers: readonly PriceTier[];
-  /** Whether the first tier's flat amount is due at a quantity of zero. */
+  /** If true, the flat amount of the first tier is due at a quantity of zero. */
   readonly chargeFlatAtZero: boolean;
 }
 
 export interface PackagePrice extends AnyPrice {
   readonly model: 'package';
-  /** Decimal string, minor units for one package. */
+  /** Minor units per package, as a decimal string. */
   readonly unitAmount: string;
-  /** Decimal string, units in a package, above zero. */
+  /** Units per package, as a decimal string above zero. */
   readonly packageSize: string;
   /** Decimal string. */
   readonly freeUnits: string;
 }
 
-/** A part of the amounts a meter saw, and an amount for each of its events. */
+/** A percentage of the metered amounts, plus a fixed amount per event. */
 export interface PercentagePrice extends AnyPrice {
   readonly model: 'percentage';
-  /** Decimal string, a fraction from 0 to 1. */
+  /** Fraction from 0 to 1, as a decimal string. */
   readonly rate: string;
-  /** Minor units for each event. */
+  /** Minor units per event. */
   readonly fixedAmount: bigint;
-  /** Decimal string, events that are free. */
+  /** Number of free events, as a decimal string. */
   readonly freeUnits: string;
-  /** Minor units that are free; of two free quotas, whichever ends first ends both. */
+  /** Free minor units. With two free quotas, the one that ends first ends both. */
   readonly freeAmount: bigint;
-  /** Minor units, the least and the most that one event costs; null: no limit. */
+  /** Minimum and maximum minor units per event; null: no limit. */
   readonly eventMinimumAmount: bigint | null;
   readonly eventMaximumAmount: bigint | null;
 }
 
-/** How an amount is computed from a quantity. Never changes once it is made. */
+/** How an amount is computed from a quantity. Immutable. */
 export type Price = FlatPrice | PerUnitPrice | TieredPrice | PackagePrice | PercentagePrice;
 
-/** The terms of a price as they are sent and stored: null where the model has no such field, or its usual value. */
+/** Terms of a price as sent and stored. Null when the model has no such field, or for the default. */
 export interface PriceTerms {
   readonly name: string;
   readonly model: PriceModel;
@@ -109,9 +109,8 @@ export interface PriceTerms {
 }
 
 /**
- * The price that these terms describe, with the usual value where they leave one out: no free units, no fixed amount, the
- * flat amount charged at zero.
- * @throws {InvariantError} for terms with faults; look for them with `faultsOfPrice` first
+ * Builds the price of these terms. Defaults: no free units, no fixed amount, the flat amount charged at zero.
+ * @throws {InvariantError} for contradictory terms; check them with `faultsOfPrice` first
  */
 export function toPrice(id: string, terms: PriceTerms): Price {
   const { name, timing, meterId, isByGroup, minimumAmount, maximumAmount } = terms;
@@ -151,7 +150,7 @@ export function toPrice(id: string, terms: PriceTerms): Price {
   }
 }
 
-/** The other way round: every field, null where the model has none. */
+/** Returns the terms of a price, null for fields that its model does not have. */
 export function termsOfPrice(price: Price): PriceTerms {
   const { name, model, timing, meterId, isByGroup, minimumAmount, maximumAmount } = price;
   return {

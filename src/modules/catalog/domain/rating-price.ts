@@ -2,8 +2,8 @@ import type { Price as RatingPrice } from '../../../core/rating';
 import type { Price, PriceTier } from './price';
 
 /**
- * The price as the rating rules know it. Timing, meter and the limits of a period stay with the price: they decide when
- * and how much is billed, not what a quantity costs.
+ * Returns the part of a price that rates a quantity. Timing, meter and period limits are not part of it: they decide when
+ * and how much is billed.
  */
 export function toRatingPrice(price: Price): RatingPrice {
   switch (price.model) {
@@ -42,7 +42,7 @@ function toRatingTier({ upTo, unitAmount, flatAmount }: PriceTier) {
   return { upTo, unitAmount, flatAmountMinor: flatAmount };
 }
 
-/** Events are counted in whole numbers; `faultsOfPrice` refuses free ones in part. */
+/** Events are whole numbers; `faultsOfPrice` refuses fractions of free events. */
 function wholeOf(decimal: string): bigint {
   return BigInt(decimal.split('.')[0] ?? '0');
 }

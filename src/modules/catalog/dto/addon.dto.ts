@@ -12,16 +12,16 @@ export class AddonDto {
   @IdProperty('addon_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'Your name for it; unique for ever.', example: 'extra-seats' })
+  @ApiProperty({ description: 'Your code for the add-on; unique forever.', example: 'extra-seats' })
   readonly code!: string;
 
-  @ApiProperty({ description: 'For people.', example: 'Extra seats' })
+  @ApiProperty({ description: 'For display only.', example: 'Extra seats' })
   readonly name!: string;
 
-  @ApiProperty({ description: 'ISO 4217; of all its prices.', example: 'EUR' })
+  @ApiProperty({ description: 'ISO 4217; the currency of all prices.', example: 'EUR' })
   readonly currency!: string;
 
-  @ApiProperty({ type: [PriceDto], description: 'What it costs, in the order sent.' })
+  @ApiProperty({ type: [PriceDto], description: 'Prices, in the order sent.' })
   readonly prices!: readonly PriceDto[];
 
   @MetadataProperty()

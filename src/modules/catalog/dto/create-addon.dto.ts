@@ -12,7 +12,7 @@ const MOST_PRICES = 20;
 export class CreateAddonDto {
   @Matches(/^[A-Za-z0-9_-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, - or _' })
   @ApiProperty({
-    description: 'Your name for it, 1 to 64 letters, digits, - or _; unique for ever.',
+    description: 'Your code for the add-on, 1 to 64 letters, digits, - or _; unique forever.',
     example: 'extra-seats',
   })
   readonly code!: string;
@@ -21,13 +21,13 @@ export class CreateAddonDto {
   @ApiProperty({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Extra seats',
   })
   readonly name!: string;
 
   @IsCurrency()
-  @ApiProperty({ description: 'ISO 4217; of all its prices.', example: 'EUR' })
+  @ApiProperty({ description: 'ISO 4217; the currency of all prices.', example: 'EUR' })
   readonly currency!: string;
 
   @IsArray()
@@ -38,7 +38,7 @@ export class CreateAddonDto {
   @ApiProperty({
     type: [PriceInputDto],
     maxItems: MOST_PRICES,
-    description: 'What it costs; empty: nothing.',
+    description: 'Prices; empty for a free add-on.',
   })
   readonly prices!: readonly PriceInputDto[];
 

@@ -43,7 +43,7 @@ const MOST_TRIAL_DAYS = 730;
 class PlanEntitlementInputDto {
   @IsIdOf('ent')
   @ApiProperty({
-    description: 'What a subscriber is allowed.',
+    description: 'Id of the entitlement.',
     example: 'ent_01h455vb4pex5vsknk084sn02q',
   })
   readonly entitlement_id!: string;
@@ -53,7 +53,7 @@ class PlanEntitlementInputDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'Decimal string; left out for a boolean entitlement, or for no limit.',
+    description: 'Decimal string; omit it for a boolean entitlement, or for no limit.',
     example: '10000',
   })
   readonly value?: string | null;
@@ -62,7 +62,7 @@ class PlanEntitlementInputDto {
   @IsBoolean()
   @ApiPropertyOptional({
     default: true,
-    description: 'Whether usage beyond the value is refused; else it is overage.',
+    description: 'If true, usage beyond the value is refused; otherwise it is overage.',
   })
   readonly is_hard_limit?: boolean;
 
@@ -72,12 +72,12 @@ class PlanEntitlementInputDto {
     enum: ENTITLEMENT_RESETS,
     default: 'period',
     description:
-      'When a metered allowance starts anew: with each billing period, with each day, week (from Monday), month or year of the calendar in the zone of the subscription, or never.',
+      'When a metered allowance resets: at each billing period, at each calendar day, week (from Monday), month or year in the time zone of the subscription, or never.',
   })
   readonly reset?: EntitlementReset;
 }
 
-/** What a plan and a further version of one are both sent with. */
+/** Request fields that a new plan and a further version share. */
 class PlanTermsInputDto {
   @IsArray()
   @ArrayMaxSize(MOST_PRICES)
@@ -87,7 +87,7 @@ class PlanTermsInputDto {
   @ApiProperty({
     type: [PriceInputDto],
     maxItems: MOST_PRICES,
-    description: 'What it costs; empty: nothing.',
+    description: 'Prices; empty for a free plan.',
   })
   readonly prices!: readonly PriceInputDto[];
 
@@ -99,7 +99,7 @@ class PlanTermsInputDto {
     type: 'integer',
     minimum: 1,
     maximum: MOST_INTERVALS,
-    description: 'Intervals a billing period is long; 1 unless said otherwise.',
+    description: 'Length of a billing period in intervals. Default: 1.',
     example: 1,
   })
   readonly interval_count?: number;
@@ -112,7 +112,7 @@ class PlanTermsInputDto {
     type: 'integer',
     minimum: 0,
     maximum: MOST_TRIAL_DAYS,
-    description: 'Days of trial before the first period; none unless said otherwise.',
+    description: 'Trial days before the first period. Default: none.',
     example: 14,
   })
   readonly trial_days?: number;
@@ -122,7 +122,7 @@ class PlanTermsInputDto {
   @ApiPropertyOptional({
     enum: PLAN_PRORATIONS,
     description:
-      'What a part of a period is weighed by, `day` unless said otherwise; `none`: it is neither charged nor credited.',
+      'Unit of proration. Default: `day`. `none`: parts of a period are neither charged nor credited.',
     example: 'day',
   })
   readonly proration?: PlanProration;
@@ -136,19 +136,19 @@ class PlanTermsInputDto {
   @ApiPropertyOptional({
     type: [PlanEntitlementInputDto],
     maxItems: MOST_ENTITLEMENTS,
-    description: 'What a subscriber is allowed.',
+    description: 'Entitlements granted by the plan.',
     example: [],
   })
   readonly entitlements?: readonly PlanEntitlementInputDto[];
 }
 
-/** A further version: but for `prices`, what is left out is as in the version before. */
+/** A further version. Omitted fields, except `prices`, are copied from the previous version. */
 export class CreatePlanVersionDto extends PlanTermsInputDto {
   @Omittable()
   @IsIn(PLAN_INTERVALS)
   @ApiPropertyOptional({
     enum: PLAN_INTERVALS,
-    description: 'The unit a billing period is counted in.',
+    description: 'Unit of the billing period.',
     example: 'month',
   })
   readonly interval?: PlanInterval;
@@ -157,7 +157,7 @@ export class CreatePlanVersionDto extends PlanTermsInputDto {
 export class CreatePlanDto extends PlanTermsInputDto {
   @Matches(/^[A-Za-z0-9_-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, - or _' })
   @ApiProperty({
-    description: 'Your name for it, 1 to 64 letters, digits, - or _; unique for ever.',
+    description: 'Your code for the plan, 1 to 64 letters, digits, - or _; unique forever.',
     example: 'team-monthly',
   })
   readonly code!: string;
@@ -166,19 +166,19 @@ export class CreatePlanDto extends PlanTermsInputDto {
   @ApiProperty({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Team',
   })
   readonly name!: string;
 
   @IsCurrency()
-  @ApiProperty({ description: 'ISO 4217; of all its prices.', example: 'EUR' })
+  @ApiProperty({ description: 'ISO 4217; the currency of all prices.', example: 'EUR' })
   readonly currency!: string;
 
   @IsIn(PLAN_INTERVALS)
   @ApiProperty({
     enum: PLAN_INTERVALS,
-    description: 'The unit a billing period is counted in.',
+    description: 'Unit of the billing period.',
     example: 'month',
   })
   readonly interval!: PlanInterval;

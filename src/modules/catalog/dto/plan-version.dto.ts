@@ -14,7 +14,7 @@ import { PriceDto, toPriceDto } from './price.dto';
 
 export class PlanEntitlementDto {
   @ApiProperty({
-    description: 'What a subscriber is allowed.',
+    description: 'Id of the entitlement.',
     example: 'ent_01h455vb4pex5vsknk084sn02q',
   })
   readonly entitlement_id!: string;
@@ -28,7 +28,7 @@ export class PlanEntitlementDto {
   readonly value!: string | null;
 
   @ApiProperty({
-    description: 'Whether usage beyond the value is refused; else it is overage.',
+    description: 'If true, usage beyond the value is refused; otherwise it is overage.',
     example: true,
   })
   readonly is_hard_limit!: boolean;
@@ -36,49 +36,48 @@ export class PlanEntitlementDto {
   @ApiProperty({
     enum: ENTITLEMENT_RESETS,
     description:
-      'When a metered allowance starts anew: with each billing period, with each day, week (from Monday), month or year of the calendar in the zone of the subscription, or never.',
+      'When a metered allowance resets: at each billing period, at each calendar day, week (from Monday), month or year in the time zone of the subscription, or never.',
     example: 'period',
   })
   readonly reset!: EntitlementReset;
 }
 
-/** What a plan and each of its versions say. */
+/** Response fields that a plan and its versions share. */
 export class PlanVersionTermsDto {
   @ApiProperty({
     enum: PLAN_INTERVALS,
-    description: 'The unit a billing period is counted in.',
+    description: 'Unit of the billing period.',
     example: 'month',
   })
   readonly interval!: PlanInterval;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Intervals a billing period is long.',
+    description: 'Length of a billing period in intervals.',
     example: 1,
   })
   readonly interval_count!: number;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Days of trial before the first period; 0: none.',
+    description: 'Trial days before the first period; 0: none.',
     example: 14,
   })
   readonly trial_days!: number;
 
   @ApiProperty({
     enum: PLAN_PRORATIONS,
-    description:
-      'What a part of a period is weighed by; `none`: it is neither charged nor credited.',
+    description: 'Unit of proration. `none`: parts of a period are neither charged nor credited.',
     example: 'day',
   })
   readonly proration!: PlanProration;
 
-  @ApiProperty({ type: [PriceDto], description: 'What it costs, in the order sent.' })
+  @ApiProperty({ type: [PriceDto], description: 'Prices, in the order sent.' })
   readonly prices!: readonly PriceDto[];
 
   @ApiProperty({
     type: [PlanEntitlementDto],
-    description: 'What a subscriber is allowed, in the order sent.',
+    description: 'Entitlements granted by the plan, in the order sent.',
   })
   readonly entitlements!: readonly PlanEntitlementDto[];
 }
@@ -87,13 +86,13 @@ export class PlanVersionDto extends PlanVersionTermsDto {
   @IdProperty('planv_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'The plan.', example: 'plan_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the plan.', example: 'plan_01h455vb4pex5vsknk084sn02q' })
   readonly plan_id!: string;
 
-  @ApiProperty({ type: 'integer', description: '1 for the first version of the plan.', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of the version, from 1.', example: 1 })
   readonly version!: number;
 
-  @InstantProperty('When it was created, which made it the active one.')
+  @InstantProperty('When the version was created and activated.')
   readonly created_at!: string;
 }
 

@@ -13,22 +13,22 @@ export class PlanDto extends PlanVersionTermsDto {
   @IdProperty('plan_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'Your name for it; unique for ever.', example: 'team-monthly' })
+  @ApiProperty({ description: 'Your code for the plan; unique forever.', example: 'team-monthly' })
   readonly code!: string;
 
-  @ApiProperty({ description: 'For people.', example: 'Team' })
+  @ApiProperty({ description: 'For display only.', example: 'Team' })
   readonly name!: string;
 
-  @ApiProperty({ description: 'ISO 4217; of all its prices.', example: 'EUR' })
+  @ApiProperty({ description: 'ISO 4217; the currency of all prices.', example: 'EUR' })
   readonly currency!: string;
 
   @ApiProperty({
-    description: 'The active version, whose terms these are.',
+    description: 'Id of the active version, whose terms are shown.',
     example: 'planv_01h455vb4pex5vsknk084sn02q',
   })
   readonly version_id!: string;
 
-  @ApiProperty({ type: 'integer', description: 'The number of the active version.', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of the active version.', example: 1 })
   readonly version!: number;
 
   @MetadataProperty()

@@ -29,14 +29,14 @@ export class PriceTierInputDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Last quantity of the tier, as a decimal string; null on the last tier alone.',
+    description: 'Last quantity of the tier, as a decimal string; null on the last tier only.',
     example: '100',
   })
   readonly up_to!: string | null;
 
   @IsDecimal()
   @ApiProperty({
-    description: 'Minor units a unit, as a decimal string.',
+    description: 'Minor units per unit, as a decimal string.',
     example: '12.5',
   })
   readonly unit_amount!: string;
@@ -47,19 +47,19 @@ export class PriceTierInputDto {
     type: 'integer',
     minimum: 0,
     nullable: true,
-    description: 'Minor units due once the tier is reached; left out: 0.',
+    description: 'Minor units due once the tier is reached. Default: 0.',
     example: 0,
   })
   readonly flat_amount?: number | null;
 }
 
-/** A price as it is sent. Which fields it needs depends on its `model`. */
+/** A price in a request. The required fields depend on its `model`. */
 export class PriceInputDto {
   @IsText(1, LONGEST_NAME)
   @ApiProperty({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'What the line of an invoice says.',
+    description: 'Description of the invoice line.',
     example: 'Extra seats',
   })
   readonly name!: string;
@@ -75,7 +75,7 @@ export class PriceInputDto {
   @IsIn(PRICE_TIMINGS)
   @ApiProperty({
     enum: PRICE_TIMINGS,
-    description: 'Whether a period is billed when it begins or when it has ended.',
+    description: 'If a period is billed at its start or after its end.',
     example: 'in_advance',
   })
   readonly timing!: PriceTiming;
@@ -111,7 +111,7 @@ export class PriceInputDto {
     type: [PriceTierInputDto],
     maxItems: MOST_TIERS,
     nullable: true,
-    description: 'Rising; for `graduated` and `volume`.',
+    description: 'Strictly rising tiers; for `graduated` and `volume`.',
     example: null,
   })
   readonly tiers?: readonly PriceTierInputDto[] | null;
@@ -121,7 +121,7 @@ export class PriceInputDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'Units in a package, above 0; for `package`.',
+    description: 'Units per package, above 0; for `package`.',
     example: null,
   })
   readonly package_size?: string | null;
@@ -131,7 +131,7 @@ export class PriceInputDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'Units (`package`) or events (`percentage`) that are free; left out: none.',
+    description: 'Free units (`package`) or free events (`percentage`). Default: none.',
     example: null,
   })
   readonly free_units?: string | null;
@@ -152,7 +152,7 @@ export class PriceInputDto {
     type: 'integer',
     minimum: 0,
     nullable: true,
-    description: 'Minor units for each event; for `percentage`; left out: 0.',
+    description: 'Minor units per event; for `percentage`. Default: 0.',
     example: null,
   })
   readonly fixed_amount?: number | null;
@@ -164,7 +164,7 @@ export class PriceInputDto {
     minimum: 0,
     nullable: true,
     description:
-      'Minor units that are free; for `percentage`; left out: none. Whichever of it and `free_units` ends first ends both.',
+      'Free minor units; for `percentage`. Default: none. When either this or `free_units` is used up, both end.',
     example: null,
   })
   readonly free_amount?: number | null;
@@ -175,7 +175,7 @@ export class PriceInputDto {
     type: 'integer',
     minimum: 0,
     nullable: true,
-    description: 'Minor units; the least one event costs that is not free; for `percentage`.',
+    description: 'Minimum minor units per event that is not free; for `percentage`.',
     example: null,
   })
   readonly event_minimum_amount?: number | null;
@@ -186,7 +186,7 @@ export class PriceInputDto {
     type: 'integer',
     minimum: 0,
     nullable: true,
-    description: 'Minor units; the most one event costs; for `percentage`.',
+    description: 'Maximum minor units per event; for `percentage`.',
     example: null,
   })
   readonly event_maximum_amount?: number | null;
@@ -197,8 +197,8 @@ export class PriceInputDto {
     type: String,
     nullable: true,
     description:
-      'The meter whose usage it prices; such a price is `in_arrears`, and never prorated by time. A `percentage` is one of ' +
-      'the amounts that a `sum` meter adds up, in minor units.',
+      'Meter whose usage is priced. A metered price is `in_arrears`. Its usage is never prorated by time, but a flat fee at ' +
+      'zero usage is. A `percentage` price applies to the minor units that a `sum` meter adds up.',
     example: null,
   })
   readonly meter_id?: string | null;
@@ -209,7 +209,7 @@ export class PriceInputDto {
     type: Boolean,
     nullable: true,
     description:
-      'Whether each group of the meter is priced on its own, with a line each; left out: false.',
+      'If true, each group of the meter is priced separately, with its own line. Default: false.',
     example: null,
   })
   readonly by_group?: boolean | null;
@@ -220,7 +220,7 @@ export class PriceInputDto {
     type: 'integer',
     minimum: 0,
     nullable: true,
-    description: 'Minor units; the least a whole period costs.',
+    description: 'Minimum minor units for a whole period.',
     example: null,
   })
   readonly minimum_amount?: number | null;
@@ -231,7 +231,7 @@ export class PriceInputDto {
     type: 'integer',
     minimum: 0,
     nullable: true,
-    description: 'Minor units; the most a whole period costs.',
+    description: 'Maximum minor units for a whole period.',
     example: null,
   })
   readonly maximum_amount?: number | null;
@@ -242,7 +242,7 @@ export class PriceInputDto {
     type: Boolean,
     nullable: true,
     description:
-      'Whether the flat amount of the first tier is due at a quantity of 0; for `graduated` and `volume`; left out: true.',
+      'If true, the flat amount of the first tier is due at a quantity of 0; for `graduated` and `volume`. Default: true.',
     example: null,
   })
   readonly charge_flat_at_zero?: boolean | null;

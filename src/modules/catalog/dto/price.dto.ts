@@ -19,7 +19,7 @@ export class PriceTierDto {
   })
   readonly up_to!: string | null;
 
-  @ApiProperty({ description: 'Minor units a unit, as a decimal string.', example: '12.5' })
+  @ApiProperty({ description: 'Minor units per unit, as a decimal string.', example: '12.5' })
   readonly unit_amount!: string;
 
   @ApiProperty({
@@ -30,12 +30,12 @@ export class PriceTierDto {
   readonly flat_amount!: number;
 }
 
-/** A price as it is shown: null for what its `model` has not. */
+/** A price in a response. Fields that its `model` does not have are null. */
 export class PriceDto {
   @IdProperty('price_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'What the line of an invoice says.', example: 'Extra seats' })
+  @ApiProperty({ description: 'Description of the invoice line.', example: 'Extra seats' })
   readonly name!: string;
 
   @ApiProperty({
@@ -47,7 +47,7 @@ export class PriceDto {
 
   @ApiProperty({
     enum: PRICE_TIMINGS,
-    description: 'Whether a period is billed when it begins or when it has ended.',
+    description: 'If a period is billed at its start or after its end.',
     example: 'in_advance',
   })
   readonly timing!: PriceTiming;
@@ -71,7 +71,7 @@ export class PriceDto {
   @ApiProperty({
     type: [PriceTierDto],
     nullable: true,
-    description: 'Rising; only `graduated` and `volume`.',
+    description: 'Strictly rising tiers; only `graduated` and `volume`.',
     example: null,
   })
   readonly tiers!: readonly PriceTierDto[] | null;
@@ -79,7 +79,7 @@ export class PriceDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Units in a package; only `package`.',
+    description: 'Units per package; only `package`.',
     example: null,
   })
   readonly package_size!: string | null;
@@ -87,7 +87,7 @@ export class PriceDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Units (`package`) or events (`percentage`) that are free.',
+    description: 'Free units (`package`) or free events (`percentage`).',
     example: null,
   })
   readonly free_units!: string | null;
@@ -103,7 +103,7 @@ export class PriceDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Minor units for each event; only `percentage`.',
+    description: 'Minor units per event; only `percentage`.',
     example: null,
   })
   readonly fixed_amount!: number | null;
@@ -111,7 +111,7 @@ export class PriceDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Minor units that are free; only `percentage`.',
+    description: 'Free minor units; only `percentage`.',
     example: null,
   })
   readonly free_amount!: number | null;
@@ -119,7 +119,7 @@ export class PriceDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Minor units; the least one event costs; only `percentage`.',
+    description: 'Minimum minor units per event; only `percentage`.',
     example: null,
   })
   readonly event_minimum_amount!: number | null;
@@ -127,7 +127,7 @@ export class PriceDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Minor units; the most one event costs; only `percentage`.',
+    description: 'Maximum minor units per event; only `percentage`.',
     example: null,
   })
   readonly event_maximum_amount!: number | null;
@@ -135,13 +135,13 @@ export class PriceDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The meter whose usage it prices.',
+    description: 'Meter whose usage is priced.',
     example: null,
   })
   readonly meter_id!: string | null;
 
   @ApiProperty({
-    description: 'Whether each group of the meter is priced on its own.',
+    description: 'If true, each group of the meter is priced separately.',
     example: false,
   })
   readonly by_group!: boolean;
@@ -149,7 +149,7 @@ export class PriceDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Minor units; the least a whole period costs.',
+    description: 'Minimum minor units for a whole period.',
     example: null,
   })
   readonly minimum_amount!: number | null;
@@ -157,7 +157,7 @@ export class PriceDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Minor units; the most a whole period costs.',
+    description: 'Maximum minor units for a whole period.',
     example: null,
   })
   readonly maximum_amount!: number | null;
@@ -166,7 +166,7 @@ export class PriceDto {
     type: Boolean,
     nullable: true,
     description:
-      'Whether the flat amount of the first tier is due at a quantity of 0; only `graduated` and `volume`.',
+      'If true, the flat amount of the first tier is due at a quantity of 0; only `graduated` and `volume`.',
     example: null,
   })
   readonly charge_flat_at_zero!: boolean | null;

@@ -9,7 +9,7 @@ export class UpdateAddonDto {
   @ApiPropertyOptional({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Extra seats',
   })
   readonly name?: string;

@@ -9,7 +9,7 @@ export class UpdatePlanDto {
   @ApiPropertyOptional({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Team',
   })
   readonly name?: string;

@@ -6,14 +6,14 @@ export type CouponDuration = (typeof COUPON_DURATIONS)[number];
 export const COUPON_TYPES = ['percent', 'amount'] as const;
 export type CouponType = (typeof COUPON_TYPES)[number];
 
-/** A discount that customers can be given. */
+/** A discount that can be redeemed on subscriptions. */
 export interface Coupon {
   readonly id: string;
   readonly version: number;
   readonly code: string;
   readonly name: string | null;
   readonly type: CouponType;
-  /** Decimal string, above 0 to 100; only for `percent`. */
+  /** Percent as a decimal string, above 0 and at most 100; only for `percent`. */
   readonly percentOff: string | null;
   /** Minor units of `currency`; only for `amount`. */
   readonly amountOff: bigint | null;
@@ -23,18 +23,18 @@ export interface Coupon {
   readonly durationInMonths: number | null;
   readonly maxRedemptions: number | null;
   readonly timesRedeemed: number;
-  /** Last instant at which it can be redeemed. */
+  /** Last instant at which the coupon can be redeemed. */
   readonly redeemBy: Date | null;
-  /** Plans it is limited to; empty for all. */
+  /** Ids of the plans whose prices are discounted; empty for all prices. */
   readonly planIds: readonly string[];
-  /** An inactive coupon takes no new redemption; running discounts go on. */
+  /** An inactive coupon cannot be redeemed; running discounts continue. */
   readonly isActive: boolean;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a new coupon is made of. */
+/** Fields of a new coupon. */
 export type CouponTerms = Pick<
   Coupon,
   | 'name'
@@ -50,13 +50,13 @@ export type CouponTerms = Pick<
   | 'metadata'
 > & { readonly code: string | null };
 
-/** A field that the terms of a coupon contradict, and why. Fields are named as on the wire. */
+/** A contradiction in the terms of a coupon. `pointer` uses the names of the API. */
 export interface TermsFault {
   readonly pointer: string;
   readonly message: string;
 }
 
-/** The places where terms contradict each other: a percentage with an amount, a repeating discount without a length. */
+/** Returns all contradictions, such as a percentage with an amount, or a repeating discount without a length. */
 export function faultsOfTerms(terms: CouponTerms, now: Date): readonly TermsFault[] {
   const isPercent = terms.type === 'percent';
   const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [
@@ -81,7 +81,7 @@ export function faultsOfTerms(terms: CouponTerms, now: Date): readonly TermsFaul
   return rules.filter(([broken]) => broken).map(([, pointer, message]) => ({ pointer, message }));
 }
 
-/** What an update may change; what is left out stays. */
+/** Fields an update may change. Omitted fields stay unchanged. */
 export interface CouponChange {
   readonly isActive?: boolean | undefined;
   readonly metadata?: Metadata | undefined;

@@ -1,13 +1,13 @@
-import { applyCoupons } from '../../../core/discount';
 import type { Coupon } from './coupon';
 import {
   type CouponRedemption,
+  countsFrom,
   isRunning,
   isUsedUp,
   redemptionOf,
   refusalOf,
-  toRedeemedCoupon,
   withApplied,
+  withoutReturned,
 } from './redemption';
 
 const NOW = new Date('2026-03-01T09:30:00.000Z');
@@ -46,10 +46,15 @@ const request = {
   customerId: 'cus_1',
   planId: 'plan_1',
   currency: 'USD',
-  timeZone: 'UTC',
 };
-const redeemed = (coupon: Coupon, timeZone = 'UTC', now = NOW): CouponRedemption =>
-  redemptionOf('red_1', coupon, { ...request, timeZone }, now);
+const redeemed = (coupon: Coupon): CouponRedemption => redemptionOf('red_1', coupon, request, NOW);
+const NOTHING = {
+  redemptionId: 'red_1',
+  amountMinor: 0n,
+  returnedMinor: 0n,
+  unusedMinor: 0n,
+  endsAt: null,
+};
 
 describe('a coupon can be redeemed', () => {
   it.each([
@@ -76,30 +81,20 @@ describe('a coupon can be redeemed', () => {
 
 describe('a redemption lasts', () => {
   it.each([
-    ['once', null, 'UTC', '2026-03-01T09:30:00.000Z', null],
-    ['forever', null, 'UTC', '2026-03-01T09:30:00.000Z', null],
-    ['repeating', 3, 'UTC', '2026-03-01T09:30:00.000Z', '2026-06-01T09:30:00.000Z'],
-    ['repeating', 1, 'UTC', '2026-01-31T00:00:00.000Z', '2026-02-28T00:00:00.000Z'],
-    ['repeating', 12, 'UTC', '2028-02-29T12:00:00.000Z', '2029-02-28T12:00:00.000Z'],
-    // 09:30 in Paris stays 09:30, though the offset changes on 29 March.
-    ['repeating', 1, 'Europe/Paris', '2026-03-01T08:30:00.000Z', '2026-04-01T07:30:00.000Z'],
-    // In Auckland it is the first of the month already.
-    ['repeating', 1, 'Pacific/Auckland', '2026-05-31T12:30:00.000Z', '2026-06-30T12:30:00.000Z'],
-  ] as const)('%s %p months, in %s, from %s: until %p', (duration, months, zone, from, end) => {
-    const coupon = { ...percent, duration, durationInMonths: months };
-    const { endsAt } = redeemed(coupon, zone, new Date(from));
-    expect(endsAt?.toISOString() ?? null).toBe(end);
-  });
-
-  it.each([
     ['from its instant on', 0, {}, true],
     ['not before', -1, {}, false],
-    ['up to its end', 9, { endsAt: at(10) }, true],
-    ['not at its end', 10, { endsAt: at(10) }, false],
     ['not once it was ended', 5, { endedAt: at(5) }, false],
     ['until it was ended', 4, { endedAt: at(5) }, true],
   ] as const)('%s', (_, milliseconds, change, running) => {
     expect(isRunning({ ...redeemed(percent), ...change }, at(milliseconds))).toBe(running);
+  });
+
+  it.each([
+    ['in any period until something was taken off', 0, null, true],
+    ['in a period that starts before the end of its months', 9, at(10), true],
+    ['in no period that starts there', 10, at(10), false],
+  ] as const)('%s', (_, milliseconds, endsAt, counts) => {
+    expect(countsFrom({ ...redeemed(percent), endsAt }, at(milliseconds))).toBe(counts);
   });
 });
 
@@ -118,7 +113,11 @@ describe('an invoice that took something off', () => {
     ['of nothing uses up nothing of an amount', amount, 0n, 500n, [0n, 500n, null]],
   ] as const)('%s', (_, coupon, amountMinor, unusedMinor, [applied, remaining, ended]) => {
     const redemption = redeemed(coupon);
-    const after = withApplied({ redemption, coupon }, { amountMinor, unusedMinor }, later);
+    const after = withApplied(
+      { redemption, coupon },
+      { ...NOTHING, amountMinor, unusedMinor },
+      later,
+    );
     expect(after).toEqual({
       ...redemption,
       appliedAmount: applied,
@@ -129,43 +128,38 @@ describe('an invoice that took something off', () => {
     expect(isUsedUp({ redemption: { ...after, endedAt: later }, coupon })).toBe(ended !== null);
   });
 
-  it('is followed by one that takes off what was left, and then by none', () => {
-    const coupon = amount;
-    let redemption = redeemed(coupon);
-    const taken = [300n, 100n, 700n].map((amountMinor) => {
-      if (!isRunning(redemption, later)) return null;
-      const discounts = applyCoupons(
-        [{ lineId: 'il_1', amountMinor }],
-        [toRedeemedCoupon({ redemption, coupon })],
-      );
-      const [applied] = discounts.coupons;
-      if (applied !== undefined) redemption = withApplied({ redemption, coupon }, applied, later);
-      return discounts.totalMinor;
-    });
-    expect(taken).toEqual([300n, 100n, 100n]);
-    expect(redemption).toMatchObject({ appliedAmount: 500n, remainingAmount: 0n, endedAt: later });
-    expect(isRunning(redemption, later)).toBe(false);
+  it('fixes the end of the months once', () => {
+    const terms = { redemption: redeemed(repeating), coupon: repeating };
+    const first = withApplied(terms, { ...NOTHING, amountMinor: 20n, endsAt: at(90) }, later);
+    const second = { redemption: first, coupon: repeating };
+    expect(first.endsAt).toEqual(at(90));
+    expect(
+      withApplied(second, { ...NOTHING, amountMinor: 20n, endsAt: at(120) }, later).endsAt,
+    ).toEqual(at(90));
   });
-});
 
-describe('the rules of discounts are told', () => {
-  const shared = {
-    redemptionId: 'red_1',
-    redeemedAt: NOW,
-    lineIds: 'all',
-  };
-  it.each([
-    [percent, {}, 'once', { type: 'percent', percentOff: '20' }],
-    [amount, {}, 'once', { type: 'amount', amountOffMinor: 500n }],
-    [amount, { remainingAmount: 120n }, 'once', { type: 'amount', amountOffMinor: 120n }],
-    [
-      { ...amount, duration: 'forever' },
-      { appliedAmount: 500n },
-      'forever',
-      { type: 'amount', amountOffMinor: 500n },
-    ],
-  ] as const)('of %j with %j', (coupon, change, duration, off) => {
-    const redemption = { ...redeemed(coupon), ...change };
-    expect(toRedeemedCoupon({ redemption, coupon })).toEqual({ ...shared, duration, off });
+  it('whose credits return something gives it to a coupon that was used up', () => {
+    const used = withApplied(
+      { redemption: redeemed(amount), coupon: amount },
+      { ...NOTHING, amountMinor: 500n },
+      later,
+    );
+    const returning = { ...NOTHING, amountMinor: 100n, returnedMinor: 300n, unusedMinor: 200n };
+    const after = withApplied({ redemption: used, coupon: amount }, returning, at(2_000));
+    expect(after).toMatchObject({ appliedAmount: 300n, remainingAmount: 200n, endedAt: null });
+    const voided = withoutReturned({ redemption: after, coupon: amount }, 300n, at(3_000));
+    expect(voided).toMatchObject({ appliedAmount: 600n, remainingAmount: 0n, endedAt: at(3_000) });
+  });
+
+  it('whose credits return a percentage gives as much of it back', () => {
+    const used = withApplied(
+      { redemption: redeemed(percent), coupon: percent },
+      { ...NOTHING, amountMinor: 20n },
+      later,
+    );
+    const returning = { ...NOTHING, amountMinor: 5n, returnedMinor: 20n, unusedMinor: 15n };
+    const after = withApplied({ redemption: used, coupon: percent }, returning, later);
+    expect(after).toMatchObject({ appliedAmount: 5n, remainingAmount: 15n, endedAt: null });
+    expect(isUsedUp({ redemption: after, coupon: percent })).toBe(false);
   });
 });

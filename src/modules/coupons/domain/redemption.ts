@@ -1,49 +1,51 @@
-import type { AppliedCoupon, RedeemedCoupon } from '../../../core/discount';
-import { periodAt } from '../../../core/time';
 import type { Coupon } from './coupon';
 
-/** A coupon given to a subscription. */
+/** A coupon redeemed on a subscription. */
 export interface CouponRedemption {
   readonly id: string;
   readonly couponId: string;
   readonly subscriptionId: string;
   readonly customerId: string;
-  /** Of the subscription; ISO 4217. */
+  /** Currency of the subscription; ISO 4217. */
   readonly currency: string;
   readonly redeemedAt: Date;
-  /** First instant at which it no longer counts; null but for duration `repeating`. */
+  /**
+   * Start of the first billing period without the discount: `duration_in_months` after the start of the first discounted
+   * period. Null until that period, and for durations other than `repeating`.
+   */
   readonly endsAt: Date | null;
-  /** Minor units that are left of an amount that lasts `once`; null for any other coupon. */
+  /**
+   * Minor units left for duration `once`: the rest of an amount, or the discount that a credit returned to a percentage.
+   * Null for any other coupon.
+   */
   readonly remainingAmount: bigint | null;
-  /** Minor units taken off so far. */
+  /** Minor units taken off so far, minus discounts returned by credits. */
   readonly appliedAmount: bigint;
-  /** Set once it counts no more: it was used up, taken away, or its subscription ended. */
+  /** Set when the redemption was used up or removed, or its subscription ended. */
   readonly endedAt: Date | null;
 }
 
-/** A redemption with the coupon whose terms it goes by; they never change. */
+/** A redemption with its coupon, whose terms are immutable. */
 export interface RedeemedTerms {
   readonly redemption: CouponRedemption;
   readonly coupon: Coupon;
 }
 
-/** What a coupon is to be redeemed on. */
+/** Subscription and code of a redemption request. */
 export interface RedemptionRequest {
-  /** What the customer typed. */
+  /** Coupon code as entered by the customer. */
   readonly code: string;
   readonly subscriptionId: string;
   readonly customerId: string;
   readonly planId: string;
-  /** Of the subscription; ISO 4217. */
+  /** Currency of the subscription; ISO 4217. */
   readonly currency: string;
-  /** IANA zone of the customer, in which the months of a repeating coupon are counted. */
-  readonly timeZone: string;
 }
 
 export type RedemptionRefusal =
   'inactive' | 'expired' | 'exhausted' | 'not_for_plan' | 'currency_mismatch';
 
-/** Why a coupon cannot be redeemed now; null: it can. It is good up to and including the instant `redeemBy`. */
+/** Returns why a coupon cannot be redeemed, or null when it can. `redeemBy` is inclusive. */
 export function refusalOf(
   coupon: Coupon,
   { planId, currency }: Pick<RedemptionRequest, 'planId' | 'currency'>,
@@ -59,7 +61,7 @@ export function refusalOf(
   return null;
 }
 
-/** The redemption of a coupon that nothing refuses. */
+/** Builds the redemption of a coupon. Check `refusalOf` first. */
 export function redemptionOf(
   id: string,
   coupon: Coupon,
@@ -74,71 +76,88 @@ export function redemptionOf(
     customerId,
     currency,
     redeemedAt: now,
-    endsAt: endOf(coupon, now, request.timeZone),
+    endsAt: null,
     remainingAmount: coupon.duration === 'once' ? coupon.amountOff : null,
     appliedAmount: 0n,
     endedAt: null,
   };
 }
 
-/** A repeating coupon counts for its months from the redemption, by the customer's calendar. */
-function endOf(coupon: Coupon, redeemedAt: Date, timeZone: string): Date | null {
-  if (coupon.durationInMonths === null) return null;
-  const months = {
-    mode: 'anniversary',
-    startAt: redeemedAt,
-    timeZone,
-    interval: 'month',
-    intervalCount: coupon.durationInMonths,
-  } as const;
-  return periodAt(months, 0).endAt;
+/** Tests whether a redemption is running at an instant. */
+export function isRunning({ redeemedAt, endedAt }: CouponRedemption, at: Date): boolean {
+  return redeemedAt <= at && (endedAt === null || at < endedAt);
 }
 
-/** Whether a redemption counts at an instant. */
-export function isRunning(redemption: CouponRedemption, at: Date): boolean {
-  const { redeemedAt, endsAt, endedAt } = redemption;
-  return redeemedAt <= at && (endsAt === null || at < endsAt) && (endedAt === null || at < endedAt);
+/** Tests whether a redemption discounts a billing period that starts at an instant. Repeating ones end after their months. */
+export function countsFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
+  return endsAt === null || startAt < endsAt;
 }
 
-/** Whether nothing is left of a redemption that lasts `once`: an invoice took all of it. */
+/** Tests whether a redemption with duration `once` is used up. */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
   const { remainingAmount, appliedAmount } = redemption;
   return remainingAmount === null ? appliedAmount > 0n : remainingAmount === 0n;
 }
 
+/** Effect of an invoice on a redemption, in minor units. */
+export interface AppliedRedemption {
+  readonly redemptionId: string;
+  /** Discount of the invoice. */
+  readonly amountMinor: bigint;
+  /** Discount returned by credits of the invoice. */
+  readonly returnedMinor: bigint;
+  /** Rest for the next invoice, for duration `once`. */
+  readonly unusedMinor: bigint;
+  /** End of the repeating months, if this is the first discounted period. */
+  readonly endsAt: Date | null;
+}
+
 /**
- * What becomes of a redemption when an invoice took something off by it. One that lasts `once` is used up by a percentage,
- * and by an amount once nothing is left of it; an invoice that it took nothing off does not use it up.
+ * Returns the redemption after an invoice that used it, or whose credits returned a discount to it. With duration `once`,
+ * one use ends a percentage, and an amount ends when nothing is left. Returned discounts can be used again.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
-  applied: Pick<AppliedCoupon, 'amountMinor' | 'unusedMinor'>,
+  { amountMinor, returnedMinor, unusedMinor, endsAt }: AppliedRedemption,
   now: Date,
 ): CouponRedemption {
-  if (applied.amountMinor === 0n) return redemption;
-  const isOnce = coupon.duration === 'once';
-  return {
+  if (amountMinor === 0n && returnedMinor === 0n) return redemption;
+  const isLimited = coupon.amountOff !== null || returnedMinor > 0n;
+  const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
+  const after = {
     ...redemption,
-    appliedAmount: redemption.appliedAmount + applied.amountMinor,
-    remainingAmount: redemption.remainingAmount === null ? null : applied.unusedMinor,
-    endedAt: isOnce && applied.unusedMinor === 0n ? now : redemption.endedAt,
+    appliedAmount: greater(redemption.appliedAmount + amountMinor - returnedMinor, 0n),
+    remainingAmount: isLeft ? unusedMinor : null,
+    endsAt: redemption.endsAt ?? (amountMinor > 0n ? endsAt : null),
   };
+  if (coupon.duration !== 'once') return after;
+  if (isUsedUp({ redemption: after, coupon })) {
+    return { ...after, endedAt: redemption.endedAt ?? now };
+  }
+  return isUsedUp({ redemption, coupon }) ? { ...after, endedAt: null } : after;
 }
 
-/** The redemption as the rules of discounts know it: for every line of the invoice. */
-export function toRedeemedCoupon({ redemption, coupon }: RedeemedTerms): RedeemedCoupon {
-  return {
-    redemptionId: redemption.id,
-    redeemedAt: redemption.redeemedAt,
-    duration: coupon.duration,
-    lineIds: 'all',
-    off:
-      coupon.percentOff === null
-        ? {
-            type: 'amount',
-            amountOffMinor: redemption.remainingAmount ?? coupon.amountOff ?? 0n,
-          }
-        : { type: 'percent', percentOff: coupon.percentOff },
+/**
+ * Returns the redemption without the discount that a credit returned, because the invoice of the credit is void. The
+ * discount of the other lines of that invoice stays used.
+ */
+export function withoutReturned(
+  { redemption, coupon }: RedeemedTerms,
+  returnedMinor: bigint,
+  now: Date,
+): CouponRedemption {
+  const { remainingAmount, appliedAmount } = redemption;
+  const after = {
+    ...redemption,
+    appliedAmount: appliedAmount + returnedMinor,
+    remainingAmount: remainingAmount === null ? null : greater(remainingAmount - returnedMinor, 0n),
   };
+  return isUsedUp({ redemption: after, coupon })
+    ? { ...after, endedAt: redemption.endedAt ?? now }
+    : after;
+}
+
+function greater(left: bigint, right: bigint): bigint {
+  return left > right ? left : right;
 }

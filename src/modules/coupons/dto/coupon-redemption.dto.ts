@@ -6,30 +6,30 @@ export class CouponRedemptionDto {
   @IdProperty('red_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'The coupon.', example: 'coup_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the coupon.', example: 'coup_01h455vb4pex5vsknk084sn02q' })
   readonly coupon_id!: string;
 
-  @ApiProperty({ description: 'Its code.', example: 'WELCOME20' })
+  @ApiProperty({ description: 'Code of the coupon.', example: 'WELCOME20' })
   readonly code!: string;
 
   @ApiProperty({
-    description: 'The subscription it was redeemed on.',
+    description: 'Id of the subscription.',
     example: 'sub_01h455vb4pex5vsknk084sn02q',
   })
   readonly subscription_id!: string;
 
   @ApiProperty({
-    description: 'The customer of the subscription.',
+    description: 'Id of the customer.',
     example: 'cus_01h455vb4pex5vsknk084sn02q',
   })
   readonly customer_id!: string;
 
-  @ApiProperty({ description: 'ISO 4217; of the subscription.', example: 'EUR' })
+  @ApiProperty({ description: 'ISO 4217; the currency of the subscription.', example: 'EUR' })
   readonly currency!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'Minor units taken off so far.',
+    description: 'Minor units taken off so far, minus discounts returned by credits.',
     example: 0,
   })
   readonly applied_amount!: number;
@@ -37,20 +37,22 @@ export class CouponRedemptionDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Minor units left of an amount that lasts `once`; null for any other coupon.',
+    description:
+      'Minor units left for duration `once`: the rest of an amount, or the discount that a credit returned to a percentage. Null for any other coupon.',
     example: null,
   })
   readonly remaining_amount!: number | null;
 
-  @InstantProperty('When it was redeemed.')
+  @InstantProperty('When the coupon was redeemed.')
   readonly redeemed_at!: string;
 
-  @InstantProperty('First instant at which it no longer counts; only for duration `repeating`.', {
-    nullable: true,
-  })
+  @InstantProperty(
+    'Start of the first billing period without the discount: `duration_in_months` after the start of the first discounted period. Null until that period, and for durations other than `repeating`.',
+    { nullable: true },
+  )
   readonly ends_at!: string | null;
 
-  @InstantProperty('When it was used up, taken away, or its subscription ended.', {
+  @InstantProperty('When the redemption was used up or removed, or its subscription ended.', {
     nullable: true,
   })
   readonly ended_at!: string | null;

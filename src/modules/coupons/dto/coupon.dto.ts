@@ -18,15 +18,20 @@ export class CouponDto {
   @IdProperty('coup_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'What a customer types; unique.', example: 'WELCOME20' })
+  @ApiProperty({ description: 'Code that customers enter; unique.', example: 'WELCOME20' })
   readonly code!: string;
 
-  @ApiProperty({ type: String, nullable: true, description: 'For people.', example: 'Welcome' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'For display only.',
+    example: 'Welcome',
+  })
   readonly name!: string | null;
 
   @ApiProperty({
     enum: COUPON_TYPES,
-    description: 'Whether it takes off a part or an amount.',
+    description: 'Kind of discount: a percentage or an amount.',
     example: 'percent',
   })
   readonly type!: CouponType;
@@ -57,7 +62,7 @@ export class CouponDto {
 
   @ApiProperty({
     enum: COUPON_DURATIONS,
-    description: 'For how many invoices it counts.',
+    description: 'How long the discount lasts.',
     example: 'once',
   })
   readonly duration!: CouponDuration;
@@ -65,7 +70,7 @@ export class CouponDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Only for `repeating`.',
+    description: 'Number of months; only for `repeating`.',
     example: null,
   })
   readonly duration_in_months!: number | null;
@@ -73,26 +78,26 @@ export class CouponDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'How often it can be redeemed; null: no limit.',
+    description: 'Maximum number of redemptions; null: no limit.',
     example: 100,
   })
   readonly max_redemptions!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'How often it was redeemed.', example: 0 })
+  @ApiProperty({ type: 'integer', description: 'Number of redemptions.', example: 0 })
   readonly times_redeemed!: number;
 
-  @InstantProperty('Last instant at which it can be redeemed.', { nullable: true })
+  @InstantProperty('Last instant at which the coupon can be redeemed.', { nullable: true })
   readonly redeem_by!: string | null;
 
   @ApiProperty({
     type: [String],
-    description: 'Plans it is limited to; empty for all.',
+    description: 'Ids of the plans whose prices are discounted; empty for all prices.',
     example: [],
   })
   readonly plan_ids!: readonly string[];
 
   @ApiProperty({
-    description: 'An inactive coupon takes no new redemption; running discounts go on.',
+    description: 'An inactive coupon cannot be redeemed; running discounts continue.',
     example: true,
   })
   readonly is_active!: boolean;

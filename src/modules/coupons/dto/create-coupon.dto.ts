@@ -26,7 +26,7 @@ export class CreateCouponDto {
   @IsString()
   @Matches(/^[A-Za-z0-9_-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, - or _' })
   @ApiPropertyOptional({
-    description: 'What a customer types; unique. Left out: one is made.',
+    description: 'Code that customers enter; unique. Default: a generated code.',
     example: 'WELCOME20',
   })
   readonly code?: string;
@@ -36,7 +36,7 @@ export class CreateCouponDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Welcome',
   })
   readonly name?: string | null;
@@ -44,7 +44,7 @@ export class CreateCouponDto {
   @IsIn(COUPON_TYPES)
   @ApiProperty({
     enum: COUPON_TYPES,
-    description: 'Whether it takes off a part or an amount.',
+    description: 'Kind of discount: a percentage or an amount.',
     example: 'percent',
   })
   readonly type!: CouponType;
@@ -68,7 +68,8 @@ export class CreateCouponDto {
     type: 'integer',
     minimum: 1,
     nullable: true,
-    description: 'Minor units of `currency`; for type `amount`.',
+    description:
+      'Minor units of `currency`; for type `amount`. Taken off once per billing period of the subscription, over all invoices of the period; with duration `once`, taken off once in total.',
   })
   readonly amount_off?: number | null;
 
@@ -84,7 +85,7 @@ export class CreateCouponDto {
   @IsIn(COUPON_DURATIONS)
   @ApiProperty({
     enum: COUPON_DURATIONS,
-    description: 'For how many invoices it counts.',
+    description: 'How long the discount lasts.',
     example: 'once',
   })
   readonly duration!: CouponDuration;
@@ -98,7 +99,8 @@ export class CreateCouponDto {
     minimum: 1,
     maximum: 1_200,
     nullable: true,
-    description: 'For `repeating`.',
+    description:
+      'Number of months from the start of the first discounted billing period; for `repeating`.',
   })
   readonly duration_in_months?: number | null;
 
@@ -110,7 +112,7 @@ export class CreateCouponDto {
     type: 'integer',
     minimum: 1,
     nullable: true,
-    description: 'How often it can be redeemed; left out: no limit.',
+    description: 'Maximum number of redemptions. Default: no limit.',
     example: 100,
   })
   readonly max_redemptions?: number | null;
@@ -121,7 +123,7 @@ export class CreateCouponDto {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Last instant at which it can be redeemed.',
+    description: 'Last instant at which the coupon can be redeemed.',
     example: '2030-01-01T00:00:00.000Z',
   })
   readonly redeem_by?: string | null;
@@ -134,7 +136,8 @@ export class CreateCouponDto {
   @ApiPropertyOptional({
     type: [String],
     maxItems: MOST_PLANS,
-    description: 'Plans it is limited to; left out: all.',
+    description:
+      'Ids of the plans whose prices are discounted. Prices of other plans and of add-ons are not discounted. Default: all prices.',
     example: [],
   })
   readonly plan_ids?: readonly string[];

@@ -6,7 +6,7 @@ import type { CouponChange } from '../domain/coupon';
 export class UpdateCouponDto {
   @Omittable()
   @IsBoolean()
-  @ApiPropertyOptional({ description: 'Whether it takes new redemptions.', example: false })
+  @ApiPropertyOptional({ description: 'If false, the coupon cannot be redeemed.', example: false })
   readonly is_active?: boolean;
 
   @MetadataField()

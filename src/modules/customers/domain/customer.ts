@@ -3,10 +3,10 @@ import type { Metadata } from '../../../core/metadata';
 export const TAX_EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
 
-/** Thirty days: no period of a month waits longer than the next one lasts. */
+/** Thirty days, about as long as a monthly period. */
 export const MOST_INVOICE_GRACE_HOURS = 720;
 
-/** A postal address; a part that is not known is null. */
+/** A postal address. Unknown parts are null. */
 export interface Address {
   readonly line1: string | null;
   readonly line2: string | null;
@@ -17,36 +17,36 @@ export interface Address {
   readonly country: string | null;
 }
 
-/** Somebody who is billed. */
+/** A person or company that is billed. */
 export interface Customer {
   readonly id: string;
   readonly version: number;
   readonly name: string;
   readonly email: string | null;
-  /** The caller's own id of this customer; unique among those not deleted. */
+  /** Id in the caller's system; unique among customers that are not deleted. */
   readonly externalId: string | null;
-  /** ISO 4217; null until it is chosen, or until the first amount fixes it. */
+  /** ISO 4217; null until chosen or fixed by the first amount. */
   readonly currency: string | null;
-  /** Set once money refers to the customer: from then on the currency stays. */
+  /** Set when the first amount refers to the customer. The currency cannot change afterwards. */
   readonly currencyLocked: boolean;
-  /** IANA name of the zone that periods are counted in. */
+  /** IANA time zone in which billing periods are computed. */
   readonly timezone: string;
   readonly address: Address | null;
   readonly taxExempt: TaxExemption;
-  /** The rates it is billed, in the order they are shown. */
+  /** Ids of the tax rates, in display order. */
   readonly taxRateIds: readonly string[];
-  /** How long its renewal invoices stay drafts; null: as long as is configured. */
+  /** Hours that renewal invoices stay drafts; null for the configured default. */
   readonly invoiceGraceHours: number | null;
-  /** The test clock it lives on; null: it lives in real time. */
+  /** Test clock of the customer; null for real time. */
   readonly testClockId: string | null;
   readonly metadata: Metadata;
-  /** Set when it was deleted; the row stays, because history refers to it. */
+  /** Set when the customer was deleted. The row stays, because history refers to it. */
   readonly deletedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a new customer is made of. */
+/** Changeable fields of a customer. */
 export type CustomerDetails = Pick<
   Customer,
   | 'name'
@@ -61,23 +61,23 @@ export type CustomerDetails = Pick<
   | 'metadata'
 >;
 
-/** What a customer is created with: its details, and what never changes afterwards. */
+/** Fields of a new customer: its details and the immutable test clock. */
 export type NewCustomer = CustomerDetails & Pick<Customer, 'testClockId'>;
 
-/** What an update may change; what is left out stays, null clears. */
+/** Fields an update may change. Omitted fields stay; null clears. */
 export type CustomerChange = {
   readonly [Field in keyof CustomerDetails]?: CustomerDetails[Field] | undefined;
 };
 
-/** What a list is narrowed to; null: not narrowed. */
+/** Filter of a list; null: no filter. */
 export interface CustomerFilter {
   readonly externalId: string | null;
   readonly email: string | null;
 }
 
 /**
- * What becomes of a customer's currency when an amount of `currency` is to refer to it: it is `fixed` already, it is
- * `free` to be fixed now, or it is another one (`mismatch`).
+ * Compares the currency of a customer with that of an amount: `fixed` when it is already locked to it, `free` when it can
+ * be fixed now, `mismatch` when it is another one.
  */
 export function currencyFit(
   customer: Pick<Customer, 'currency' | 'currencyLocked'>,

@@ -5,7 +5,7 @@ import type { Address } from '../domain/customer';
 const LONGEST_LINE = 500;
 const LONGEST_POSTAL_CODE = 40;
 
-/** An address as it is sent: each part may be left out. It is replaced whole. */
+/** An address in a request. Each part is optional. An update replaces the whole address. */
 export class AddressInputDto {
   @Nullable()
   @IsText(1, LONGEST_LINE)
@@ -78,7 +78,7 @@ export class AddressInputDto {
   readonly country?: string | null;
 }
 
-/** An address as it is shown. */
+/** An address in a response. */
 export class AddressDto {
   @ApiProperty({
     type: String,

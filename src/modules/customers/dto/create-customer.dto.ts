@@ -9,7 +9,7 @@ export class CreateCustomerDto extends CustomerFieldsDto {
   @ApiProperty({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'Who is billed.',
+    description: 'Name of the customer.',
     example: 'Analytical Engines Ltd',
   })
   readonly name!: string;
@@ -19,7 +19,7 @@ export class CreateCustomerDto extends CustomerFieldsDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'ISO 4217; left out: the first amount fixes it.',
+    description: 'ISO 4217. If omitted, the first amount fixes it.',
     example: 'EUR',
   })
   readonly currency?: string | null;
@@ -29,7 +29,7 @@ export class CreateCustomerDto extends CustomerFieldsDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'The test clock it lives on; left out: it lives in real time. Never changes.',
+    description: 'Test clock of the customer; cannot be changed. Default: real time.',
     example: null,
   })
   readonly test_clock_id?: string | null;

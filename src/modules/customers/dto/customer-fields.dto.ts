@@ -30,7 +30,7 @@ const MOST_TAX_RATES = 5;
 
 export const DEFAULT_TIMEZONE = 'UTC';
 
-/** What is sent of a customer in the same way when it is made and when it is changed. */
+/** Request fields that creation and update of a customer share. */
 export class CustomerFieldsDto {
   @Nullable()
   @IsEmail({}, { message: 'must be an e-mail address' })
@@ -40,7 +40,7 @@ export class CustomerFieldsDto {
     format: 'email',
     maxLength: LONGEST_EMAIL,
     nullable: true,
-    description: 'Where the customer is written to.',
+    description: 'Contact e-mail address.',
     example: 'ada@example.com',
   })
   readonly email?: string | null;
@@ -52,7 +52,7 @@ export class CustomerFieldsDto {
     minLength: 1,
     maxLength: LONGEST_EXTERNAL_ID,
     nullable: true,
-    description: 'Your own id of this customer; unique among those not deleted.',
+    description: 'Id in your system; unique among customers that are not deleted.',
     example: 'crm-1042',
   })
   readonly external_id?: string | null;
@@ -60,7 +60,7 @@ export class CustomerFieldsDto {
   @Omittable()
   @IsTimeZone()
   @ApiPropertyOptional({
-    description: `IANA time zone in which periods are counted; ${DEFAULT_TIMEZONE} unless it is given.`,
+    description: `IANA time zone in which billing periods are computed. Default: ${DEFAULT_TIMEZONE}.`,
     example: 'Europe/Paris',
   })
   readonly timezone?: string;
@@ -72,7 +72,7 @@ export class CustomerFieldsDto {
   @ApiPropertyOptional({
     type: AddressInputDto,
     nullable: true,
-    description: 'Postal address; an update replaces the whole of it.',
+    description: 'Postal address. An update replaces the whole address.',
   })
   readonly address?: AddressInputDto | null;
 
@@ -81,7 +81,7 @@ export class CustomerFieldsDto {
   @ApiPropertyOptional({
     enum: TAX_EXEMPTIONS,
     description:
-      'Taxed (`none`, unless it is given), `exempt`, or taxed by the `reverse` charge: then tax is 0.',
+      '`none` (taxed, the default), `exempt`, or `reverse` (reverse charge). Tax is 0 for the latter two.',
     example: 'none',
   })
   readonly tax_exempt?: TaxExemption;
@@ -95,7 +95,7 @@ export class CustomerFieldsDto {
     type: [String],
     maxItems: MOST_TAX_RATES,
     description:
-      'Active tax rates it is billed. An update replaces the whole list; one that it has may stay though it is inactive.',
+      'Ids of active tax rates. An update replaces the whole list; inactive rates that the customer has may stay.',
     example: [],
   })
   readonly tax_rate_ids?: readonly string[];
@@ -110,8 +110,8 @@ export class CustomerFieldsDto {
     maximum: MOST_INVOICE_GRACE_HOURS,
     nullable: true,
     description:
-      'Hours from the end of a period for which the invoice of its renewal stays a draft, which usage that comes late ' +
-      'still joins; null: as configured (`INVOICE_GRACE_HOURS`). Holds for renewals from then on.',
+      'Hours after the end of a period for which the renewal invoice stays a draft that still includes late usage; ' +
+      'null: the default (`INVOICE_GRACE_HOURS`). Applies to later renewals.',
     example: 72,
   })
   readonly invoice_grace_hours?: number | null;

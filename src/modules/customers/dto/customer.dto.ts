@@ -12,14 +12,14 @@ export class CustomerDto {
   @IdProperty('cus_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'Who is billed.', example: 'Analytical Engines Ltd' })
+  @ApiProperty({ description: 'Name of the customer.', example: 'Analytical Engines Ltd' })
   readonly name!: string;
 
   @ApiProperty({
     type: String,
     format: 'email',
     nullable: true,
-    description: 'Where the customer is written to.',
+    description: 'Contact e-mail address.',
     example: 'ada@example.com',
   })
   readonly email!: string | null;
@@ -27,7 +27,7 @@ export class CustomerDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Your own id of this customer; unique among those not deleted.',
+    description: 'Id in your system; unique among customers that are not deleted.',
     example: 'crm-1042',
   })
   readonly external_id!: string | null;
@@ -35,20 +35,19 @@ export class CustomerDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description:
-      'ISO 4217; null until it is chosen, or until the first amount that refers to the customer fixes it.',
+    description: 'ISO 4217; null until chosen or fixed by the first amount.',
     example: 'EUR',
   })
   readonly currency!: string | null;
 
   @ApiProperty({
-    description: 'Whether an amount refers to the customer, so that its currency stays.',
+    description: 'If true, an amount refers to the customer and the currency cannot change.',
     example: false,
   })
   readonly currency_locked!: boolean;
 
   @ApiProperty({
-    description: 'IANA time zone in which periods are counted.',
+    description: 'IANA time zone in which billing periods are computed.',
     example: 'Europe/Paris',
   })
   readonly timezone!: string;
@@ -58,14 +57,15 @@ export class CustomerDto {
 
   @ApiProperty({
     enum: TAX_EXEMPTIONS,
-    description: 'Taxed (`none`), `exempt`, or taxed by the `reverse` charge: then tax is 0.',
+    description:
+      '`none` (taxed), `exempt`, or `reverse` (reverse charge). Tax is 0 for the latter two.',
     example: 'none',
   })
   readonly tax_exempt!: TaxExemption;
 
   @ApiProperty({
     type: [String],
-    description: 'Tax rates it is billed, in the order they are shown.',
+    description: 'Ids of the tax rates, in display order.',
     example: [],
   })
   readonly tax_rate_ids!: readonly string[];
@@ -74,7 +74,7 @@ export class CustomerDto {
     type: 'integer',
     nullable: true,
     description:
-      'Hours for which its renewal invoices stay drafts; null: as configured (`INVOICE_GRACE_HOURS`).',
+      'Hours that renewal invoices stay drafts; null: the default (`INVOICE_GRACE_HOURS`).',
     example: null,
   })
   readonly invoice_grace_hours!: number | null;
@@ -82,7 +82,7 @@ export class CustomerDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The test clock it lives on; null: it lives in real time.',
+    description: 'Test clock of the customer; null for real time.',
     example: null,
   })
   readonly test_clock_id!: string | null;

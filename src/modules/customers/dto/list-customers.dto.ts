@@ -19,7 +19,7 @@ export class ListCustomersDto extends ListQueryDto {
   @ApiPropertyOptional({
     minLength: 1,
     maxLength: LONGEST_EMAIL,
-    description: 'Only customers with this e-mail address, letter by letter.',
+    description: 'Only customers with exactly this e-mail address.',
     example: 'ada@example.com',
   })
   readonly email?: string;

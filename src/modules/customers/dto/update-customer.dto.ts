@@ -10,7 +10,7 @@ export class UpdateCustomerDto extends CustomerFieldsDto {
   @ApiPropertyOptional({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'Who is billed.',
+    description: 'Name of the customer.',
     example: 'Analytical Engines Ltd',
   })
   readonly name?: string;
@@ -20,7 +20,7 @@ export class UpdateCustomerDto extends CustomerFieldsDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'ISO 4217; stays once `currency_locked`.',
+    description: 'ISO 4217; cannot change once `currency_locked` is true.',
     example: 'EUR',
   })
   readonly currency?: string | null;

@@ -1,13 +1,13 @@
-/** How far a subscription is, as far as access depends on it. */
+/** State of a subscription that decides on access. */
 export interface AccessState {
   readonly status: string;
-  /** When it fell behind with a payment; null where it is not. */
+  /** Instant at which the subscription became past due; null unless a payment is overdue. */
   readonly pastDueSince: Date | null;
-  /** When it is to end, where that is planned. */
+  /** Scheduled end; null if none is scheduled. */
   readonly cancelAt: Date | null;
 }
 
-/** Whether there is access, and until when that is known to hold; null: until something changes. */
+/** Result of an access check. `until` is null if the result holds until the subscription changes. */
 export interface Access {
   readonly isGiven: boolean;
   readonly until: Date | null;
@@ -16,8 +16,9 @@ export interface Access {
 const NONE: Access = { isGiven: false, until: null };
 
 /**
- * Whether a subscription gives what its plan and add-ons allow: in a trial and while it is active, and for a grace after
- * it fell behind with a payment; not while it waits for its start or its first payment, is paused or unpaid, and not once it has ended.
+ * Decides whether a subscription grants the entitlements of its plan and add-ons. It does while trialing or active, and
+ * for the grace period after it became past due. It does not before its start or first payment, while paused or unpaid,
+ * and after its end.
  */
 export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,
@@ -41,7 +42,7 @@ export function accessOf(
   }
 }
 
-/** The earliest of some instants; null where there is none. */
+/** Returns the earliest of the instants that are not null; null if there is none. */
 export function earliest(instants: readonly (Date | null)[]): Date | null {
   return instants.reduce<Date | null>(
     (first, one) => (one === null || (first !== null && first <= one) ? first : one),

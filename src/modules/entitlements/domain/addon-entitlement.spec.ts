@@ -1,4 +1,4 @@
-import { faultsOfLink, usualMode } from './addon-entitlement';
+import { faultsOfLink, defaultMode } from './addon-entitlement';
 
 describe('the link of an add-on to an entitlement', () => {
   it.each([
@@ -6,7 +6,7 @@ describe('the link of an add-on to an entitlement', () => {
     ['static', 'increment'],
     ['metered', 'increment'],
   ] as const)('to a %s one has the mode %s unless said otherwise', (type, mode) => {
-    expect(usualMode(type)).toBe(mode);
+    expect(defaultMode(type)).toBe(mode);
   });
 
   it.each([

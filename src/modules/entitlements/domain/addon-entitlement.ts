@@ -4,16 +4,16 @@ import type { EntitlementType, TermsFault } from './entitlement';
 export const ENTITLEMENT_MODES = ['increment', 'set'] as const;
 export type EntitlementMode = (typeof ENTITLEMENT_MODES)[number];
 
-/** One add-on can bring so many entitlements, so that a list of them needs no pages. */
-export const MOST_LINKS_OF_AN_ADDON = 100;
+/** Maximum number of entitlements per add-on. Keeps the list short enough to need no pages. */
+export const MAX_LINKS_PER_ADDON = 100;
 
-/** Who has the add-on has the entitlement. */
+/** Link of an add-on to an entitlement: customers with the add-on have the entitlement. */
 export interface AddonEntitlement {
   readonly id: string;
   readonly version: number;
   readonly addonId: string;
   readonly entitlementId: string;
-  /** Whether the value adds to what the customer has from elsewhere, or takes its place. */
+  /** `increment` adds the value to other sources; `set` replaces the values of plans. */
   readonly mode: EntitlementMode;
   /** Decimal string; null for a boolean entitlement. */
   readonly value: string | null;
@@ -22,28 +22,28 @@ export interface AddonEntitlement {
   readonly updatedAt: Date;
 }
 
-/** What a new link is made of. */
+/** Input for a new link. */
 export type AddonEntitlementTerms = Pick<
   AddonEntitlement,
   'addonId' | 'entitlementId' | 'value' | 'metadata'
 > & {
-  /** null: the usual one of the entitlement's type */
+  /** Null: the default of the entitlement's type. */
   readonly mode: EntitlementMode | null;
 };
 
-/** What an update may change; what is left out stays. */
+/** Fields that an update may change; undefined keeps the value. */
 export interface AddonEntitlementChange {
   readonly mode?: EntitlementMode | undefined;
   readonly value?: string | null | undefined;
   readonly metadata?: Metadata | undefined;
 }
 
-/** A boolean entitlement is there or not, which is set; a number is added unless said otherwise. */
-export function usualMode(type: EntitlementType): EntitlementMode {
+/** Returns the default mode: `set` for a boolean entitlement, `increment` for numbers. */
+export function defaultMode(type: EntitlementType): EntitlementMode {
   return type === 'boolean' ? 'set' : 'increment';
 }
 
-/** The places where a link contradicts the type of its entitlement. */
+/** Returns the fields of a link that contradict the type of its entitlement. */
 export function faultsOfLink(
   type: EntitlementType,
   { mode, value }: Pick<AddonEntitlement, 'mode' | 'value'>,
@@ -51,7 +51,7 @@ export function faultsOfLink(
   const isBoolean = type === 'boolean';
   const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [
     [isBoolean && mode !== 'set', '/mode', 'must be set for a boolean entitlement'],
-    [isBoolean && value !== null, '/value', 'is not for a boolean entitlement'],
+    [isBoolean && value !== null, '/value', 'must be null for a boolean entitlement'],
     [!isBoolean && value === null, '/value', `is required for a ${type} entitlement`],
   ];
   return rules.filter(([broken]) => broken).map(([, pointer, message]) => ({ pointer, message }));

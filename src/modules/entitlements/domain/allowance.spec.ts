@@ -21,7 +21,7 @@ function addon(mode: 'set' | 'increment', text: string | null, quantity = '1'): 
 
 const shown = (amount: Rational | null) => (amount === null ? null : formatExact(amount));
 
-describe('what subscriptions allow', () => {
+describe('the allowance of subscriptions', () => {
   test.each<[string, Source[], string | null, boolean[]]>([
     ['nothing', [], '0', []],
     ['one plan', [plan('100')], '100', [true]],
@@ -34,7 +34,7 @@ describe('what subscriptions allow', () => {
       [true, true],
     ],
     ['an add-on alone', [addon('increment', '10', '2.5')], '25', [true]],
-    ['set takes the place of plans', [plan('100'), addon('set', '40', '2')], '80', [false, true]],
+    ['set replaces plans', [plan('100'), addon('set', '40', '2')], '80', [false, true]],
     [
       'set comes before increment, whatever their order',
       [plan('100'), addon('increment', '5'), addon('set', '40')],
@@ -42,14 +42,14 @@ describe('what subscriptions allow', () => {
       [false, true, true],
     ],
     [
-      'of two that set, the greater',
+      'of two with mode set, the greater',
       [addon('set', '40'), addon('set', '30', '2')],
       '60',
       [false, true],
     ],
     ['of two equal ones, one', [addon('set', '40'), addon('set', '40')], '40', [true, false]],
     ['set to nothing', [plan('100'), addon('set', '0')], '0', [false, true]],
-    ['set takes the place of no limit', [plan(null), addon('set', '10')], '10', [false, true]],
+    ['set replaces no limit', [plan(null), addon('set', '10')], '10', [false, true]],
     ['an add-on in no quantity', [plan('1'), addon('increment', '10', '0')], '1', [true, true]],
   ])('%s', (_, sources, amount, counted) => {
     const allowance = allowanceOf(sources);
@@ -63,11 +63,11 @@ describe('what subscriptions allow', () => {
     [[plan('1', false)], true],
     [[plan('1'), plan('1', false)], true],
     [[addon('increment', '1')], false],
-  ])('overage is allowed where one plan does: %#', (sources, expected) => {
+  ])('overage is allowed if one plan allows it: %#', (sources, expected) => {
     expect(allowanceOf(sources).isOverageAllowed).toBe(expected);
   });
 
-  test('the order of the sources plays no role, and an increment never takes away', () => {
+  test('does not depend on the order of sources, and an increment never reduces it', () => {
     const amounts = fc.option(fc.nat(1_000_000).map((digits) => String(digits / 100)));
     const anySource = fc.oneof(
       amounts.map((text) => plan(text)),

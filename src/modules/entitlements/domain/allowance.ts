@@ -1,49 +1,48 @@
 import { add, compare, multiply, type Rational, ZERO } from '../../../core/decimal';
 import type { EntitlementMode } from './addon-entitlement';
 
-/** What the plan of a subscription allows. */
+/** Quantity that the plan of a subscription allows. */
 export interface PlanSource {
   readonly kind: 'plan';
   readonly subscriptionId: string;
   readonly planId: string;
-  /** Null: without a limit; for a boolean entitlement, nothing. */
+  /** Null: no limit, or a boolean entitlement. */
   readonly value: Rational | null;
   readonly isHardLimit: boolean;
 }
 
-/** What an add-on of a subscription allows. */
+/** Quantity that an add-on of a subscription allows. */
 export interface AddonSource {
   readonly kind: 'addon';
   readonly subscriptionId: string;
   readonly addonId: string;
   readonly mode: EntitlementMode;
-  /** Of one add-on; null for a boolean entitlement. */
+  /** Value per unit of the add-on; null for a boolean entitlement. */
   readonly value: Rational | null;
-  /** How many of the add-on are subscribed to. */
+  /** Quantity of the add-on in the subscription. */
   readonly quantity: Rational;
 }
 
 export type Source = PlanSource | AddonSource;
 
 export type CountedSource = Source & {
-  /** With the quantity; null: without a limit. */
+  /** Value times quantity; null: no limit. */
   readonly total: Rational | null;
-  /** False where an add-on that sets the value takes its place. */
+  /** False if an add-on with mode `set` replaces this source. */
   readonly isCounted: boolean;
 };
 
-/** What all subscriptions of a customer allow of one entitlement together. */
+/** Total quantity that the subscriptions of a customer allow for one entitlement. */
 export interface Allowance {
   readonly sources: readonly CountedSource[];
-  /** Null: without a limit. */
+  /** Null: no limit. */
   readonly amount: Rational | null;
   readonly isOverageAllowed: boolean;
 }
 
 /**
- * Adds up what subscriptions allow. An add-on that sets the value takes the place of what comes from plans, and of
- * smaller ones that set it as well; those that increment it are added after that. Where the limit of one plan is soft,
- * overage is allowed.
+ * Adds up the sources of a customer. The greatest value with mode `set` replaces the values of plans and smaller `set`
+ * values. Values with mode `increment` are added after that. Overage is allowed if the limit of at least one plan is soft.
  */
 export function allowanceOf(sources: readonly Source[]): Allowance {
   const totals = sources.map((source) => ({ source, total: totalOf(source) }));
@@ -85,7 +84,7 @@ function isSetting(source: Source): boolean {
   return source.kind === 'addon' && source.mode === 'set';
 }
 
-/** Without a limit is the greatest. */
+/** Compares two totals; null means no limit and is the greatest. */
 function isGreater(one: Rational | null, other: Rational | null): boolean {
   if (other === null) return false;
   return one === null || compare(one, other) > 0;

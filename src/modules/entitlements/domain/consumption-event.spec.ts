@@ -1,7 +1,7 @@
 import { parseDecimal } from '../../../core/decimal';
 import { eventPropertiesOf } from './consumption-event';
 
-describe('what is consumed, as an event of a meter', () => {
+describe('a consumption as an event of a meter', () => {
   const twice = (...values: readonly (readonly string[])[]) =>
     values.map((one) => ({ property: 'region', in: one }));
   const filters = [{ property: 'region', in: ['eu', 'us'] }];

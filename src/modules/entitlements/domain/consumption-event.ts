@@ -1,7 +1,7 @@
 import { compare, formatExact, rational, type Rational } from '../../../core/decimal';
 
-/** What a meter reads of events. */
-interface Reading {
+/** Rules by which a meter counts events. */
+interface MeterRules {
   readonly aggregation: string;
   readonly valueProperty: string | null;
   readonly filters: readonly Filter[];
@@ -13,14 +13,15 @@ interface Filter {
 }
 
 /**
- * The properties of an event by which a meter counts a quantity; null where it cannot: only sums take any quantity, and
- * what counts events takes one. What it filters by has the first of the values that fit; where none does, nothing counts.
+ * Returns event properties with which a meter counts exactly the quantity; null if it cannot. A `sum` meter takes any
+ * quantity, a `count` meter takes 1, other meters take none. Each filtered property gets the first value that passes all
+ * its filters.
  */
 export function eventPropertiesOf(
-  { aggregation, valueProperty, filters }: Reading,
+  { aggregation, valueProperty, filters }: MeterRules,
   quantity: Rational,
 ): Readonly<Record<string, string>> | null {
-  const fitting = fittingAll(filters);
+  const fitting = matchingValues(filters);
   if (fitting === null) return null;
   if (aggregation === 'count') {
     return compare(quantity, rational(1n)) === 0 ? Object.fromEntries(fitting) : null;
@@ -29,8 +30,8 @@ export function eventPropertiesOf(
   return Object.fromEntries([...fitting, [valueProperty, formatExact(quantity)]]);
 }
 
-/** A value for each property that is filtered by, which fits all its filters; null where one has none. */
-function fittingAll(filters: readonly Filter[]): ReadonlyMap<string, string> | null {
+/** Returns one value per filtered property that passes all its filters; null if a property has no such value. */
+function matchingValues(filters: readonly Filter[]): ReadonlyMap<string, string> | null {
   const fitting = new Map<string, string>();
   for (const { property, in: values } of filters) {
     const ofProperty = filters.filter((one) => one.property === property);

@@ -1,10 +1,10 @@
 import { parseDecimal, ZERO } from '../../../core/decimal';
 import { type ConsumptionRequest, decide, firstOfKeys } from './consumption';
-import type { Held } from './customer-entitlement';
+import type { BalanceRecord } from './customer-entitlement';
 
 const AT = new Date('2026-03-01T00:00:00Z');
 
-function held(allowance: string, used: string, isOverageAllowed = false): Held {
+function record(allowance: string, used: string, isOverageAllowed = false): BalanceRecord {
   return {
     entitlement: { id: 'ent_1', key: 'calls', type: 'metered', meterId: null, thresholds: [] },
     row: {
@@ -16,7 +16,7 @@ function held(allowance: string, used: string, isOverageAllowed = false): Held {
       accessVersion: 1,
       rulesVersion: 1,
       validUntil: null,
-      isHeld: true,
+      isEntitled: true,
       allowance: parseDecimal(allowance),
       granted: ZERO,
       isOverageAllowed,
@@ -24,9 +24,9 @@ function held(allowance: string, used: string, isOverageAllowed = false): Held {
       windowStartAt: AT,
       windowEndAt: null,
       used: parseDecimal(used),
-      spent: ZERO,
-      covered: ZERO,
-      told: [],
+      expiredGrantUsage: ZERO,
+      planUsage: ZERO,
+      notifiedThresholds: [],
       sources: [],
       dueAt: null,
       leaseEndsAt: null,
@@ -44,8 +44,8 @@ function requests(...quantities: readonly string[]): readonly ConsumptionRequest
 }
 
 describe('requests decided together', () => {
-  it('get what those before them have left, all of it or nothing', () => {
-    const { decisions, used } = decide(held('10', '4'), requests('2.5', '4', '3.5', '0', '0.1'));
+  it('take from what earlier requests left, all of the quantity or nothing', () => {
+    const { decisions, used } = decide(record('10', '4'), requests('2.5', '4', '3.5', '0', '0.1'));
     expect(decisions.map(({ answer }) => [answer.isAllowed, answer.state.remaining])).toEqual([
       [true, '3.5'],
       [false, '3.5'],
@@ -56,12 +56,12 @@ describe('requests decided together', () => {
     expect(used).toEqual(parseDecimal('10'));
   });
 
-  it('go beyond a limit that is soft', () => {
-    const { decisions } = decide(held('1', '0', true), requests('1', '1'));
+  it('may exceed a soft limit', () => {
+    const { decisions } = decide(record('1', '0', true), requests('1', '1'));
     expect(decisions.map(({ answer }) => answer.state.used)).toEqual(['1', '2']);
   });
 
-  it('count once by each key', () => {
+  it('count once per key', () => {
     const [first, second] = requests('1', '2');
     expect(first && second && firstOfKeys([first, second, { ...first, quantity: ZERO }])).toEqual([
       first,

@@ -1,6 +1,11 @@
 import { add, type Rational } from '../../../core/decimal';
-import { type CustomerEntitlement, type Held, holdingOf, shown } from './customer-entitlement';
-import { allows } from './holding';
+import {
+  type CustomerEntitlement,
+  type BalanceRecord,
+  balanceOf,
+  toCustomerEntitlement,
+} from './customer-entitlement';
+import { allows } from './entitlement-balance';
 
 export interface ConsumptionRequest {
   readonly quantity: Rational;
@@ -9,30 +14,32 @@ export interface ConsumptionRequest {
 
 export interface Consumption {
   readonly isAllowed: boolean;
-  /** As it is afterwards. */
+  /** State after the request. */
   readonly state: CustomerEntitlement;
 }
 
-/** A request with its answer. */
-export interface Decision extends ConsumptionRequest {
+/** A request to consume, with its answer. */
+export interface ConsumptionDecision extends ConsumptionRequest {
   readonly answer: Consumption;
 }
 
-/** Answers requests in their order, each by what those before it have left: all of its quantity, or nothing. */
+/**
+ * Decides requests in their order. Each takes all of its quantity from what the requests before it left, or nothing.
+ */
 export function decide(
-  held: Held,
+  record: BalanceRecord,
   requests: readonly ConsumptionRequest[],
-): { readonly decisions: readonly Decision[]; readonly used: Rational } {
-  let current = held;
-  const decisions = requests.map((request): Decision => {
-    const isAllowed = allows(holdingOf(current), request.quantity);
+): { readonly decisions: readonly ConsumptionDecision[]; readonly used: Rational } {
+  let current = record;
+  const decisions = requests.map((request): ConsumptionDecision => {
+    const isAllowed = allows(balanceOf(current), request.quantity);
     if (isAllowed) current = withUsed(current, add(current.row.used, request.quantity));
-    return { ...request, answer: { isAllowed, state: shown(current) } };
+    return { ...request, answer: { isAllowed, state: toCustomerEntitlement(current) } };
   });
   return { decisions, used: current.row.used };
 }
 
-/** The first request of each key. */
+/** Returns the first request of each idempotency key. */
 export function firstOfKeys(
   requests: readonly ConsumptionRequest[],
 ): readonly ConsumptionRequest[] {
@@ -44,6 +51,6 @@ export function firstOfKeys(
   });
 }
 
-function withUsed({ entitlement, row }: Held, used: Rational): Held {
+function withUsed({ entitlement, row }: BalanceRecord, used: Rational): BalanceRecord {
   return { entitlement, row: { ...row, used } };
 }

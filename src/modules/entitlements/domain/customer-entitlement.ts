@@ -2,26 +2,32 @@ import { formatExact, type Rational } from '../../../core/decimal';
 import type { CountedSource } from './allowance';
 import type { Entitlement } from './entitlement';
 import type { Grant } from './grant';
-import { type Balance, hasAccess, type Holding, limitOf, remainingOf } from './holding';
+import {
+  type EntitlementBalance,
+  hasAccess,
+  type WindowedBalance,
+  limitOf,
+  remainingOf,
+} from './entitlement-balance';
 import type { Reset, ResetWindow } from './reset-window';
 
-/** Where a part of what a customer has comes from. */
+/** A plan, add-on or grant that contributes to an entitlement of a customer. Stored as JSON. */
 export interface SourceView {
   readonly type: 'plan' | 'addon' | 'grant';
-  /** Of the plan, the add-on or the grant. */
+  /** Id of the plan, the add-on or the grant. */
   readonly id: string;
   /** Null for a grant. */
   readonly subscriptionId: string | null;
-  /** What it gives, with the quantity; null: without a limit, or nothing to count. */
+  /** Value times quantity, as a decimal string; null: no limit, or a boolean entitlement. */
   readonly value: string | null;
-  /** False where an add-on that sets the value takes its place. */
+  /** False if an add-on with mode `set` replaces this source. */
   readonly isCounted: boolean;
 }
 
-/** What a customer has of one entitlement, as it is kept. */
-export interface HoldingRow extends Pick<
-  Holding,
-  'isHeld' | 'allowance' | 'granted' | 'isOverageAllowed'
+/** Stored balance of one entitlement of one customer. */
+export interface BalanceRow extends Pick<
+  WindowedBalance,
+  'isEntitled' | 'allowance' | 'granted' | 'isOverageAllowed'
 > {
   readonly id: string;
   readonly version: number;
@@ -35,9 +41,9 @@ export interface HoldingRow extends Pick<
   readonly windowStartAt: Date | null;
   readonly windowEndAt: Date | null;
   readonly used: Rational;
-  readonly spent: Rational;
-  readonly covered: Rational;
-  readonly told: readonly number[];
+  readonly expiredGrantUsage: Rational;
+  readonly planUsage: Rational;
+  readonly notifiedThresholds: readonly number[];
   readonly sources: readonly SourceView[];
   readonly dueAt: Date | null;
   readonly leaseEndsAt: Date | null;
@@ -45,39 +51,39 @@ export interface HoldingRow extends Pick<
   readonly updatedAt: Date;
 }
 
-/** A row with the entitlement it is about. */
-export interface Held {
+/** A balance row with its entitlement definition. */
+export interface BalanceRecord {
   readonly entitlement: Pick<Entitlement, 'id' | 'key' | 'type' | 'meterId' | 'thresholds'>;
-  readonly row: HoldingRow;
+  readonly row: BalanceRow;
 }
 
-/** As much of both as a check is answered from. */
-export interface Glimpse {
+/** Fields of a balance record that the access check needs. */
+export interface CachedBalance {
   readonly entitlement: Pick<Entitlement, 'key' | 'type'>;
   readonly row: Pick<
-    HoldingRow,
+    BalanceRow,
     | 'testClockId'
     | 'validUntil'
-    | 'isHeld'
+    | 'isEntitled'
     | 'allowance'
     | 'granted'
     | 'isOverageAllowed'
     | 'windowEndAt'
     | 'used'
-    | 'spent'
-    | 'covered'
+    | 'expiredGrantUsage'
+    | 'planUsage'
     | 'sources'
   >;
 }
 
-/** What a customer has of one entitlement, as it is shown. */
+/** State of one entitlement of one customer, as the API shows it. Stored in consumption answers as JSON. */
 export interface CustomerEntitlement {
   readonly key: string;
   readonly type: Entitlement['type'];
   readonly hasAccess: boolean;
-  /** Decimal string; null: without a limit, or nothing to count. */
+  /** Decimal string; null: no limit, or a boolean entitlement. */
   readonly limit: string | null;
-  /** Null unless it is metered. */
+  /** Null unless the entitlement is metered. */
   readonly used: string | null;
   readonly remaining: string | null;
   readonly isOverageAllowed: boolean;
@@ -85,33 +91,43 @@ export interface CustomerEntitlement {
   readonly sources: readonly SourceView[];
 }
 
-export function windowOf({ reset, windowStartAt, windowEndAt }: HoldingRow): ResetWindow | null {
+export function windowOf({ reset, windowStartAt, windowEndAt }: BalanceRow): ResetWindow | null {
   return reset === null || windowStartAt === null
     ? null
     : { reset, startAt: windowStartAt, endAt: windowEndAt };
 }
 
-export function holdingOf({ entitlement, row }: Held): Holding {
-  const { isHeld, allowance, granted, isOverageAllowed, used, spent, covered, told } = row;
-  return {
-    type: entitlement.type,
-    isHeld,
+export function balanceOf({ entitlement, row }: BalanceRecord): WindowedBalance {
+  const {
+    isEntitled,
     allowance,
     granted,
     isOverageAllowed,
-    counter: { window: windowOf(row), used, spent, covered, told },
+    used,
+    expiredGrantUsage,
+    planUsage,
+    notifiedThresholds,
+  } = row;
+  return {
+    type: entitlement.type,
+    isEntitled,
+    allowance,
+    granted,
+    isOverageAllowed,
+    counter: { window: windowOf(row), used, expiredGrantUsage, planUsage, notifiedThresholds },
   };
 }
 
-export function shown({ entitlement, row }: Glimpse): CustomerEntitlement {
-  const { isHeld, allowance, granted, isOverageAllowed, used, spent, covered } = row;
-  const balance: Balance = {
+export function toCustomerEntitlement({ entitlement, row }: CachedBalance): CustomerEntitlement {
+  const { isEntitled, allowance, granted, isOverageAllowed, used, expiredGrantUsage, planUsage } =
+    row;
+  const balance: EntitlementBalance = {
     type: entitlement.type,
-    isHeld,
+    isEntitled,
     allowance,
     granted,
     isOverageAllowed,
-    counter: { used, spent, covered },
+    counter: { used, expiredGrantUsage, planUsage },
   };
   const text = (value: Rational | null): string | null =>
     value === null ? null : formatExact(value);
@@ -122,13 +138,13 @@ export function shown({ entitlement, row }: Glimpse): CustomerEntitlement {
     limit: text(limitOf(balance)),
     used: entitlement.type === 'metered' ? formatExact(used) : null,
     remaining: text(remainingOf(balance)),
-    isOverageAllowed: isHeld && isOverageAllowed,
-    resetsAt: isHeld ? row.windowEndAt : null,
+    isOverageAllowed: isEntitled && isOverageAllowed,
+    resetsAt: isEntitled ? row.windowEndAt : null,
     sources: row.sources,
   };
 }
 
-export function viewOfSource(source: CountedSource): SourceView {
+export function toSourceView(source: CountedSource): SourceView {
   const { kind, subscriptionId, total, isCounted } = source;
   return {
     type: kind,
@@ -139,7 +155,7 @@ export function viewOfSource(source: CountedSource): SourceView {
   };
 }
 
-export function viewOfGrant({ id, balance }: Pick<Grant, 'id' | 'balance'>): SourceView {
+export function grantToSourceView({ id, balance }: Pick<Grant, 'id' | 'balance'>): SourceView {
   return {
     type: 'grant',
     id,

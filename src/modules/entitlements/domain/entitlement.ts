@@ -3,41 +3,40 @@ import type { Metadata } from '../../../core/metadata';
 export const ENTITLEMENT_TYPES = ['boolean', 'static', 'metered'] as const;
 export type EntitlementType = (typeof ENTITLEMENT_TYPES)[number];
 
-/** What a key looks like. */
 export const ENTITLEMENT_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
 
-/** Told of unless an entitlement says otherwise. */
-export const USUAL_THRESHOLDS: readonly number[] = [80, 100];
+/** Thresholds of an entitlement that names none, in percent of the limit. */
+export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 
-/** Something that customers can be allowed: a feature, a number of seats, an amount of usage. */
+/** Entitlement definition: a feature, a fixed number such as seats, or a quantity of usage that customers can have. */
 export interface Entitlement {
   readonly id: string;
   readonly version: number;
-  /** What a program asks for; unique. */
+  /** Unique key that applications use in checks. */
   readonly key: string;
   readonly name: string;
-  /** On or off, a fixed number, or a limit on what a meter counts. */
+  /** `boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage. */
   readonly type: EntitlementType;
-  /** What its value counts, for people. */
+  /** Display name of the unit. */
   readonly unit: string | null;
-  /** Only for `metered`. */
+  /** Meter that counts usage; only for type `metered`. */
   readonly meterId: string | null;
-  /** Of its limit, in percent, ascending: reaching one is told of. */
+  /** Percentages of the limit, ascending. Reaching one records an event. */
   readonly thresholds: readonly number[];
-  /** Counts the changes of what add-ons bring of it. */
+  /** Incremented with each change of an add-on link; outdates cached balances. */
   readonly rulesVersion: number;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a new entitlement is made of. */
+/** Input for a new entitlement. */
 export type EntitlementTerms = Pick<
   Entitlement,
   'key' | 'name' | 'type' | 'unit' | 'meterId' | 'thresholds' | 'metadata'
 >;
 
-/** What an update may change; what is left out stays, null clears. */
+/** Fields that an update may change; undefined keeps the value, null clears it. */
 export interface EntitlementChange {
   readonly name?: string | undefined;
   readonly unit?: string | null | undefined;
@@ -45,15 +44,15 @@ export interface EntitlementChange {
   readonly metadata?: Metadata | undefined;
 }
 
-/** A field that contradicts the others, and why. Fields are named as on the wire. */
+/** A field that contradicts other fields. The pointer uses the field names of the API. */
 export interface TermsFault {
   readonly pointer: string;
   readonly message: string;
 }
 
-/** The places where terms contradict each other: a meter where nothing is metered. */
+/** Returns the fields that contradict each other: a meter needs type `metered`. */
 export function faultsOfEntitlement(terms: EntitlementTerms): readonly TermsFault[] {
   return terms.type !== 'metered' && terms.meterId !== null
-    ? [{ pointer: '/meter_id', message: 'is only for type metered' }]
+    ? [{ pointer: '/meter_id', message: 'must be null unless the type is metered' }]
     : [];
 }

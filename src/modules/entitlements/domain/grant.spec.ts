@@ -9,13 +9,13 @@ import {
   sum,
   ZERO,
 } from '../../../core/decimal';
-import { burn, type Credit, inBurningOrder, rolledOver } from './grant';
-import { afterReset, withoutCredit, spreadOver } from './holding';
+import { burnDown, type GrantBalance, inBurnDownOrder, rolledOver } from './grant';
+import { afterReset, withoutGrant, spreadOverGrants } from './entitlement-balance';
 
 const number = (text: string) => parseDecimal(text);
 const instant = (text: string) => new Date(`2026-${text}T00:00:00Z`);
 
-function credit(id: string, balance: string, fields: Partial<Credit> = {}): Credit {
+function grant(id: string, balance: string, fields: Partial<GrantBalance> = {}): GrantBalance {
   return {
     id,
     balance: number(balance),
@@ -32,41 +32,41 @@ const NEXT = { reset: 'month', startAt: instant('02-01'), endAt: instant('03-01'
 const usedOf = (used: string) => ({
   window: null,
   used: number(used),
-  spent: ZERO,
-  covered: ZERO,
-  told: [],
+  expiredGrantUsage: ZERO,
+  planUsage: ZERO,
+  notifiedThresholds: [],
 });
 
 describe('grants are used up by priority, then expiry, then age', () => {
-  test.each<[string, Credit[], string[]]>([
-    ['the lower priority', [credit('b', '1', { priority: 2 }), credit('a', '1')], ['a', 'b']],
+  test.each<[string, GrantBalance[], string[]]>([
+    ['the lower priority', [grant('b', '1', { priority: 2 }), grant('a', '1')], ['a', 'b']],
     [
-      'of one priority what expires first, and last what never does',
+      'of one priority the earliest expiry, and last those without one',
       [
-        credit('c', '1'),
-        credit('b', '1', { expiresAt: instant('03-01') }),
-        credit('a', '1', { expiresAt: instant('02-01') }),
+        grant('c', '1'),
+        grant('b', '1', { expiresAt: instant('03-01') }),
+        grant('a', '1', { expiresAt: instant('02-01') }),
       ],
       ['a', 'b', 'c'],
     ],
     [
       'priority before expiry',
-      [credit('b', '1', { priority: 5, expiresAt: instant('02-01') }), credit('a', '1')],
+      [grant('b', '1', { priority: 5, expiresAt: instant('02-01') }), grant('a', '1')],
       ['a', 'b'],
     ],
     [
       'of one expiry the older',
-      [credit('a', '1', { createdAt: instant('01-02') }), credit('b', '1')],
+      [grant('a', '1', { createdAt: instant('01-02') }), grant('b', '1')],
       ['b', 'a'],
     ],
-    ['of one instant the earlier id', [credit('b', '1'), credit('a', '1')], ['a', 'b']],
-  ])('%s', (_, credits, expected) => {
-    expect(inBurningOrder(credits).map(({ id }) => id)).toEqual(expected);
+    ['of one instant the earlier id', [grant('b', '1'), grant('a', '1')], ['a', 'b']],
+  ])('%s', (_, grants, expected) => {
+    expect(inBurnDownOrder(grants).map(({ id }) => id)).toEqual(expected);
   });
 });
 
-describe('burning', () => {
-  const credits = [credit('a', '100'), credit('b', '50.5', { priority: 2 })];
+describe('burn-down', () => {
+  const grants = [grant('a', '100'), grant('b', '50.5', { priority: 2 })];
 
   test.each([
     ['0', ['0', '0'], '0'],
@@ -75,9 +75,9 @@ describe('burning', () => {
     ['120.25', ['100', '20.25'], '0'],
     ['150.5', ['100', '50.5'], '0'],
     ['200', ['100', '50.5'], '49.5'],
-  ])('%s takes %j and leaves %s uncovered', (amount, burnt, uncovered) => {
-    const result = burn(credits, number(amount));
-    expect(result.parts.map((part) => formatExact(part.burnt))).toEqual(burnt);
+  ])('%s takes %j and leaves %s uncovered', (amount, taken, uncovered) => {
+    const result = burnDown(grants, number(amount));
+    expect(result.parts.map((part) => formatExact(part.taken))).toEqual(taken);
     expect(formatExact(result.uncovered)).toBe(uncovered);
   });
 
@@ -102,52 +102,70 @@ describe('burning', () => {
     { selector: ({ id }) => id, maxLength: 8 },
   );
 
-  test('never goes below zero, adds up, and takes the next only once the one before is empty', () => {
+  test('never goes below zero, adds up, and takes from the next grant only when the one before is empty', () => {
     fc.assert(
       fc.property(anyCredits, amounts, (given, amount) => {
-        const { parts, uncovered } = burn(given, amount);
-        expect(add(sum(parts.map(({ burnt }) => burnt)), uncovered)).toEqual(amount);
-        for (const { credit: one, burnt, left } of parts) {
+        const { parts, uncovered } = burnDown(given, amount);
+        expect(add(sum(parts.map(({ taken }) => taken)), uncovered)).toEqual(amount);
+        for (const { grant: one, taken, left } of parts) {
           expect(compare(left, ZERO)).toBeGreaterThanOrEqual(0);
-          expect(add(burnt, left)).toEqual(one.balance);
+          expect(add(taken, left)).toEqual(one.balance);
         }
         const firstLeft = parts.findIndex(({ left }) => compare(left, ZERO) > 0);
         const after = firstLeft === -1 ? [] : parts.slice(firstLeft + 1);
-        expect(after.every(({ burnt }) => compare(burnt, ZERO) === 0)).toBe(true);
+        expect(after.every(({ taken }) => compare(taken, ZERO) === 0)).toBe(true);
         expect(firstLeft === -1 || compare(uncovered, ZERO) === 0).toBe(true);
-        expect(parts.map(({ credit: one }) => one)).toEqual(inBurningOrder(given));
+        expect(parts.map(({ grant: one }) => one)).toEqual(inBurnDownOrder(given));
       }),
     );
   });
 
-  test('in whatever order grants come, each loses the same', () => {
+  test('does not depend on the order of the input', () => {
     fc.assert(
       fc.property(anyCredits, amounts, (given, amount) => {
-        expect(burn([...given].reverse(), amount)).toEqual(burn(given, amount));
+        expect(burnDown([...given].reverse(), amount)).toEqual(burnDown(given, amount));
       }),
     );
   });
 
-  test('a grant that goes away leaves what the others lost as it was', () => {
+  test('ending a grant does not change the usage taken from the others', () => {
     fc.assert(
       fc.property(anyCredits, amounts, amounts, (given, allowance, used) => {
-        const [gone] = inBurningOrder(given);
+        const [gone] = inBurnDownOrder(given);
         if (gone === undefined) return;
-        const counter = { window: null, used, spent: ZERO, covered: ZERO, told: [] };
-        const before = spreadOver(given, allowance, counter);
-        const after = withoutCredit(counter, given, allowance, gone.id);
-        const rest = spreadOver(after.credits, allowance, after.counter);
-        expect(rest).toEqual(before.filter(({ credit: one }) => one.id !== gone.id));
+        const counter = {
+          window: null,
+          used,
+          expiredGrantUsage: ZERO,
+          planUsage: ZERO,
+          notifiedThresholds: [],
+        };
+        const before = spreadOverGrants(given, allowance, counter);
+        const after = withoutGrant(counter, given, allowance, gone.id);
+        const rest = spreadOverGrants(after.grants, allowance, after.counter);
+        expect(rest).toEqual(before.filter(({ grant: one }) => one.id !== gone.id));
       }),
     );
   });
 
-  test('what is left after a reset lies between min and max, and is nothing without a rollover', () => {
+  test('the balance after a reset lies between min and max, and is zero without a rollover', () => {
     fc.assert(
       fc.property(anyCredits, amounts, amounts, (given, allowance, used) => {
-        const counter = { window: null, used, spent: ZERO, covered: ZERO, told: [80] };
-        const { credits: left, counter: next } = afterReset(counter, given, allowance, NEXT);
-        expect(next).toEqual({ window: NEXT, used: ZERO, spent: ZERO, covered: ZERO, told: [] });
+        const counter = {
+          window: null,
+          used,
+          expiredGrantUsage: ZERO,
+          planUsage: ZERO,
+          notifiedThresholds: [80],
+        };
+        const { grants: left, counter: next } = afterReset(counter, given, allowance, NEXT);
+        expect(next).toEqual({
+          window: NEXT,
+          used: ZERO,
+          expiredGrantUsage: ZERO,
+          planUsage: ZERO,
+          notifiedThresholds: [],
+        });
         for (const { rollover: rule, balance } of left) {
           expect(compare(balance, rule?.max ?? ZERO)).toBeLessThanOrEqual(0);
           expect(compare(balance, rule?.min ?? ZERO)).toBeGreaterThanOrEqual(0);
@@ -174,11 +192,11 @@ describe('rolling over', () => {
 /** Each published case, computed. */
 const computed: Readonly<Record<string, () => string>> = {
   E01: () => {
-    const credits = [
-      credit('g1', '1000', { rollover: rollover('0', '1000') }),
-      credit('g2', '1000', { rollover: rollover('0', '100') }),
+    const grants = [
+      grant('g1', '1000', { rollover: rollover('0', '1000') }),
+      grant('g2', '1000', { rollover: rollover('0', '100') }),
     ];
-    const { credits: left } = afterReset(usedOf('600'), credits, ZERO, NEXT);
+    const { grants: left } = afterReset(usedOf('600'), grants, ZERO, NEXT);
     return formatExact(sum(left.map(({ balance }) => balance)));
   },
 };

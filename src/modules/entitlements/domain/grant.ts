@@ -13,13 +13,13 @@ import type { Metadata } from '../../../core/metadata';
 export const GRANT_ENDS = ['expired', 'lapsed', 'voided'] as const;
 export type GrantEnd = (typeof GRANT_ENDS)[number];
 
-/** What is left of a grant at a reset: at least `min`, at most `max`. */
+/** Bounds of the balance that a grant keeps at a reset: at least `min`, at most `max`. */
 export interface Rollover {
   readonly min: Rational;
   readonly max: Rational;
 }
 
-/** Something given to one customer, beside what it subscribed to. */
+/** Additional quantity of an entitlement for one customer, beside its subscriptions. */
 export interface Grant {
   readonly id: string;
   readonly version: number;
@@ -27,15 +27,15 @@ export interface Grant {
   readonly entitlementId: string;
   /** Null for a boolean entitlement. */
   readonly value: Rational | null;
-  /** What was left of it when the current window began; null for a boolean entitlement. */
+  /** Balance at the start of the current window; null for a boolean entitlement. */
   readonly balance: Rational | null;
-  /** The lower one is used up first. */
+  /** Grants with the lowest number are used up first. */
   readonly priority: number;
-  /** Exclusive; null: until it is used up. */
+  /** Exclusive; null: the grant does not expire. */
   readonly expiresAt: Date | null;
-  /** Null: nothing is left at a reset. */
+  /** Null: the balance is zero after a reset. */
   readonly rollover: Rollover | null;
-  /** Set once it counts no more. */
+  /** Set when the grant expired, lapsed or was voided. */
   readonly endedAt: Date | null;
   readonly end: GrantEnd | null;
   readonly metadata: Metadata;
@@ -43,27 +43,31 @@ export interface Grant {
   readonly updatedAt: Date;
 }
 
-/** What a new grant is made of. */
+/** Input for a new grant. */
 export type GrantTerms = Pick<Grant, 'value' | 'priority' | 'expiresAt' | 'rollover' | 'metadata'>;
 
-/** A balance that usage is taken from. */
-export type Credit = Pick<Grant, 'id' | 'priority' | 'expiresAt' | 'createdAt' | 'rollover'> & {
+/** Fields of a grant that the burn-down needs. */
+export type GrantBalance = Pick<
+  Grant,
+  'id' | 'priority' | 'expiresAt' | 'createdAt' | 'rollover'
+> & {
   readonly balance: Rational;
 };
 
-export interface BurntCredit {
-  readonly credit: Credit;
-  readonly burnt: Rational;
+/** Usage taken from one grant. */
+export interface GrantUsage {
+  readonly grant: GrantBalance;
+  readonly taken: Rational;
   readonly left: Rational;
 }
 
-/** By priority, then by what expires first, then by age. Ids of one process sort by age as well. */
-export function inBurningOrder<Item extends Omit<Credit, 'balance' | 'rollover'>>(
-  credits: readonly Item[],
+/** Sorts grants by priority, then by expiry, then by age. Ids of one process sort by age as well. */
+export function inBurnDownOrder<Item extends Omit<GrantBalance, 'balance' | 'rollover'>>(
+  grants: readonly Item[],
 ): readonly Item[] {
   const expiryMs = ({ expiresAt }: Item): number =>
     expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime();
-  return [...credits].sort(
+  return [...grants].sort(
     (one, other) =>
       one.priority - other.priority ||
       ascending(expiryMs(one), expiryMs(other)) ||
@@ -77,28 +81,28 @@ function ascending(one: number, other: number): number {
 }
 
 /**
- * Takes an amount from credits in their order, each down to zero. What they do not cover is `uncovered`; what they lost
- * and that add up to the amount.
+ * Takes an amount from grants in burn-down order, each down to zero. The rest is `uncovered`. The parts taken and the rest
+ * add up to the amount.
  */
-export function burn(
-  credits: readonly Credit[],
+export function burnDown(
+  grants: readonly GrantBalance[],
   amount: Rational,
-): { readonly parts: readonly BurntCredit[]; readonly uncovered: Rational } {
+): { readonly parts: readonly GrantUsage[]; readonly uncovered: Rational } {
   let uncovered = greaterOf(amount, ZERO);
-  const parts = inBurningOrder(credits).map((credit) => {
-    invariant(compare(credit.balance, ZERO) >= 0, 'a balance is never below zero');
-    const burnt = lesserOf(credit.balance, uncovered);
-    uncovered = subtract(uncovered, burnt);
-    return { credit, burnt, left: subtract(credit.balance, burnt) };
+  const parts = inBurnDownOrder(grants).map((grant) => {
+    invariant(compare(grant.balance, ZERO) >= 0, 'A grant balance is never below zero.');
+    const taken = lesserOf(grant.balance, uncovered);
+    uncovered = subtract(uncovered, taken);
+    return { grant, taken, left: subtract(grant.balance, taken) };
   });
   return { parts, uncovered };
 }
 
-/** The balance after a reset: MIN(max, MAX(min, ending)); nothing without a rollover. */
+/** Returns the balance after a reset: MIN(max, MAX(min, ending)); zero without a rollover. */
 export function rolledOver(rollover: Rollover | null, ending: Rational): Rational {
   return rollover === null ? ZERO : lesserOf(rollover.max, greaterOf(rollover.min, ending));
 }
 
-export function totalOf(credits: readonly Credit[]): Rational {
-  return credits.reduce((total, { balance }) => add(total, balance), ZERO);
+export function totalOf(grants: readonly GrantBalance[]): Rational {
+  return grants.reduce((total, { balance }) => add(total, balance), ZERO);
 }

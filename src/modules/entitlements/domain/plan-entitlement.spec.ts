@@ -7,7 +7,7 @@ const types = new Map<string, EntitlementType>([
   ['calls', 'metered'],
 ]);
 
-describe('what a plan allows', () => {
+describe('the entitlements of a plan', () => {
   it.each([
     [[], []],
     [[['sso', null]], []],

@@ -1,15 +1,15 @@
 import type { EntitlementType, TermsFault } from './entitlement';
 
-/** What a plan allows of one entitlement, as far as the type of the entitlement limits it. */
+/** Entitlement of a plan: the fields that its type restricts. */
 interface AllowedByPlan {
   readonly entitlementId: string;
   readonly value: string | null;
 }
 
 /**
- * The places where the entitlements of a plan contradict their types: a boolean one has no value, a static one has one; no
- * value for a metered one is no limit. Each comes once.
- * @param types by id, of those that exist
+ * Returns the entries of a plan that contradict the types of their entitlements. A boolean entitlement has no value and a
+ * static one needs one. A metered one without a value has no limit. An entitlement may be listed once.
+ * @param types types of the existing entitlements, by id
  * @param pointer JSON pointer to the list
  */
 export function faultsOfPlan(
@@ -21,8 +21,8 @@ export function faultsOfPlan(
   return entitlements.flatMap(({ entitlementId, value }, index) => {
     const type = types.get(entitlementId);
     const rules: readonly (readonly [broken: boolean, field: string, message: string])[] = [
-      [seen.has(entitlementId), 'entitlement_id', 'comes twice in the plan'],
-      [type === 'boolean' && value !== null, 'value', 'is not for a boolean entitlement'],
+      [seen.has(entitlementId), 'entitlement_id', 'must not be repeated in the plan'],
+      [type === 'boolean' && value !== null, 'value', 'must be null for a boolean entitlement'],
       [type === 'static' && value === null, 'value', 'is required for a static entitlement'],
     ];
     seen.add(entitlementId);

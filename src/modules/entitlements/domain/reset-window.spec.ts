@@ -1,9 +1,9 @@
-import { type Reset, type Billing, windowAt } from './reset-window';
+import { type Reset, type BillingSchedule, windowAt } from './reset-window';
 import { accessOf, type AccessState } from './access';
 
 const at = (text: string) => new Date(text);
 
-function billing(timeZone = 'UTC'): Billing {
+function billing(timeZone = 'UTC'): BillingSchedule {
   return {
     startAt: at('2026-01-31T10:00:00Z'),
     currentPeriod: { startAt: at('2026-02-28T10:00:00Z'), endAt: at('2026-03-31T10:00:00Z') },
@@ -17,7 +17,7 @@ function billing(timeZone = 'UTC'): Billing {
   };
 }
 
-describe('the window that holds an instant', () => {
+describe('the window that contains an instant', () => {
   test.each<[Reset, string, string, string, string | null]>([
     [
       'period',
@@ -26,7 +26,7 @@ describe('the window that holds an instant', () => {
       '2026-02-28T10:00:00.000Z',
       '2026-03-31T10:00:00.000Z',
     ],
-    // The renewal is late: what it will begin.
+    // The renewal is late: the period it will start.
     [
       'period',
       'UTC',

@@ -3,35 +3,35 @@ import { type BillingAnchor, contains, periodContaining, type Period } from '../
 
 export type Reset = 'period' | 'day' | 'week' | 'month' | 'year' | 'never';
 
-/** The span in which usage is counted against one allowance. */
+/** Span in which usage counts against one allowance. */
 export interface ResetWindow {
   readonly reset: Reset;
   readonly startAt: Date;
-  /** Exclusive; null: it never ends. */
+  /** Exclusive; null: the window does not end. */
   readonly endAt: Date | null;
 }
 
-/** Where a window that never ends is cut off for those that need an end: no event can lie beyond it. */
+/** End of a window without an end, for callers that need one. No event can lie after it. */
 const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
   return { startAt, endAt: endAt ?? FOR_EVER };
 }
 
-/** When a subscription is billed. */
-export interface Billing {
+/** Billing periods of a subscription, as far as reset windows need them. */
+export interface BillingSchedule {
   readonly startAt: Date;
-  /** Null before it began. */
+  /** Null before the subscription started. */
   readonly currentPeriod: Period | null;
-  /** From what its periods follow once the current one has ended. */
+  /** Anchor of the periods after the current one. */
   readonly anchor: BillingAnchor;
 }
 
 /**
- * The window that holds an instant. Where the renewal of a subscription is late, the period that it will begin.
- * @param at not before the subscription started
+ * Returns the window that contains an instant. If the renewal is late, that is the period the renewal will start.
+ * @param at at or after the start of the subscription
  */
-export function windowAt(reset: Reset, billing: Billing, at: Date): ResetWindow {
+export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {
   switch (reset) {
     case 'never':
       return { reset, startAt: billing.startAt, endAt: null };
@@ -42,18 +42,18 @@ export function windowAt(reset: Reset, billing: Billing, at: Date): ResetWindow 
   }
 }
 
-function billingPeriodAt({ currentPeriod, anchor }: Billing, at: Date): Period {
-  invariant(currentPeriod !== null, 'what gives access has a period');
+function billingPeriodAt({ currentPeriod, anchor }: BillingSchedule, at: Date): Period {
+  invariant(currentPeriod !== null, 'A subscription that grants access has a current period.');
   if (contains(currentPeriod, at)) return currentPeriod;
   if (at < currentPeriod.startAt) return { startAt: at, endAt: currentPeriod.startAt };
   const found = periodContaining(anchor, at);
-  invariant(found !== undefined, 'a period follows the current one');
+  invariant(found !== undefined, 'A period follows the current one.');
   const { startAt, endAt } = found;
-  // A short first period of the anchor, or one that was moved: none begins before the current one has ended.
+  // The first period of the anchor may be short, or the current period moved: none starts before the current one ends.
   return { startAt: startAt < currentPeriod.endAt ? currentPeriod.endAt : startAt, endAt };
 }
 
-/** The local day, ISO week, month or year that holds an instant. */
+/** Returns the local day, ISO week, month or year that contains an instant. */
 function calendarPeriodAt(
   interval: Exclude<Reset, 'period' | 'never'>,
   timeZone: string,
@@ -63,6 +63,6 @@ function calendarPeriodAt(
     { mode: 'calendar', startAt: at, timeZone, interval, intervalCount: 1 },
     at,
   );
-  invariant(found !== undefined, 'an instant lies in a period that starts with it');
+  invariant(found !== undefined, 'A period that starts at an instant contains it.');
   return found.fullPeriod;
 }

@@ -15,19 +15,18 @@ export class AddonEntitlementDto {
   @IdProperty('aent_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'The add-on.', example: 'addon_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the add-on.', example: 'addon_01h455vb4pex5vsknk084sn02q' })
   readonly addon_id!: string;
 
   @ApiProperty({
-    description: 'The entitlement it brings.',
+    description: 'Id of the entitlement.',
     example: 'ent_01h455vb4pex5vsknk084sn02q',
   })
   readonly entitlement_id!: string;
 
   @ApiProperty({
     enum: ENTITLEMENT_MODES,
-    description:
-      'Whether the value adds to what the customer has from elsewhere, or takes its place.',
+    description: '`increment` adds the value to other sources; `set` replaces the values of plans.',
     example: 'increment',
   })
   readonly mode!: EntitlementMode;

@@ -7,7 +7,7 @@ import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-ent
 
 export class ConsumeEntitlementDto {
   @IsDecimal()
-  @ApiProperty({ description: 'How much to use, as a decimal string.', example: '1' })
+  @ApiProperty({ description: 'Quantity to consume, as a decimal string.', example: '1' })
   readonly quantity!: string;
 
   @Matches(/^[\x20-\x7e]{1,255}$/, { message: 'must be 1 to 255 printable ASCII characters' })
@@ -15,7 +15,7 @@ export class ConsumeEntitlementDto {
     minLength: 1,
     maxLength: 255,
     description:
-      'Chosen by the client, unique for ever for this customer and entitlement: the same key counts once and gets the same answer.',
+      'Chosen by the client; unique for ever per customer and entitlement. A repeated key counts once and gets the first answer.',
     example: 'request-7f3c',
   })
   readonly idempotency_key!: string;
@@ -23,7 +23,7 @@ export class ConsumeEntitlementDto {
 
 export class ConsumptionDto extends CustomerEntitlementDto {
   @ApiProperty({
-    description: 'Whether it was allowed, and counted; if not, nothing was.',
+    description: 'True if the quantity was allowed and counted; false if nothing was counted.',
     example: true,
   })
   readonly allowed!: boolean;

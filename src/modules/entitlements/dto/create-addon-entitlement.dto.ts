@@ -7,16 +7,16 @@ import {
   type EntitlementMode,
 } from '../domain/addon-entitlement';
 
-const LONGEST_ID = 40;
+const MAX_ID_LENGTH = 40;
 
 export class CreateAddonEntitlementDto {
-  @IsText(1, LONGEST_ID)
-  @ApiProperty({ description: 'The add-on.', example: 'addon_01h455vb4pex5vsknk084sn02q' })
+  @IsText(1, MAX_ID_LENGTH)
+  @ApiProperty({ description: 'Id of the add-on.', example: 'addon_01h455vb4pex5vsknk084sn02q' })
   readonly addon_id!: string;
 
-  @IsText(1, LONGEST_ID)
+  @IsText(1, MAX_ID_LENGTH)
   @ApiProperty({
-    description: 'The entitlement it is to bring.',
+    description: 'Id of the entitlement.',
     example: 'ent_01h455vb4pex5vsknk084sn02q',
   })
   readonly entitlement_id!: string;
@@ -26,7 +26,7 @@ export class CreateAddonEntitlementDto {
   @ApiPropertyOptional({
     enum: ENTITLEMENT_MODES,
     description:
-      'Whether the value adds to what the customer has from elsewhere, or takes its place. Left out: `increment`; `set` for a boolean entitlement, which takes no other.',
+      '`increment` adds the value to other sources; `set` replaces the values of plans. Default: `increment`. For a boolean entitlement only `set` is allowed, and is the default.',
     example: 'increment',
   })
   readonly mode?: EntitlementMode;
@@ -37,7 +37,7 @@ export class CreateAddonEntitlementDto {
     type: String,
     nullable: true,
     description:
-      'Decimal string; required for a static or metered entitlement, left out for a boolean one.',
+      'Decimal string; required for a static or metered entitlement, omitted for a boolean one.',
     example: '1000',
   })
   readonly value?: string | null;

@@ -13,29 +13,30 @@ import {
   ENTITLEMENT_TYPES,
   type EntitlementTerms,
   type EntitlementType,
-  USUAL_THRESHOLDS,
+  DEFAULT_THRESHOLDS,
 } from '../domain/entitlement';
 
-export const LONGEST_NAME = 200;
-export const LONGEST_UNIT = 40;
-export const MOST_THRESHOLDS = 10;
-export const GREATEST_THRESHOLD = 1_000;
+export const MAX_NAME_LENGTH = 200;
+export const MAX_UNIT_LENGTH = 40;
+export const MAX_THRESHOLDS = 10;
+export const MAX_THRESHOLD_PERCENT = 1_000;
 
 export class CreateEntitlementDto {
   @Matches(ENTITLEMENT_KEY, {
     message: 'must be 1 to 64 of a-z, 0-9, _, . and -, the first a letter',
   })
   @ApiProperty({
-    description: 'What a program asks for, 1 to 64 of a-z, 0-9, _, . and -; unique.',
+    description:
+      'Unique key that applications use in checks: 1 to 64 characters of a-z, 0-9, _, . and -, the first a letter.',
     example: 'api_calls',
   })
   readonly key!: string;
 
-  @IsText(1, LONGEST_NAME)
+  @IsText(1, MAX_NAME_LENGTH)
   @ApiProperty({
     minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'For people.',
+    maxLength: MAX_NAME_LENGTH,
+    description: 'Display name.',
     example: 'API calls',
   })
   readonly name!: string;
@@ -43,19 +44,19 @@ export class CreateEntitlementDto {
   @IsIn(ENTITLEMENT_TYPES)
   @ApiProperty({
     enum: ENTITLEMENT_TYPES,
-    description: 'On or off, a fixed number, or a limit on what a meter counts.',
+    description: '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
     example: 'static',
   })
   readonly type!: EntitlementType;
 
   @Nullable()
-  @IsText(1, LONGEST_UNIT)
+  @IsText(1, MAX_UNIT_LENGTH)
   @ApiPropertyOptional({
     type: String,
     minLength: 1,
-    maxLength: LONGEST_UNIT,
+    maxLength: MAX_UNIT_LENGTH,
     nullable: true,
-    description: 'What its value counts, for people.',
+    description: 'Display name of the unit that the value counts.',
     example: 'calls',
   })
   readonly unit?: string | null;
@@ -65,23 +66,24 @@ export class CreateEntitlementDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'The meter that counts; only for type `metered`.',
+    description:
+      'Id of the meter that counts usage; only for type `metered`. Without one, only consumptions count.',
     example: null,
   })
   readonly meter_id?: string | null;
 
   @Omittable()
   @IsArray()
-  @ArrayMaxSize(MOST_THRESHOLDS)
+  @ArrayMaxSize(MAX_THRESHOLDS)
   @IsInt({ each: true })
   @Min(1, { each: true })
-  @Max(GREATEST_THRESHOLD, { each: true })
+  @Max(MAX_THRESHOLD_PERCENT, { each: true })
   @HasNoRepeats()
   @ApiPropertyOptional({
     type: [Number],
-    maxItems: MOST_THRESHOLDS,
+    maxItems: MAX_THRESHOLDS,
     description:
-      'Percents of the limit, 1 to 1000: reaching one is told of once in each period. Left out: 80 and 100.',
+      'Percentages of the limit, 1 to 1000. Reaching one records an event, once per period. Default: 80 and 100.',
     example: [80, 100],
   })
   readonly thresholds?: readonly number[];
@@ -97,7 +99,7 @@ export function toEntitlementTerms(dto: CreateEntitlementDto): EntitlementTerms 
     type: dto.type,
     unit: dto.unit ?? null,
     meterId: dto.meter_id ?? null,
-    thresholds: inOrder(dto.thresholds ?? USUAL_THRESHOLDS),
+    thresholds: inOrder(dto.thresholds ?? DEFAULT_THRESHOLDS),
     metadata: dto.metadata ?? {},
   };
 }

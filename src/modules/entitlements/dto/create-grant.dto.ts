@@ -5,21 +5,21 @@ import { parseDecimal } from '../../../core/decimal';
 import { IsDecimal, IsInstant, MetadataField, Nullable, Omittable } from '../../../platform/http';
 import type { GrantTerms } from '../domain/grant';
 
-const USUAL_PRIORITY = 100;
-const LAST_PRIORITY = 1_000;
+const DEFAULT_PRIORITY = 100;
+const MAX_PRIORITY = 1_000;
 
 class RolloverInputDto {
   @Omittable()
   @IsDecimal()
   @ApiPropertyOptional({
     default: '0',
-    description: 'At least so much is left after a reset, even if less or nothing was.',
+    description: 'Minimum balance after a reset, even if less was left.',
     example: '0',
   })
   readonly min?: string;
 
   @IsDecimal()
-  @ApiProperty({ description: 'At most so much is left after a reset.', example: '500' })
+  @ApiProperty({ description: 'Maximum balance after a reset.', example: '500' })
   readonly max!: string;
 }
 
@@ -29,7 +29,7 @@ export class CreateGrantDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'Decimal string greater than 0; left out for a boolean entitlement alone.',
+    description: 'Decimal string greater than 0; omitted only for a boolean entitlement.',
     example: '500',
   })
   readonly value?: string | null;
@@ -37,13 +37,14 @@ export class CreateGrantDto {
   @Omittable()
   @IsInt()
   @Min(0)
-  @Max(LAST_PRIORITY)
+  @Max(MAX_PRIORITY)
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 0,
-    maximum: LAST_PRIORITY,
-    default: USUAL_PRIORITY,
-    description: 'The lower one is used up first; of equal ones, what expires first.',
+    maximum: MAX_PRIORITY,
+    default: DEFAULT_PRIORITY,
+    description:
+      'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
   })
   readonly priority?: number;
 
@@ -54,8 +55,8 @@ export class CreateGrantDto {
     format: 'date-time',
     nullable: true,
     description:
-      'From when on it counts no more. Left out: it does not expire. What is left of a metered one goes with the current ' +
-      'period before that, unless it has a `rollover`.',
+      'Instant at which the grant expires, exclusive. Omitted: it does not expire. Without a `rollover`, a grant of a ' +
+      'metered entitlement lapses at the end of the current period.',
     example: '2027-01-01T00:00:00.000Z',
   })
   readonly expires_at?: string | null;
@@ -68,7 +69,7 @@ export class CreateGrantDto {
     type: RolloverInputDto,
     nullable: true,
     description:
-      'What is left of it when a period ends: MIN(max, MAX(min, rest)). Left out: nothing, it is for the current period alone.',
+      'Balance kept when a period ends: MIN(max, MAX(min, rest)). Omitted: nothing is kept; the grant covers the current period only.',
   })
   readonly rollover?: RolloverInputDto | null;
 
@@ -80,7 +81,7 @@ export function toGrantTerms(dto: CreateGrantDto): GrantTerms {
   const { value, expires_at: expiresAt, rollover } = dto;
   return {
     value: value === undefined || value === null ? null : parseDecimal(value),
-    priority: dto.priority ?? USUAL_PRIORITY,
+    priority: dto.priority ?? DEFAULT_PRIORITY,
     expiresAt: expiresAt === undefined || expiresAt === null ? null : new Date(expiresAt),
     rollover:
       rollover === undefined || rollover === null

@@ -6,11 +6,11 @@ import { ENTITLEMENT_TYPES, type EntitlementType } from '../domain/entitlement';
 const SOURCE_TYPES = ['plan', 'addon', 'grant'] as const;
 
 export class EntitlementSourceDto {
-  @ApiProperty({ enum: SOURCE_TYPES, description: 'What gives it.', example: 'plan' })
+  @ApiProperty({ enum: SOURCE_TYPES, description: 'Kind of source.', example: 'plan' })
   readonly type!: SourceView['type'];
 
   @ApiProperty({
-    description: 'The plan, the add-on or the grant.',
+    description: 'Id of the plan, the add-on or the grant.',
     example: 'plan_01h455vb4pex5vsknk084sn02q',
   })
   readonly id!: string;
@@ -18,7 +18,7 @@ export class EntitlementSourceDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The subscription to it; null for a grant.',
+    description: 'Id of the subscription; null for a grant.',
     example: 'sub_01h455vb4pex5vsknk084sn02q',
   })
   readonly subscription_id!: string | null;
@@ -27,31 +27,32 @@ export class EntitlementSourceDto {
     type: String,
     nullable: true,
     description:
-      'What it gives, times its quantity; of a grant, what was left of it when the period began. Null: without a limit, or nothing to count.',
+      'Value times quantity; for a grant, its balance at the start of the period. Null: no limit, or a boolean entitlement.',
     example: '1000',
   })
   readonly value!: string | null;
 
   @ApiProperty({
-    description: 'False where an add-on that sets the value takes its place.',
+    description: 'False if an add-on with mode `set` replaces this source.',
     example: true,
   })
   readonly is_counted!: boolean;
 }
 
 export class CustomerEntitlementDto {
-  @ApiProperty({ description: 'What a program asks for.', example: 'api_calls' })
+  @ApiProperty({ description: 'Key of the entitlement.', example: 'api_calls' })
   readonly key!: string;
 
   @ApiProperty({
     enum: ENTITLEMENT_TYPES,
-    description: 'On or off, a fixed number, or a limit on what is used.',
+    description: '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
     example: 'metered',
   })
   readonly type!: EntitlementType;
 
   @ApiProperty({
-    description: 'Whether the customer may use it right now; a metered one: some more of it.',
+    description:
+      'True if the customer may use the entitlement now; for a metered one, if it may use more.',
     example: true,
   })
   readonly has_access!: boolean;
@@ -60,7 +61,7 @@ export class CustomerEntitlementDto {
     type: String,
     nullable: true,
     description:
-      'Decimal string; null: without a limit, or a boolean entitlement. Of a metered one, for the current period, with what was covered in it by what counts no more.',
+      'Decimal string; null: no limit, or a boolean entitlement. For a metered one, the limit of the current period, including usage of it covered by ended grants or a larger former plan.',
     example: '1000',
   })
   readonly limit!: string | null;
@@ -68,7 +69,8 @@ export class CustomerEntitlementDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Used in the current period, as a decimal string; null unless it is metered.',
+    description:
+      'Usage in the current period, as a decimal string; null unless the entitlement is metered.',
     example: '250',
   })
   readonly used!: string | null;
@@ -76,20 +78,24 @@ export class CustomerEntitlementDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What is left of the limit, never below 0; null where there is none to use up.',
+    description:
+      'Remaining quantity of the limit, at least 0; null if there is no limit or the entitlement is not metered.',
     example: '750',
   })
   readonly remaining!: string | null;
 
-  @ApiProperty({ description: 'Whether more than the limit may be used.', example: false })
+  @ApiProperty({ description: 'True if usage may exceed the limit.', example: false })
   readonly overage_allowed!: boolean;
 
-  @InstantProperty('When the next period begins with nothing used; null: never.', {
+  @InstantProperty('When usage resets to zero; null: never.', {
     nullable: true,
   })
   readonly resets_at!: string | null;
 
-  @ApiProperty({ type: [EntitlementSourceDto], description: 'Where it comes from.' })
+  @ApiProperty({
+    type: [EntitlementSourceDto],
+    description: 'Plans, add-ons and grants that give the entitlement.',
+  })
   readonly sources!: readonly EntitlementSourceDto[];
 }
 

@@ -12,10 +12,10 @@ import type { GrantView } from '../domain/grant-terms';
 const STATUSES = ['active', ...GRANT_ENDS] as const;
 
 class RolloverDto {
-  @ApiProperty({ description: 'At least so much is left after a reset.', example: '0' })
+  @ApiProperty({ description: 'Minimum balance after a reset.', example: '0' })
   readonly min!: string;
 
-  @ApiProperty({ description: 'At most so much is left after a reset.', example: '500' })
+  @ApiProperty({ description: 'Maximum balance after a reset.', example: '500' })
   readonly max!: string;
 }
 
@@ -23,10 +23,10 @@ export class EntitlementGrantDto {
   @IdProperty('grant_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'Who has it.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the customer.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
 
-  @ApiProperty({ description: 'What it gives.', example: 'ent_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the entitlement.', example: 'ent_01h455vb4pex5vsknk084sn02q' })
   readonly entitlement_id!: string;
 
   @ApiProperty({ description: 'The key of the entitlement.', example: 'api_calls' })
@@ -35,7 +35,7 @@ export class EntitlementGrantDto {
   @ApiProperty({
     enum: STATUSES,
     description:
-      '`expired` at its `expires_at`, `lapsed` when nothing was left of it after a reset, `voided` when it was taken back.',
+      '`expired`: at `expires_at`; `lapsed`: no balance was left after a reset; `voided`: voided by request.',
     example: 'active',
   })
   readonly status!: 'active' | GrantEnd;
@@ -51,32 +51,37 @@ export class EntitlementGrantDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What is left of it; null where nothing is counted, or once it has ended.',
+    description:
+      'Remaining balance; null if the entitlement is not metered or the grant has ended.',
     example: '500',
   })
   readonly remaining!: string | null;
 
   @ApiProperty({
     type: 'integer',
-    description: 'The lower one is used up first; of equal ones, what expires first.',
+    description:
+      'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
     example: 100,
   })
   readonly priority!: number;
 
-  @InstantProperty('From when on it counts no more; null: it does not expire.', { nullable: true })
+  @InstantProperty('Instant at which the grant expires; null: it does not expire.', {
+    nullable: true,
+  })
   readonly expires_at!: string | null;
 
   @ApiProperty({
     type: RolloverDto,
     nullable: true,
-    description: 'What is left of it when a period ends: MIN(max, MAX(min, rest)); null: nothing.',
+    description:
+      'Balance kept when a period ends: MIN(max, MAX(min, rest)); null: nothing is kept.',
   })
   readonly rollover!: RolloverDto | null;
 
   @MetadataProperty()
   readonly metadata!: object;
 
-  @InstantProperty('When it ended; null: it has not.', { nullable: true })
+  @InstantProperty('When the grant ended; null while it is active.', { nullable: true })
   readonly ended_at!: string | null;
 
   @InstantProperty('When it was created.')

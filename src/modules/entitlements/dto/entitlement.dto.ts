@@ -11,15 +11,15 @@ export class EntitlementDto {
   @IdProperty('ent_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'What a program asks for; unique.', example: 'api_calls' })
+  @ApiProperty({ description: 'Unique key that applications use in checks.', example: 'api_calls' })
   readonly key!: string;
 
-  @ApiProperty({ description: 'For people.', example: 'API calls' })
+  @ApiProperty({ description: 'Display name.', example: 'API calls' })
   readonly name!: string;
 
   @ApiProperty({
     enum: ENTITLEMENT_TYPES,
-    description: 'On or off, a fixed number, or a limit on what a meter counts.',
+    description: '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
     example: 'static',
   })
   readonly type!: EntitlementType;
@@ -27,7 +27,7 @@ export class EntitlementDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'What its value counts, for people.',
+    description: 'Display name of the unit that the value counts.',
     example: 'calls',
   })
   readonly unit!: string | null;
@@ -35,14 +35,15 @@ export class EntitlementDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The meter that counts; only for type `metered`.',
+    description:
+      'Id of the meter that counts usage; only for type `metered`. Without one, only consumptions count.',
     example: null,
   })
   readonly meter_id!: string | null;
 
   @ApiProperty({
     type: [Number],
-    description: 'Percents of the limit: reaching one is told of once in each period.',
+    description: 'Percentages of the limit. Reaching one records an event, once per period.',
     example: [80, 100],
   })
   readonly thresholds!: readonly number[];

@@ -6,7 +6,7 @@ export class ListAddonEntitlementsDto {
   @IsNotEmpty()
   @ApiProperty({
     minLength: 1,
-    description: 'The add-on.',
+    description: 'Id of the add-on.',
     example: 'addon_01h455vb4pex5vsknk084sn02q',
   })
   readonly addon_id!: string;

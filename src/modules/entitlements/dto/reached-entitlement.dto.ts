@@ -1,41 +1,41 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IdProperty, InstantProperty, toWireInstant } from '../../../platform/http';
-import { type Held, shown } from '../domain/customer-entitlement';
+import { type BalanceRecord, toCustomerEntitlement } from '../domain/customer-entitlement';
 import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-entitlement.dto';
 
-/** What a customer has, at the moment its usage reached a part of the limit. */
+/** State of an entitlement of a customer when its usage reached a threshold. */
 export class ReachedEntitlementDto extends CustomerEntitlementDto {
   @IdProperty('cent_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'The customer.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the customer.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
 
-  @ApiProperty({ description: 'The entitlement.', example: 'ent_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the entitlement.', example: 'ent_01h455vb4pex5vsknk084sn02q' })
   readonly entitlement_id!: string;
 
   @ApiProperty({
     type: 'integer',
-    description: 'The part of the limit that was reached, in percent.',
+    description: 'Threshold that was reached, in percent of the limit.',
     example: 80,
   })
   readonly percent!: number;
 
-  @InstantProperty('When the current period began; null: it has none.', { nullable: true })
+  @InstantProperty('Start of the current period; null: there is none.', { nullable: true })
   readonly period_start!: string | null;
 }
 
-export function toReachedEntitlementDto(fact: {
-  readonly held: Held;
+export function toReachedEntitlementDto(reached: {
+  readonly record: BalanceRecord;
   readonly percent: number;
 }): ReachedEntitlementDto {
-  const { row } = fact.held;
+  const { row } = reached.record;
   return {
     id: row.id,
     customer_id: row.customerId,
     entitlement_id: row.entitlementId,
-    percent: fact.percent,
+    percent: reached.percent,
     period_start: toWireInstant(row.windowStartAt),
-    ...toCustomerEntitlementDto(shown(fact.held)),
+    ...toCustomerEntitlementDto(toCustomerEntitlement(reached.record)),
   };
 }

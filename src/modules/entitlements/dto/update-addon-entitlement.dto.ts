@@ -12,8 +12,7 @@ export class UpdateAddonEntitlementDto {
   @IsIn(ENTITLEMENT_MODES)
   @ApiPropertyOptional({
     enum: ENTITLEMENT_MODES,
-    description:
-      'Whether the value adds to what the customer has from elsewhere, or takes its place.',
+    description: '`increment` adds the value to other sources; `set` replaces the values of plans.',
     example: 'set',
   })
   readonly mode?: EntitlementMode;
@@ -23,7 +22,7 @@ export class UpdateAddonEntitlementDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'Decimal string; null for a boolean entitlement alone.',
+    description: 'Decimal string; null only for a boolean entitlement.',
     example: '1000',
   })
   readonly value?: string | null;

@@ -3,47 +3,48 @@ import { ArrayMaxSize, IsArray, IsInt, Max, Min } from 'class-validator';
 import { HasNoRepeats, IsText, MetadataField, Nullable, Omittable } from '../../../platform/http';
 import type { EntitlementChange } from '../domain/entitlement';
 import {
-  GREATEST_THRESHOLD,
+  MAX_THRESHOLD_PERCENT,
   inOrder,
-  LONGEST_NAME,
-  LONGEST_UNIT,
-  MOST_THRESHOLDS,
+  MAX_NAME_LENGTH,
+  MAX_UNIT_LENGTH,
+  MAX_THRESHOLDS,
 } from './create-entitlement.dto';
 
 export class UpdateEntitlementDto {
   @Omittable()
-  @IsText(1, LONGEST_NAME)
+  @IsText(1, MAX_NAME_LENGTH)
   @ApiPropertyOptional({
     minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'For people.',
+    maxLength: MAX_NAME_LENGTH,
+    description: 'Display name.',
     example: 'API calls',
   })
   readonly name?: string;
 
   @Nullable()
-  @IsText(1, LONGEST_UNIT)
+  @IsText(1, MAX_UNIT_LENGTH)
   @ApiPropertyOptional({
     type: String,
     minLength: 1,
-    maxLength: LONGEST_UNIT,
+    maxLength: MAX_UNIT_LENGTH,
     nullable: true,
-    description: 'What its value counts, for people.',
+    description: 'Display name of the unit that the value counts.',
     example: 'calls',
   })
   readonly unit?: string | null;
 
   @Omittable()
   @IsArray()
-  @ArrayMaxSize(MOST_THRESHOLDS)
+  @ArrayMaxSize(MAX_THRESHOLDS)
   @IsInt({ each: true })
   @Min(1, { each: true })
-  @Max(GREATEST_THRESHOLD, { each: true })
+  @Max(MAX_THRESHOLD_PERCENT, { each: true })
   @HasNoRepeats()
   @ApiPropertyOptional({
     type: [Number],
-    maxItems: MOST_THRESHOLDS,
-    description: 'Percents of the limit, 1 to 1000: reaching one is told of once in each period.',
+    maxItems: MAX_THRESHOLDS,
+    description:
+      'Percentages of the limit, 1 to 1000. Reaching one records an event, once per period.',
     example: [80, 100],
   })
   readonly thresholds?: readonly number[];

@@ -10,6 +10,8 @@ function grant(id: string, remaining: bigint): StoredCreditGrant {
     currency: 'EUR',
     amount: 1_000n,
     remaining,
+    reserved: 0n,
+    refunded: 0n,
     sourceId: 'inv_0',
     createdAt: NOW,
   };
@@ -27,6 +29,8 @@ describe('the credit of a customer', () => {
       currency: 'EUR',
       amount: 250n,
       remaining: 250n,
+      reserved: 0n,
+      refunded: 0n,
       sourceId: 'inv_1',
       createdAt: NOW,
     });

@@ -7,10 +7,46 @@ export interface StoredCreditGrant {
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
+  /** Available to invoices and refunds. */
   readonly remaining: bigint;
-  /** The invoice or credit note it comes from. */
+  /** Reserved by pending refunds of the payment it comes from. */
+  readonly reserved: bigint;
+  /** Given back by refunds of that payment. */
+  readonly refunded: bigint;
+  /** The invoice, credit note or payment it comes from. Each source has one grant. */
   readonly sourceId: string;
   readonly createdAt: Date;
+}
+
+/** The credit balance of a customer, in minor units of its currency. */
+export interface CreditBalance {
+  readonly customerId: string;
+  /** Null until the first amount fixes the currency of the customer. */
+  readonly currency: string | null;
+  /** Available and reserved: the customer's share of the ledger account `customer_credit`. */
+  readonly balanceMinor: bigint;
+  /** Reserved by pending refunds. */
+  readonly reservedMinor: bigint;
+}
+
+/** A credit of which nothing was used yet. */
+export function newGrant(
+  grant: Pick<
+    StoredCreditGrant,
+    'id' | 'customerId' | 'currency' | 'amount' | 'sourceId' | 'createdAt'
+  >,
+): StoredCreditGrant {
+  return { ...grant, remaining: grant.amount, reserved: 0n, refunded: 0n };
+}
+
+/** The part of a credit that invoices have used. */
+export function usedByInvoices({
+  amount,
+  remaining,
+  reserved,
+  refunded,
+}: Pick<StoredCreditGrant, 'amount' | 'remaining' | 'reserved' | 'refunded'>): bigint {
+  return amount - remaining - reserved - refunded;
 }
 
 /** The credit that a negative invoice becomes; null where it is not negative. */
@@ -20,7 +56,7 @@ export function grantOf(
   createdAt: Date,
 ): StoredCreditGrant | null {
   if (amount === 0n) return null;
-  return { id: grantId, customerId, currency, amount, remaining: amount, sourceId, createdAt };
+  return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
 /** What a customer has left after an invoice that used some of it and may have added some: the next invoice's credit. */

@@ -106,18 +106,54 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
   };
 }
 
-/** Where the total of a note goes: first it lowers what is owed, the rest is credit or a refund. */
+/** What was given back of an invoice already, in minor units. */
+export interface GivenBack {
+  /** By credit notes that stand: as credit, and to be refunded. */
+  readonly toCreditMinor: bigint;
+  readonly toRefundMinor: bigint;
+  /** By refunds of its payments, those under way included. They meet the notes that are settled as a refund. */
+  readonly refundedMinor: bigint;
+}
+
+export const NOTHING_GIVEN_BACK: GivenBack = {
+  toCreditMinor: 0n,
+  toRefundMinor: 0n,
+  refundedMinor: 0n,
+};
+
+/**
+ * Splits the total of a note: first it lowers what is owed, the rest is credit or a refund. A refund never exceeds what was
+ * paid in money: what credit paid returns as credit.
+ */
 export function settlementOf(
   invoice: Invoice,
   totalMinor: bigint,
   settle: Settlement,
+  given: GivenBack,
 ): Pick<CreditNote, 'toReceivable' | 'toCredit' | 'toRefund'> {
-  const owed = invoice.status === 'open' ? amountRemaining(invoice) : 0n;
-  const toReceivable = totalMinor < owed ? totalMinor : owed;
+  const toReceivable = least(totalMinor, owedOf(invoice));
   const rest = totalMinor - toReceivable;
-  return {
-    toReceivable,
-    toCredit: settle === 'credit' ? rest : 0n,
-    toRefund: settle === 'refund' ? rest : 0n,
-  };
+  const paidMinor = invoice.amountPaid - given.toRefundMinor;
+  const toRefund = settle === 'refund' ? least(rest, paidMinor > 0n ? paidMinor : 0n) : 0n;
+  return { toReceivable, toCredit: rest - toRefund, toRefund };
+}
+
+/**
+ * The largest total, with tax, of a further note: what is owed, and what was paid and not given back yet. A refund without a
+ * note gave its amount back, unless the note is to meet it.
+ */
+export function mostOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): bigint {
+  const { toCreditMinor, toRefundMinor, refundedMinor } = given;
+  const isMet = settle === 'refund' || refundedMinor < toRefundMinor;
+  const givenMinor = toCreditMinor + (isMet ? toRefundMinor : refundedMinor);
+  const left = invoice.amountPaid + invoice.creditApplied - givenMinor;
+  return owedOf(invoice) + (left > 0n ? left : 0n);
+}
+
+function owedOf(invoice: Invoice): bigint {
+  return invoice.status === 'open' ? amountRemaining(invoice) : 0n;
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }

@@ -4,6 +4,9 @@ import { isWaiting } from './grace';
 import type { Invoice } from './invoice';
 import type { InvoiceOrder } from './order';
 
+/** Amount still open of the subscription of an invoice, in minor units. */
+export type OpenMinorOf = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
+
 /** An invoice whose amounts are decided, with the credit that it becomes where it is negative. */
 export interface Decided {
   readonly invoice: Invoice;
@@ -12,13 +15,15 @@ export interface Decided {
 
 /**
  * Decides invoices in the order of their orders: those of one customer share its credit, each finds what the former left.
- * A draft that waits takes nothing of it yet.
+ * A draft that waits takes nothing of it yet. Credit of a negative invoice first lowers the open invoices of its own
+ * subscription; the next invoices find the rest.
  */
 export function decideInTurn<Order extends Pick<InvoiceOrder, 'customerId'>>(
   orders: readonly Order[],
   factsOf: (order: Order) => BillingFacts,
   decide: (order: Order, facts: BillingFacts) => Invoice,
   nextGrantId: () => string,
+  openMinorOf: OpenMinorOf,
   now: Date,
 ): readonly Decided[] {
   const credit = new Map<string, BillingFacts['creditGrants']>();
@@ -28,7 +33,15 @@ export function decideInTurn<Order extends Pick<InvoiceOrder, 'customerId'>>(
     const invoice = decide(order, { ...facts, creditGrants });
     if (isWaiting(invoice)) return { invoice, added: null };
     const added = grantOf(invoice, nextGrantId(), now);
-    credit.set(order.customerId, creditAfter(creditGrants, invoice.credits, added));
+    const shared = added && {
+      ...added,
+      remaining: atLeastZero(added.remaining - openMinorOf(invoice)),
+    };
+    credit.set(order.customerId, creditAfter(creditGrants, invoice.credits, shared));
     return { invoice, added };
   });
+}
+
+function atLeastZero(amount: bigint): bigint {
+  return amount > 0n ? amount : 0n;
 }

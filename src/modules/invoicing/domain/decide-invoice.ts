@@ -1,24 +1,26 @@
-import type { RedeemedCoupon } from '../../../core/discount';
+import { multiply, rational } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import {
   assembleInvoice,
   type AssembledInvoice,
   type Commitment,
+  type InvoiceContents,
   type CreditGrant,
+  taxOfPart,
 } from '../../../core/invoice';
 import type { TaxTreatment } from '../../../core/tax';
+import { type CouponsInPeriod, couponsOf, redeemed } from './decide-coupons';
 import { decideLines, type DecidedLines, type LineFacts, trueUpLine } from './decide-lines';
-import type { Invoice, InvoiceCoupon, InvoiceLine, InvoiceTaxRate } from './invoice';
+import type { HeldTerms } from './held-terms';
+import type { Invoice, InvoiceLine, InvoiceTaxRate } from './invoice';
 import type { LineDraft } from './line-draft';
 import type { InvoiceOrder } from './order';
-import { evaluate } from './trace';
+import { evaluate, type LineTrace } from './trace';
 
-export type CouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 export type TaxRateTerms = Omit<InvoiceTaxRate, 'taxableMinor' | 'taxMinor'>;
 
 /** What an invoice is made of beside its order. */
-export interface BillingFacts extends LineFacts {
-  readonly coupons: readonly CouponTerms[];
+export interface BillingFacts extends LineFacts, CouponsInPeriod {
   readonly taxRates: readonly TaxRateTerms[];
   readonly taxTreatment: TaxTreatment;
   /** The customer's. */
@@ -39,7 +41,7 @@ export function decideInvoice(
   now: Date,
 ): Invoice {
   const decided = decideLines(order.lines, facts, ids.nextLineId);
-  const { amounts, drafts } = priced(order.currency, decided, facts);
+  const { amounts, drafts, terms } = priced(order.currency, decided, facts);
   return {
     id: ids.invoiceId,
     version: 1,
@@ -54,7 +56,7 @@ export function decideInvoice(
     currency: order.currency,
     periodStartAt: order.period?.startAt ?? null,
     periodEndAt: order.period?.endAt ?? null,
-    ...totalsOf(amounts, facts),
+    ...totalsOf(amounts, terms),
     amountPaid: 0n,
     amountCredited: 0n,
     amountPending: 0n,
@@ -82,7 +84,9 @@ export function decideInvoice(
 export function decideAgain(draft: Invoice, facts: BillingFacts): Invoice {
   invariant(draft.status === 'draft', 'only a draft is decided again');
   const { charges, commitments } = limitedOf(draft.lines);
-  const amounts = assembled(draft.currency, { lines: charges, commitments }, facts);
+  const terms = termsOf(facts, draft.lines);
+  const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
+  const amounts = assembled(draft.currency, made, terms);
   const drafts = amounts.lines.map(({ lineId }) => {
     const line = draft.lines.find(({ id }) => id === lineId);
     invariant(line !== undefined, 'what is decided again has the lines it had');
@@ -90,7 +94,7 @@ export function decideAgain(draft: Invoice, facts: BillingFacts): Invoice {
   });
   return {
     ...draft,
-    ...totalsOf(amounts, facts),
+    ...totalsOf(amounts, terms),
     lines: linesOf(draft.id, drafts, amounts),
   };
 }
@@ -109,9 +113,10 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
       amountMinor: evaluate(line.trace),
       currency: invoice.currency,
       taxRateIds: line.taxRateIds,
+      ...creditTax(line.trace, evaluate(line.trace)),
     })),
     commitments,
-    coupons: invoice.coupons.map(redeemed),
+    coupons: invoice.coupons.map((coupon) => redeemed(coupon, priceIdsOf(invoice.lines))),
     taxRates: invoice.taxRates,
     taxTreatment: invoice.taxTreatment,
     creditGrants: [],
@@ -152,8 +157,15 @@ function priced(
   currency: string,
   { lines, commitments }: DecidedLines,
   facts: BillingFacts,
-): { readonly amounts: AssembledInvoice; readonly drafts: readonly LineDraft[] } {
-  const amounts = assembled(currency, { lines, commitments }, facts);
+): {
+  readonly amounts: AssembledInvoice;
+  readonly drafts: readonly LineDraft[];
+  readonly terms: AssemblyTerms;
+} {
+  const terms = termsOf(facts, lines);
+  const trueUps = commitments.map(({ lineId, of }) => ({ lineId, priceId: of.price.priceId }));
+  const priceOf = [...priceIdsOf(lines), ...trueUps];
+  const amounts = assembled(currency, { lines, priceOf, commitments }, terms);
   const drafts = amounts.lines.map(({ lineId, kind, amountMinor }) => {
     const draft = lines.find(({ id }) => id === lineId);
     if (draft !== undefined) return draft;
@@ -164,7 +176,7 @@ function priced(
       .reduce((total, { amount }) => total + amount, 0n);
     return trueUpLine(commitment, kind, amountMinor, billedMinor);
   });
-  return { amounts, drafts };
+  return { amounts, drafts, terms };
 }
 
 /** What the facts make of lines and the limits of their prices. */
@@ -172,32 +184,91 @@ function assembled(
   currency: string,
   {
     lines,
+    priceOf,
     commitments,
   }: {
     readonly lines: readonly LineDraft[];
+    readonly priceOf: readonly PricedLine[];
     readonly commitments: readonly Omit<Commitment, 'taxRateIds'>[];
   },
-  facts: BillingFacts,
+  terms: AssemblyTerms,
 ): AssembledInvoice {
-  const taxRateIds = facts.taxRates.map(({ taxRateId }) => taxRateId);
+  const { taxRateIds } = terms;
   return assembleInvoice({
     currency,
-    lines: lines.map(({ id: lineId, kind, amount: amountMinor }) => ({
+    lines: lines.map(({ id: lineId, kind, amount: amountMinor, trace }) => ({
       lineId,
       kind,
       amountMinor,
       currency,
       taxRateIds,
+      ...creditTax(trace, amountMinor),
     })),
     commitments: commitments.map((commitment) => ({ ...commitment, taxRateIds })),
-    coupons: facts.coupons.map(redeemed),
-    taxRates: facts.taxRates,
-    taxTreatment: facts.taxTreatment,
-    creditGrants: facts.creditGrants,
+    coupons: terms.coupons.map((coupon) => redeemed(coupon, priceOf)),
+    taxRates: terms.taxRates,
+    taxTreatment: terms.taxTreatment,
+    creditGrants: terms.creditGrants,
   });
 }
 
-function totalsOf(amounts: AssembledInvoice, facts: BillingFacts) {
+interface PricedLine {
+  readonly lineId: string;
+  readonly priceId: string | null;
+}
+
+function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readonly PricedLine[] {
+  return lines.map(({ id: lineId, priceId }) => ({ lineId, priceId }));
+}
+
+/** What lines are discounted, taxed and paid by. */
+interface AssemblyTerms {
+  readonly coupons: ReturnType<typeof couponsOf>;
+  /** Of charges. */
+  readonly taxRateIds: readonly string[];
+  /** Those of charges, and those that credited lines were billed with. */
+  readonly taxRates: readonly TaxRateTerms[];
+  readonly taxTreatment: TaxTreatment;
+  readonly creditGrants: readonly CreditGrant[];
+}
+
+function termsOf(facts: BillingFacts, lines: readonly LineDraft[]): AssemblyTerms {
+  const rates = new Map(facts.taxRates.map((rate) => [rate.taxRateId, rate]));
+  for (const { taxRateId, name, percentage, inclusive } of lines.flatMap(
+    ({ trace }) => heldBy(trace)?.taxes ?? [],
+  )) {
+    if (!rates.has(taxRateId)) rates.set(taxRateId, { taxRateId, name, percentage, inclusive });
+  }
+  const { taxTreatment, creditGrants } = facts;
+  return {
+    coupons: couponsOf(facts, lines),
+    taxRateIds: facts.taxRates.map(({ taxRateId }) => taxRateId),
+    taxRates: [...rates.values()],
+    taxTreatment,
+    creditGrants,
+  };
+}
+
+/** A credit takes back the tax that its lines were billed with, whatever the rates of the customer are by now. */
+function creditTax(
+  trace: LineTrace,
+  amountMinor: bigint,
+): Pick<InvoiceContents['lines'][number], 'exactTaxes'> & { readonly taxRateIds?: string[] } {
+  const held = amountMinor > 0n ? undefined : heldBy(trace);
+  if (held === undefined) return {};
+  const taxes = taxOfPart(held, -amountMinor);
+  const exactTaxes = new Map(
+    [...taxes].map(([taxRateId, tax]) => [taxRateId, multiply(tax, rational(-1n))] as const),
+  );
+  return { exactTaxes, taxRateIds: [...exactTaxes.keys()] };
+}
+
+function heldBy(trace: LineTrace): HeldTerms | undefined {
+  if (trace.kind === 'credit') return trace.held;
+  return trace.kind === 'usage' ? trace.corrects?.held : undefined;
+}
+
+function totalsOf(amounts: AssembledInvoice, facts: AssemblyTerms) {
   return {
     subtotal: amounts.subtotalMinor,
     discount: amounts.discountMinor,
@@ -260,22 +331,4 @@ function linesOf(
       trace: draft.trace,
     };
   });
-}
-
-function redeemed(coupon: CouponTerms): RedeemedCoupon {
-  const { redemptionId, redeemedAt, duration, percentOff, amountOffMinor } = coupon;
-  invariant(
-    (percentOff === null) !== (amountOffMinor === null),
-    'a coupon takes off a percentage or an amount',
-  );
-  return {
-    redemptionId,
-    redeemedAt,
-    duration,
-    lineIds: 'all',
-    off:
-      percentOff !== null
-        ? { type: 'percent', percentOff }
-        : { type: 'amount', amountOffMinor: amountOffMinor ?? 0n },
-  };
 }

@@ -1,6 +1,6 @@
 import { decideInvoice } from './decide-invoice';
 import { decideLines } from './decide-lines';
-import type { InvoiceLine } from './invoice';
+import type { BilledLine } from './held-lines';
 import type { ChargeOrder, LineOrder } from './line-order';
 
 const START = new Date('2026-03-01T00:00:00Z');
@@ -34,13 +34,14 @@ const charge = (startAt: Date, unit: 'day' | 'second', days: bigint): ChargeOrde
 });
 
 /** What an order was billed. */
-function billed(order: ChargeOrder): readonly InvoiceLine[] {
+function billed(order: ChargeOrder): readonly BilledLine[] {
   let made = 0;
   const ids = { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` };
   const facts = {
     billed: [],
     usage: [],
     coupons: [],
+    billingPeriod: null,
     taxRates: [],
     taxTreatment: 'none',
     testClockId: null,
@@ -53,19 +54,48 @@ function billed(order: ChargeOrder): readonly InvoiceLine[] {
     renewsAt: START,
     currency: 'USD',
     period: null,
+    billingPeriod: null,
     lines: [order],
     collection: 'automatic',
     daysUntilDue: 0,
     metadata: {},
   } as const;
-  return decideInvoice(invoice, facts, ids, START).lines;
+  const { lines } = decideInvoice(invoice, facts, ids, START);
+  return lines.map((line) => ({ ...line, taxRates: [], billedFrom: START }));
 }
 
 function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'border' | 'termination'): bigint {
   const credit: LineOrder = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
-  const { lines } = decideLines([credit], { billed: billed(order), usage: [] }, () => 'il_credit');
+  const facts = { billed: billed(order), usage: [], coupons: [], billingPeriod: null };
+  const { lines } = decideLines([credit], facts, () => 'il_credit');
   return lines.reduce((total, { amount }) => total + amount, 0n);
 }
+
+it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
+  const inAdvance = charge(START, 'day', 31n);
+  const inArrears = { ...inAdvance, itemId: 'si_2', isInAdvance: false };
+  const next = { ...inAdvance, itemId: 'si_3' };
+  const facts = { billed: billed(inAdvance), usage: [], coupons: [], billingPeriod: null };
+  let made = 0;
+  const { lines } = decideLines(
+    [
+      { kind: 'credit', itemId: 'si_1', unusedFrom: CHANGE, end: 'border' },
+      { kind: 'fixed', description: 'Setup', amountMinor: 5n },
+      inArrears,
+      inAdvance,
+      next,
+    ],
+    facts,
+    () => `il_${(made += 1)}`,
+  );
+  expect(lines.map(({ kind, itemId }) => [kind, itemId])).toEqual([
+    ['recurring', 'si_1'],
+    ['recurring', 'si_3'],
+    ['recurring', 'si_2'],
+    ['one_off', null],
+    ['credit', 'si_1'],
+  ]);
+});
 
 describe('a credit for the unused part of 31 days at 31.00', () => {
   it.each([

@@ -1,13 +1,16 @@
 import { formatExact, parseDecimal } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
-import { creditForUnused, type Commitment, type LineKind } from '../../../core/invoice';
+import type { Commitment, LineKind } from '../../../core/invoice';
 import { prorate, unusedPart, type Proration } from '../../../core/proration';
 import { rate, roundAtLine } from '../../../core/rating';
+import { type CouponsInPeriod, returnsToCoupon } from './decide-coupons';
 import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lines';
+import { type BilledLine, heldOf } from './held-lines';
+import type { HeldDiscount } from './held-terms';
 import type { InvoiceLine } from './invoice';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
 import type { ChargeOrder, CreditOrder, FixedOrder, LineOrder, UsageOrder } from './line-order';
-import { fullAmountOf, type LineTrace } from './trace';
+import { creditOf, fullAmountOf, type LineTrace } from './trace';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
@@ -18,24 +21,26 @@ export interface DecidedLines {
 }
 
 /** What lines are made of beside their orders. */
-export interface LineFacts {
-  /** Finalised lines of the items that are credited. */
-  readonly billed: readonly InvoiceLine[];
+export interface LineFacts extends CouponsInPeriod {
+  /** Finalised lines of the items that are credited, of which no other credit took back the unused part. */
+  readonly billed: readonly BilledLine[];
   /** What was counted for the usage that is ordered, and for usage that came late. */
   readonly usage: readonly CountedUsage[];
 }
 
 /**
- * The lines that orders make, rounded, before discounts and tax. What there is nothing of is no line: a part without
- * days, a credit of nothing, no usage.
+ * The lines that orders make, rounded, before discounts and tax, sorted by {@link placeOf}. What there is nothing of is
+ * no line: a part without days, a credit that gives back neither money nor a discount, no usage.
  *
  * @param nextId makes the id of the next line
  */
 export function decideLines(
   orders: readonly LineOrder[],
-  { billed, usage }: LineFacts,
+  facts: LineFacts,
   nextId: () => string,
 ): DecidedLines {
+  const { usage } = facts;
+  const returns = returnsToCoupon(facts);
   const lines: LineDraft[] = [];
   const commitments: DecidedLines['commitments'][number][] = [];
   for (const order of orders) {
@@ -44,7 +49,7 @@ export function decideLines(
         lines.push(fixedLine(order, nextId()));
         break;
       case 'credit':
-        lines.push(...creditLines(order, billed, nextId));
+        lines.push(...creditLines(order, facts, nextId));
         break;
       case 'usage': {
         const made = usageLines(countedFor(order, usage), nextId);
@@ -72,10 +77,30 @@ export function decideLines(
     }
   }
   for (const late of usage) {
-    const line = late.billed === null ? null : lateUsageLine(late, nextId);
+    const line = late.billed === null ? null : lateUsageLine(late, returns, nextId);
     if (line !== null) lines.push(line);
   }
-  return { lines, commitments };
+  return {
+    lines: lines.toSorted((one, other) => placeOf(one) - placeOf(other)),
+    commitments: commitments.toSorted((one, other) => placeOf(one.of) - placeOf(other.of)),
+  };
+}
+
+/**
+ * The place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, credits. Lines of one
+ * place, and true-ups of one place after all lines, keep the order in which they were ordered.
+ */
+function placeOf(line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeOrder | UsageOrder): number {
+  switch (line.kind) {
+    case 'usage':
+      return 2;
+    case 'one_off':
+      return 3;
+    case 'credit':
+      return 4;
+    default:
+      return line.isInAdvance ? 0 : 1;
+  }
 }
 
 function countedFor(order: UsageOrder, usage: readonly CountedUsage[]): CountedUsage {
@@ -132,18 +157,15 @@ export function trueUpLine(
 }
 
 /** One credit for each charge of the item that reaches beyond the instant, true-ups included. */
-function creditLines(
-  order: CreditOrder,
-  billed: readonly InvoiceLine[],
-  nextId: () => string,
-): LineDraft[] {
-  const ofItem = billed.filter(({ itemId }) => itemId === order.itemId);
-  return ofItem
+function creditLines(order: CreditOrder, facts: LineFacts, nextId: () => string): LineDraft[] {
+  const returns = returnsToCoupon(facts);
+  return facts.billed
+    .filter(({ itemId }) => itemId === order.itemId)
     .filter(({ kind }) => kind === 'recurring' || kind === 'proration')
     .flatMap((line) => {
-      const unused = unusedOf(line, order.unusedFrom, order.end);
-      const draft = creditLine(line, trueUpsOf(line, ofItem), order.unusedFrom, unused, nextId());
-      return draft.amount === 0n ? [] : [draft];
+      const { unusedFrom, end } = order;
+      const unused = { from: unusedFrom, part: unusedOf(line, unusedFrom, end) };
+      return creditLine(line, facts.billed, unused, returns, nextId()) ?? [];
     });
 }
 
@@ -151,69 +173,62 @@ function creditLines(
  * The credit of another credit line, for what the line that it takes back holds by now; null where that holds nothing, or
  * is billed no more. What was earned by now is taken from revenue, and no longer from what is deferred.
  *
- * @param billed finalised lines of the item that is credited
+ * @param facts with the finalised lines of the item that is credited
  */
-export function creditAgain(
-  credit: InvoiceLine,
-  billed: readonly InvoiceLine[],
-  id: string,
-): LineDraft | null {
-  const { trace, period, itemId, creditsLineId } = credit;
+export function creditAgain(credit: InvoiceLine, facts: LineFacts, id: string): LineDraft | null {
+  const { trace, period, creditsLineId } = credit;
   invariant(trace.kind === 'credit' && period !== null, 'a credit says what it takes back');
-  const line = billed.find((one) => one.id === creditsLineId);
+  const line = facts.billed.find((one) => one.id === creditsLineId);
   if (line === undefined) return null;
-  const ofItem = billed.filter((one) => one.itemId === itemId);
-  const draft = creditLine(line, trueUpsOf(line, ofItem), period.startAt, trace.unused, id);
-  return draft.amount === 0n
-    ? null
-    : { ...draft, isInAdvance: draft.isInAdvance && !line.isReleased };
+  const unused = { from: period.startAt, part: trace.unused };
+  const draft = creditLine(line, facts.billed, unused, returnsToCoupon(facts), id);
+  return draft === null ? null : { ...draft, isInAdvance: draft.isInAdvance && !line.isReleased };
 }
 
-function trueUpsOf(line: InvoiceLine, lines: readonly InvoiceLine[]): readonly InvoiceLine[] {
+function trueUpsOf(line: BilledLine, lines: readonly BilledLine[]): readonly BilledLine[] {
   return lines.filter(
-    ({ invoiceId, kind, period }) =>
+    ({ invoiceId, itemId, kind, period }) =>
+      itemId === line.itemId &&
       (kind === 'minimum' || kind === 'maximum') &&
       invoiceId === line.invoiceId &&
       period?.startAt.getTime() === line.period?.startAt.getTime(),
   );
 }
 
+/** The credit of the unused part of a line; null where it gives back neither money nor a discount. */
 function creditLine(
-  line: InvoiceLine,
-  trueUps: readonly InvoiceLine[],
-  unusedFrom: Date,
-  unused: Proration,
+  line: BilledLine,
+  billed: readonly BilledLine[],
+  unused: { readonly from: Date; readonly part: Proration },
+  returns: (discount: HeldDiscount) => boolean,
   id: string,
-): LineDraft {
-  const parts = [line, ...trueUps];
-  const limits = trueUps.map(({ trace }) => trace);
-  const fullAmount = fullAmountOf(line.trace, limits);
-  const billedLine = {
-    fullAmount,
-    proration: line.proration,
-    amountMinor: totalOf(parts, ({ amount }) => amount),
+): LineDraft | null {
+  const parts = [line, ...trueUpsOf(line, billed)];
+  const [, ...limits] = parts.map(({ trace }) => trace);
+  const base = {
+    kind: 'credit' as const,
+    fullAmount: formatExact(fullAmountOf(line.trace, limits)),
+    billedProration: line.proration,
+    billedMinor: totalOf(parts, ({ amount }) => amount),
     discountMinor: totalOf(parts, ({ discount }) => discount),
     creditedMinor: totalOf(parts, ({ credited }) => credited),
+    unused: unused.part,
+    held: heldOf(parts, returns),
   };
+  const { amountMinor, discounts } = creditOf(base);
+  if (amountMinor === 0n && discounts.length === 0) return null;
+  const { taxRates: _rates, billedFrom: _from, ...sold } = line;
   return {
-    ...line,
+    ...sold,
     id,
     kind: 'credit',
     description: `${line.description} (unused)`,
     unitAmount: null,
-    amount: -creditForUnused(billedLine, unused),
-    period: { startAt: unusedFrom, endAt: line.period?.endAt ?? unusedFrom },
-    proration: unused,
+    amount: -amountMinor,
+    period: { startAt: unused.from, endAt: line.period?.endAt ?? unused.from },
+    proration: unused.part,
     creditsLineId: line.id,
-    trace: {
-      kind: 'credit',
-      fullAmount: formatExact(fullAmount),
-      billedProration: line.proration,
-      billedMinor: billedLine.amountMinor,
-      discountMinor: billedLine.discountMinor,
-      creditedMinor: billedLine.creditedMinor,
-      unused,
-    },
+    trace: { ...base, returned: discounts },
   };
 }
 

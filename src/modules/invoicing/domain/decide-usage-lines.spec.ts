@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { parseDecimal, rational } from '../../../core/decimal';
 import { chargeEvents, type PercentagePrice, type Price } from '../../../core/rating';
 import { decideInvoice, evaluateInvoice, type BillingFacts } from './decide-invoice';
-import type { CountedUsage } from './decide-usage-lines';
+import type { BilledPeriod, CountedUsage } from './decide-usage-lines';
 import { explain } from './explain';
 import type { Invoice } from './invoice';
 import { fromJson, toJson } from './json';
 import type { BilledPrice, UsageOrder } from './line-order';
-import type { BilledUsage, UsagePart } from './usage';
+import type { UsagePart } from './usage';
 
 const JANUARY = {
   startAt: new Date('2026-01-01T00:00:00Z'),
@@ -66,7 +66,7 @@ const of = (region: string | null, quantity: string): UsagePart => ({
 function invoiceOf(
   order: UsageOrder,
   parts: readonly UsagePart[],
-  billed: BilledUsage | null = null,
+  billed: BilledPeriod | null = null,
   facts: Partial<BillingFacts> = {},
 ): Invoice {
   const counted: CountedUsage = {
@@ -83,6 +83,7 @@ function invoiceOf(
       renewsAt: NOW,
       currency: 'USD',
       period: JANUARY,
+      billingPeriod: JANUARY,
       lines: billed === null ? [order] : [],
       collection: 'automatic',
       daysUntilDue: 0,
@@ -92,6 +93,7 @@ function invoiceOf(
       testClockId: null,
       billed: [],
       coupons: [],
+      billingPeriod: JANUARY,
       taxRates: [],
       taxTreatment: 'none',
       creditGrants: [],
@@ -199,10 +201,18 @@ describe('usage on an invoice', () => {
 });
 
 describe('late usage', () => {
-  const billedOf = (amountMinor: bigint, quantity: string, heldMinor = amountMinor) => ({
-    amountMinor,
+  const billedOf = (amount: bigint, quantity: string, heldMinor = amount): BilledPeriod => ({
+    amountMinor: amount,
     heldMinor,
     quantity,
+    lines: invoiceOf(orderOf(perUnit), [all('1')]).lines.map((line) => ({
+      ...line,
+      amount,
+      discount: amount - heldMinor,
+      net: heldMinor,
+      taxRates: [],
+      billedFrom: JANUARY.startAt,
+    })),
   });
 
   it('is billed by the difference, and names the period it corrects', () => {
@@ -221,6 +231,14 @@ describe('late usage', () => {
     const held = billedOf(600n, '10', 240n);
     const invoice = invoiceOf(orderOf(perUnit), [all('0')], held);
     expect(shown(invoice)).toEqual([['usage', 'Calls (late usage)', '-10', -240n]]);
+  });
+
+  it('gives back its share of what was paid', () => {
+    const held = billedOf(1_000n, '2000', 500n);
+    const invoice = stored(invoiceOf(orderOf(perUnit), [all('1000')], held));
+    expect(shown(invoice)).toEqual([['usage', 'Calls (late usage)', '-1000', -250n]]);
+    const [line] = invoice.lines;
+    expect(line === undefined || explain(invoice, line).matches).toBe(true);
   });
 
   it('stays within the limits of the price', () => {

@@ -1,6 +1,8 @@
 import { parseExact, subtract, sum } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { Commitment } from '../../../core/invoice';
+import { type BilledLine, heldOf } from './held-lines';
+import type { HeldDiscount } from './held-terms';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
 import type { UsageOrder } from './line-order';
 import {
@@ -22,7 +24,13 @@ const LONGEST_DESCRIPTION = 500;
 export interface CountedUsage {
   readonly order: UsageOrder;
   readonly reading: UsageReading;
-  readonly billed: BilledUsage | null;
+  readonly billed: BilledPeriod | null;
+}
+
+/** What was billed for the period of an order. */
+export interface BilledPeriod extends BilledUsage {
+  /** Those of its lines that are not void. */
+  readonly lines: readonly BilledLine[];
 }
 
 export interface UsageLines {
@@ -36,7 +44,7 @@ export interface UsageLines {
  */
 export function usageLines({ order, reading }: CountedUsage, nextId: () => string): UsageLines {
   const lines = reading.parts.flatMap((part) => {
-    const { amountMinor, traced } = ratePart(order.price.rating, part);
+    const { amountMinor, traced } = ratePart(order.price.rating, part, order.proration);
     if (isNothing(part, amountMinor)) return [];
     const trace: UsageTrace = { ...traceOf(order, reading), parts: [traced], corrects: null };
     return [
@@ -69,16 +77,23 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
 /**
  * The line for what came late to a period that is billed: its usage rated anew, all groups and limits together, less what
  * was billed. None where that is nothing.
+ *
+ * @param returns whether a discount returns to its coupon when it is credited
  */
 export function lateUsageLine(
-  { order, reading, billed }: CountedUsage,
+  { order, reading, billed: found }: CountedUsage,
+  returns: (discount: HeldDiscount) => boolean,
   nextId: () => string,
 ): LineDraft | null {
-  invariant(billed !== null, 'what is corrected was billed');
-  const rated = reading.parts.map((part) => ratePart(order.price.rating, part));
+  invariant(found !== null, 'what is corrected was billed');
+  const { lines, ...billed } = found;
+  const rated = reading.parts.map((part) => ratePart(order.price.rating, part, order.proration));
   const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
-  const amount = correctionOf(ratedMinor, limitsOf(order), billed);
-  if (amount === 0n) return null;
+  const held = heldOf(lines, returns);
+  const correction = correctionOf(ratedMinor, limitsOf(order), { ...billed, held });
+  const { amountMinor: amount, differenceMinor, returned } = correction;
+  if (amount === 0n && returned.length === 0) return null;
+  const corrects = differenceMinor < 0n ? { ...billed, held, differenceMinor, returned } : billed;
   const parts = rated.map(({ traced }) => traced);
   const quantity = subtract(quantityOf(reading), parseExact(billed.quantity));
   return {
@@ -89,7 +104,7 @@ export function lateUsageLine(
     quantity: shownQuantity(quantity),
     unitAmount: null,
     amount,
-    trace: { ...traceOf(order, reading), parts, corrects: billed },
+    trace: { ...traceOf(order, reading), parts, corrects },
   };
 }
 
@@ -108,6 +123,7 @@ function traceOf(order: UsageOrder, reading: UsageReading) {
     countedFrom,
     upToPosition,
     limits: limitsOf(order),
+    zeroUsageProration: order.proration,
   };
 }
 

@@ -1,6 +1,7 @@
 import { graceEnd } from './grace';
 
 const BORDER = new Date('2026-04-01T00:00:00.000Z');
+const CREDIT = { kind: 'credit', itemId: 'si_1', unusedFrom: BORDER, end: 'border' } as const;
 const at = (instant: string) => new Date(instant);
 
 describe('the grace of an invoice', () => {
@@ -20,7 +21,11 @@ describe('the grace of an invoice', () => {
     ['one_off', null, 72, BORDER, null],
   ] as const)('of %s at %p with %d hours, made at %p, ends at %p', (...row) => {
     const [reason, renewsAt, hours, now, expected] = row;
-    const end = graceEnd({ reason, renewsAt }, hours, now);
+    const end = graceEnd({ reason, renewsAt, lines: [CREDIT] }, hours, now);
     expect(end?.toISOString() ?? null).toBe(expected);
+  });
+
+  it('does not hold up an order without lines, which bills nothing but late usage', () => {
+    expect(graceEnd({ reason: 'end', renewsAt: BORDER, lines: [] }, 72, BORDER)).toBeNull();
   });
 });

@@ -5,14 +5,16 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Until when the invoice that an order makes stays a draft; null: it is finalised at once. What is billed at the border of
- * two periods waits, so many hours from the border on, however late it is made: usage that comes in until then is on it.
+ * two periods waits, so many hours from the border on, however late it is made: usage that comes in until then is on it. An
+ * order without lines bills nothing but late usage, and does not wait.
  */
 export function graceEnd(
-  { reason, renewsAt }: Pick<InvoiceOrder, 'reason' | 'renewsAt'>,
+  { reason, renewsAt, lines }: Pick<InvoiceOrder, 'reason' | 'renewsAt' | 'lines'>,
   graceHours: number,
   now: Date,
 ): Date | null {
-  if (renewsAt === null || (reason !== 'renewal' && reason !== 'end')) return null;
+  if (renewsAt === null || lines.length === 0) return null;
+  if (reason !== 'renewal' && reason !== 'end') return null;
   const endAt = new Date(renewsAt.getTime() + graceHours * HOUR_MS);
   return endAt > now ? endAt : null;
 }

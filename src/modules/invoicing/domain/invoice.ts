@@ -26,6 +26,7 @@ export const INVOICE_REASONS = [
   'renewal',
   'change',
   'end',
+  'late_usage',
   'one_off',
 ] as const;
 export type InvoiceReason = (typeof INVOICE_REASONS)[number];
@@ -49,9 +50,18 @@ export interface InvoiceCoupon {
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
+  /** What it could take off, with what credits of the invoice returned to it. */
   readonly amountOffMinor: bigint | null;
   /** What it took off. */
   readonly amountMinor: bigint;
+  /** What credits of the invoice returned to it; absent from invoices of before. */
+  readonly returnedMinor?: bigint;
+  /** The most that a percentage could take off; null or absent: no limit. */
+  readonly mostMinor?: bigint | null;
+  /** The prices of its lines that it is for; null or absent: all lines. */
+  readonly priceIds?: readonly string[] | null;
+  /** The end of its months, where it repeats. */
+  readonly endsAt?: Date | null;
 }
 
 /** A line with every amount fixed. Amounts are minor units of the invoice's currency. */

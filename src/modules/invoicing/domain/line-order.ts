@@ -40,7 +40,7 @@ export interface UsageOrder {
   readonly fullPeriod: Period;
   /** The start of the billing period, in which a `weighted_sum` begins with nothing and holds on from part to part. */
   readonly heldSince: Date;
-  /** Of the price's limits alone: usage is what it is. */
+  /** Of the price's limits, and of its fee at zero usage: usage itself is never prorated. */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;

@@ -1,3 +1,4 @@
+import type { Period } from '../../../core/time';
 import { type BillingFacts, decideAgain, decideInvoice, type NewIds } from './decide-invoice';
 import { creditAgain } from './decide-lines';
 import type { Invoice, InvoiceLine } from './invoice';
@@ -11,6 +12,8 @@ export interface Standing {
   readonly earnedUntil: Date | null;
   /** Whether its subscription waited for its payment: void without it, it bills what never began. */
   readonly isWithdrawn: boolean;
+  /** The billing period that the invoice belongs to; null where it is for no subscription. */
+  readonly billingPeriod: Period | null;
   /** Whether nothing follows: what was billed in advance and is still owed is earned. */
   readonly hasEnded: boolean;
 }
@@ -32,11 +35,10 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Stand
  * The draft that bills a void invoice anew: the same charges, and credits for what the credited lines hold by now, with the
  * discounts and taxes of the facts. What is over is earned at once.
  *
- * @param billed finalised lines of the items that it credits
+ * @param facts with the finalised lines of the items that it credits
  */
 export function reissueOf(
   voided: Invoice,
-  billed: readonly InvoiceLine[],
   { earnedUntil, hasEnded }: Standing,
   facts: BillingFacts,
   ids: NewIds,
@@ -48,6 +50,7 @@ export function reissueOf(
     // The void invoice keeps the border it renewed at: there is one renewal for each.
     renewsAt: null,
     period: startAt === null || endAt === null ? null : { startAt, endAt },
+    billingPeriod: facts.billingPeriod,
     lines: [],
   };
   const isEarned = ({ period }: InvoiceLine): boolean =>
@@ -57,9 +60,9 @@ export function reissueOf(
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
     }
-    const credit = creditAgain(line, billed, id);
+    const credit = creditAgain(line, facts, id);
     return credit === null ? [] : [{ ...line, ...credit }];
   });
-  const empty = decideInvoice(order, facts, ids, now);
+  const empty = decideInvoice(order, { ...facts, usage: [] }, ids, now);
   return decideAgain({ ...empty, reissueOfId: voided.id, lines }, facts);
 }

@@ -70,6 +70,7 @@ function factsOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): Bill
     billed: [],
     usage: [{ order: calls, reading, billed: null }],
     coupons: [],
+    billingPeriod: APRIL,
     taxRates: [],
     taxTreatment: 'none',
     testClockId: null,
@@ -88,6 +89,7 @@ function draftOf(facts: BillingFacts, id = 'inv_1'): WaitingDraft {
     renewsAt: MARCH.endAt,
     currency: 'USD',
     period: APRIL,
+    billingPeriod: APRIL,
     lines: [calls, base],
     collection: 'automatic',
     daysUntilDue: 0,
@@ -118,10 +120,10 @@ describe('a draft that waited', () => {
       finalizesAt: null,
       orderedLines: null,
     });
-    const [eu, flat] = draft.lines;
-    expect(after.lines.map(({ amount }) => amount)).toEqual([10n, 50n, 3_000n]);
-    expect(after.lines[0]?.id).not.toBe(eu?.id);
-    expect(after.lines.slice(1).map(({ id }) => id)).toEqual([eu?.id, flat?.id]);
+    const [flat, eu] = draft.lines;
+    expect(after.lines.map(({ amount }) => amount)).toEqual([3_000n, 10n, 50n]);
+    expect(after.lines[1]?.id).not.toBe(eu?.id);
+    expect([after.lines[0]?.id, after.lines[2]?.id]).toEqual([flat?.id, eu?.id]);
   });
 
   it.each([
@@ -146,6 +148,7 @@ describe('a draft that waited', () => {
       () => factsOf({}, 4_000n),
       ({ waits }, facts) => (waits ? draftOf(facts) : { ...draftOf(facts), finalizesAt: null }),
       () => 'crd_2',
+      () => 0n,
       MARCH.endAt,
     );
     expect(decided.map(({ invoice }) => invoice.creditApplied)).toEqual([3_000n, 3_000n]);

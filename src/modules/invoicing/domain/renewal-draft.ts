@@ -6,10 +6,13 @@ import type { InvoiceOrder } from './order';
 /** What a draft that waits was ordered as. */
 export function orderOf(draft: WaitingDraft): InvoiceOrder {
   const { periodStartAt: startAt, periodEndAt: endAt } = draft;
+  const period = startAt === null || endAt === null ? null : { startAt, endAt };
   return {
     ...draft,
-    period: startAt === null || endAt === null ? null : { startAt, endAt },
+    period,
+    billingPeriod: period,
     lines: draft.orderedLines,
+    lateUsage: draft.reason === 'end' ? 'closed' : 'billed',
   };
 }
 

@@ -5,8 +5,8 @@ import { creditForUnused } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { rate, roundAtLine, trueUp, withinLimits, type Price } from '../../../core/rating';
 import type { InvoiceLine } from './invoice';
-import type { CreditTrace } from './trace';
-import { correctionOf, ratePart, type UsagePart, type UsageTrace } from './usage';
+import { creditAtListPrice, type CreditTrace } from './trace';
+import { type Correction, correctionOf, ratePart, type UsagePart, type UsageTrace } from './usage';
 
 /** What takes the place of a price. */
 export interface SimulatedPrice {
@@ -22,6 +22,8 @@ export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePa
 interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
+  /** At list prices: a correction that gives back what was paid lowers what was billed by more. */
+  readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
 }
 
@@ -56,19 +58,22 @@ function billAgain(
   invariant(first !== undefined, 'a bill has a line');
   const { trace } = first;
   if (trace.kind === 'credit') {
-    return alone(first, creditAgain(first, trace, price, before));
+    const amountMinor = creditAgain(first, trace, price, before);
+    return alone(first, amountMinor, amountMinor);
   }
   if (trace.kind === 'usage' && trace.corrects !== null) {
-    return alone(first, correctAgain(first, trace, price, before, partsOf));
+    const again = correctAgain(first, trace, price, before, partsOf);
+    return alone(first, again.amountMinor, again.differenceMinor);
   }
   const charges = lines.filter((line) => line.trace.kind !== 'true_up');
   const chargedMinor =
     charges.length === 0
-      ? amountOfNothing(price.rating)
+      ? amountOfNothing(price.rating, prorationOf(lines))
       : charges.reduce((total, line) => total + chargeAgain(line, price, partsOf), 0n);
   const { minimumMinor, maximumMinor } = price;
   const due = trueUp(chargedMinor, { minimumMinor, maximumMinor }, prorationOf(lines));
-  return { lines, chargedMinor, trueUpMinor: due?.amountMinor ?? 0n };
+  const trueUpMinor = due?.amountMinor ?? 0n;
+  return { lines, chargedMinor, trueUpMinor, listedMinor: chargedMinor + trueUpMinor };
 }
 
 function chargeAgain({ trace, ...line }: InvoiceLine, price: SimulatedPrice, partsOf: PartsOf) {
@@ -76,7 +81,7 @@ function chargeAgain({ trace, ...line }: InvoiceLine, price: SimulatedPrice, par
     return roundAtLine(fullAmount(price.rating, trace.quantity), trace.proration);
   }
   invariant(trace.kind === 'usage', 'an item is billed by a quantity or by its usage');
-  return ratedMinor(partsOf({ ...line, trace }, trace), price.rating);
+  return ratedMinor(partsOf({ ...line, trace }, trace), price.rating, trace);
 }
 
 function correctAgain(
@@ -85,15 +90,25 @@ function correctAgain(
   { rating, minimumMinor, maximumMinor }: SimulatedPrice,
   before: readonly Bill[],
   partsOf: PartsOf,
-): bigint {
+): Correction {
   invariant(trace.corrects !== null, 'late usage corrects what was billed');
-  const billedMinor = totalOf(before.filter(({ lines }) => lines.some(isOfPeriod(line))));
+  const { heldMinor: oldHeldMinor, amountMinor: oldMinor, held } = trace.corrects;
+  const billedMinor = before
+    .filter(({ lines }) => lines.some(isOfPeriod(line)))
+    .reduce((total, { listedMinor }) => total + listedMinor, 0n);
   // What was discounted or taken back of the old amounts is taken to be so of the new ones.
-  const heldMinor = trace.corrects.heldMinor + billedMinor - trace.corrects.amountMinor;
+  const moreMinor = billedMinor - oldMinor;
+  const heldMinor = greater(oldHeldMinor + moreMinor, 0n);
   return correctionOf(
-    ratedMinor(partsOf(line, trace), rating),
+    ratedMinor(partsOf(line, trace), rating, trace),
     { ...trace.limits, minimumMinor, maximumMinor },
-    { amountMinor: billedMinor, heldMinor: heldMinor > 0n ? heldMinor : 0n },
+    {
+      amountMinor: billedMinor,
+      heldMinor,
+      ...(held === undefined
+        ? {}
+        : { held: { ...held, heldMinor, listedMinor: greater(held.listedMinor + moreMinor, 0n) } }),
+    },
   );
 }
 
@@ -115,7 +130,8 @@ function creditAgain(
   const amountMinor = credited.chargedMinor + credited.trueUpMinor;
   const creditedMinor = lesser(byNotesMinor - totalOf(earlier), amountMinor);
   const whole = fullAmount(price.rating, charge.trace.quantity);
-  return -creditForUnused(
+  const creditFor = trace.held === undefined ? creditAtListPrice : creditForUnused;
+  return -creditFor(
     {
       fullAmount: credited.trueUpMinor === 0n ? whole : withinLimits(whole, price),
       proration: charge.trace.proration,
@@ -139,8 +155,8 @@ function isCharge({ trace }: InvoiceLine): boolean {
   return trace.kind !== 'credit' && !(trace.kind === 'usage' && trace.corrects !== null);
 }
 
-function alone(line: InvoiceLine, chargedMinor: bigint): Bill {
-  return { lines: [line], chargedMinor, trueUpMinor: 0n };
+function alone(line: InvoiceLine, chargedMinor: bigint, listedMinor: bigint): Bill {
+  return { lines: [line], chargedMinor, trueUpMinor: 0n, listedMinor };
 }
 
 function isOfPeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean {
@@ -163,8 +179,15 @@ function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
   }
 }
 
-function ratedMinor(parts: readonly UsagePart[], price: Price): bigint {
-  return parts.reduce((total, part) => total + ratePart(price, part).amountMinor, 0n);
+function ratedMinor(
+  parts: readonly UsagePart[],
+  price: Price,
+  { zeroUsageProration = null }: UsageTrace,
+): bigint {
+  return parts.reduce(
+    (total, part) => total + ratePart(price, part, zeroUsageProration).amountMinor,
+    0n,
+  );
 }
 
 function fullAmount(price: Price, quantity: string): Rational {
@@ -172,10 +195,10 @@ function fullAmount(price: Price, quantity: string): Rational {
 }
 
 /** A minimum that was due without any usage. */
-function amountOfNothing(price: Price): bigint {
+function amountOfNothing(price: Price, proration: Proration | null): bigint {
   return price.model === 'percentage'
     ? 0n
-    : roundAtLine(rate(price, { kind: 'quantity', quantity: ZERO }).amount, null);
+    : roundAtLine(rate(price, { kind: 'quantity', quantity: ZERO }).amount, proration);
 }
 
 function totalOf(bills: readonly Bill[]): bigint {
@@ -184,4 +207,8 @@ function totalOf(bills: readonly Bill[]): bigint {
 
 function lesser(left: bigint, right: bigint): bigint {
   return left < right ? left : right;
+}
+
+function greater(left: bigint, right: bigint): bigint {
+  return left > right ? left : right;
 }

@@ -1,5 +1,5 @@
 import { parseExact, ZERO, type Rational } from '../../../core/decimal';
-import { creditForUnused, type BilledLine } from '../../../core/invoice';
+import { takeBack, unusedShare, type BilledLine, type TakenBack } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { parseDecimal } from '../../../core/decimal';
 import {
@@ -11,6 +11,7 @@ import {
   type Price,
 } from '../../../core/rating';
 import type { TraceStep } from '../../../core/rating';
+import type { HeldDiscount, HeldTerms } from './held-terms';
 import { evaluateUsage, type UsageTrace } from './usage';
 
 /** How the amount of a line came about: evaluated again by the same functions, it gives the amount again. */
@@ -36,6 +37,10 @@ export interface CreditTrace {
   /** Taken back before this line. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
+  /** What the credited line still held; absent from credits that were issued at list prices. */
+  readonly held?: HeldTerms;
+  /** What of its discounts returned to their coupons. */
+  readonly returned?: readonly HeldDiscount[];
 }
 
 export interface TrueUpTrace {
@@ -61,7 +66,7 @@ export function evaluate(trace: LineTrace): bigint {
     case 'usage':
       return evaluateUsage(trace);
     case 'credit':
-      return -creditForUnused(billedLineOf(trace), trace.unused);
+      return -creditOf(trace).amountMinor;
     case 'true_up':
       return trueUp(trace.billedMinor, trace, trace.proration)?.amountMinor ?? 0n;
     case 'fixed':
@@ -79,6 +84,25 @@ export function fullAmountOf(charge: LineTrace, trueUps: readonly LineTrace[]): 
     (amount, trace) => (trace.kind === 'true_up' ? withinLimits(amount, trace) : amount),
     amountOfSteps(charge.steps),
   );
+}
+
+/** What a credit takes back for the unused part of a line. */
+export function creditOf(trace: CreditTrace): TakenBack<HeldDiscount> {
+  const line = billedLineOf(trace);
+  if (trace.held === undefined) {
+    return { amountMinor: creditAtListPrice(line, trace.unused), discounts: [] };
+  }
+  return takeBack(trace.held, unusedShare(line, trace.unused));
+}
+
+/**
+ * The credit of an unused part as it was computed before credits went by what was paid. Stored lines are evaluated by the
+ * rule they were made by.
+ */
+export function creditAtListPrice(line: BilledLine, unused: Proration): bigint {
+  const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;
+  const unusedMinor = roundAtLine(line.fullAmount, unused);
+  return unusedMinor < heldMinor ? unusedMinor : heldMinor;
 }
 
 function billedLineOf(trace: CreditTrace): BilledLine {

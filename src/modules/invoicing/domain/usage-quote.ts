@@ -32,7 +32,7 @@ export function quoteOf({ order, reading, billed }: CountedUsage, invoice: Invoi
     isLate: billed !== null,
     parts: reading.parts.map((part) => {
       const { group, events } = part;
-      const { amountMinor } = ratePart(order.price.rating, part);
+      const { amountMinor } = ratePart(order.price.rating, part, order.proration);
       return { group, quantity: shownQuantity(part.quantity), events, amountMinor };
     }),
     amountMinor: lines.reduce((total, { amount }) => total + amount, 0n),

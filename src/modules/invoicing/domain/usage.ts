@@ -3,9 +3,11 @@ import {
   formatDecimal,
   formatExact,
   parseExact,
+  rational,
   type Rational,
 } from '../../../core/decimal';
 import { ZERO } from '../../../core/decimal';
+import { takeBack } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import {
   rate,
@@ -16,6 +18,7 @@ import {
   type TraceStep,
 } from '../../../core/rating';
 import type { Period } from '../../../core/time';
+import type { HeldDiscount, HeldTerms } from './held-terms';
 
 /** Decimals of a quantity that is shown; the trace keeps it exactly. */
 const SHOWN_DIGITS = 12;
@@ -61,6 +64,16 @@ export interface BilledUsage {
   readonly heldMinor: bigint;
   /** The quantity that was billed last, all groups added up, as exact text. */
   readonly quantity: string;
+  /** What its lines that are not void still hold; absent from lines that were issued at list prices. */
+  readonly held?: HeldTerms;
+}
+
+/** What a correction is made from, and what comes of it. */
+export interface CorrectedUsage extends BilledUsage {
+  /** The correction at list prices, negative where usage was taken back; absent as `held` is. */
+  readonly differenceMinor?: bigint;
+  /** What of the discounts returned to their coupons. */
+  readonly returned?: readonly HeldDiscount[];
 }
 
 /** A part as a trace keeps it: texts that lose nothing. */
@@ -91,8 +104,10 @@ export interface UsageTrace {
   readonly parts: readonly TracedPart[];
   /** The limits of the price; true-ups are lines of their own, but for usage that came late. */
   readonly limits: UsageLimits;
+  /** The part of the full period that a fee at zero usage is for; null: all of it. Absent from lines that charged it whole. */
+  readonly zeroUsageProration?: Proration | null;
   /** What the period was billed before, where usage came late to it. Null for its first bill. */
-  readonly corrects: BilledUsage | null;
+  readonly corrects: CorrectedUsage | null;
 }
 
 export interface UsageLimits {
@@ -102,18 +117,23 @@ export interface UsageLimits {
   readonly proration: Proration | null;
 }
 
-/** A part rated: its amount in minor units, rounded once, and how it comes about. */
+/**
+ * A part rated: its amount in minor units, rounded once, and how it comes about. Usage is never prorated by time; a fee
+ * that is due without any usage is.
+ */
 export function ratePart(
   price: Price,
   part: UsagePart,
+  zeroUsageProration: Proration | null,
 ): { readonly amountMinor: bigint; readonly traced: TracedPart } {
   const { group, quantity, events, charged } = part;
   const rated = rate(
     price,
     charged === null ? { kind: 'quantity', quantity } : { kind: 'charged', charged },
   );
+  const isUnused = compare(quantity, ZERO) <= 0;
   return {
-    amountMinor: roundAtLine(rated.amount, null),
+    amountMinor: roundAtLine(rated.amount, isUnused ? zeroUsageProration : null),
     traced: {
       group,
       quantity: formatExact(quantity),
@@ -152,26 +172,47 @@ export function partOf(traced: TracedPart): UsagePart {
 }
 
 /** The amount of a line for usage, from its trace alone. */
-export function evaluateUsage({ price, parts, limits, corrects }: UsageTrace): bigint {
+export function evaluateUsage(trace: UsageTrace): bigint {
+  const { price, parts, limits, corrects, zeroUsageProration = null } = trace;
   const ratedMinor = parts.reduce(
-    (total, traced) => total + ratePart(price, partOf(traced)).amountMinor,
+    (total, traced) => total + ratePart(price, partOf(traced), zeroUsageProration).amountMinor,
     0n,
   );
-  return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects);
+  return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
+}
+
+/** A correction of usage: what its line says, and what it is made of. */
+export interface Correction {
+  /** Of the line: what was paid, where usage is taken back. */
+  readonly amountMinor: bigint;
+  /** At list prices. */
+  readonly differenceMinor: bigint;
+  readonly returned: readonly HeldDiscount[];
 }
 
 /**
- * What is still to be billed for a period: its usage rated anew, within its limits, less what was billed. What is given
- * back is never more than the lines of the period still hold.
+ * What is still to be billed for a period: its usage rated anew, within its limits, less what was billed. Usage that is
+ * taken back gives back its share of what the lines of the period still hold, after discounts and credits.
  */
 export function correctionOf(
   ratedMinor: bigint,
   limits: UsageLimits,
-  billed: Pick<BilledUsage, 'amountMinor' | 'heldMinor'>,
-): bigint {
+  billed: Pick<BilledUsage, 'amountMinor' | 'heldMinor' | 'held'>,
+): Correction {
   const trueUpMinor = trueUp(ratedMinor, limits, limits.proration)?.amountMinor ?? 0n;
   const differenceMinor = ratedMinor + trueUpMinor - billed.amountMinor;
-  return differenceMinor < -billed.heldMinor ? -billed.heldMinor : differenceMinor;
+  const { held, heldMinor } = billed;
+  if (differenceMinor >= 0n) return { amountMinor: differenceMinor, differenceMinor, returned: [] };
+  if (held === undefined) {
+    const amountMinor = differenceMinor < -heldMinor ? -heldMinor : differenceMinor;
+    return { amountMinor, differenceMinor, returned: [] };
+  }
+  const { amountMinor, discounts } = takeBack(held, shareOf(-differenceMinor, held.listedMinor));
+  return { amountMinor: -amountMinor, differenceMinor, returned: discounts };
+}
+
+function shareOf(partMinor: bigint, wholeMinor: bigint): Rational {
+  return partMinor < wholeMinor ? rational(partMinor, wholeMinor) : rational(1n);
 }
 
 /** Whether there is nothing to say of a part: nothing was counted, and nothing is due for that. */

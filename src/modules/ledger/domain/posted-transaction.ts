@@ -1,46 +1,57 @@
 import type { LedgerAccount, LedgerTransaction } from '../../../core/ledger';
 
-/** What a transaction in the books is about. */
-export interface PostingFacts {
-  /** The id of what posts: an invoice, a payment, a refund. It posts each kind of transaction once. */
+/** Source and time of a ledger transaction. */
+export interface PostingContext {
+  /** Id of the invoice, payment or refund that posts. A source posts each kind of transaction once. */
   readonly sourceId: string;
   readonly customerId: string;
-  /** When the fact happened, on the customer's clock. */
+  /** When the change happened, on the clock of the customer. */
   readonly occurredAt: Date;
 }
 
-/** A transaction as it stands in the books. Nothing changes or removes it. */
-export interface PostedTransaction extends LedgerTransaction, PostingFacts {
+/** A transaction in the ledger. Immutable. */
+export interface PostedTransaction extends LedgerTransaction, PostingContext {
   readonly id: string;
 }
 
-/** Debits less credits of an account. */
+/** Debits minus credits of an account. */
 export interface AccountBalance {
   readonly account: LedgerAccount;
   readonly currency: string;
-  /** Minor units; positive where debits prevail. */
+  /** Minor units; positive when debits exceed credits. */
   readonly amountMinor: bigint;
 }
 
-/** The part of an account that is one customer's. */
-export interface CustomerBalance {
-  readonly customerId: string;
-  readonly currency: string;
-  readonly amountMinor: bigint;
-}
-
-/** What a list of transactions is narrowed to; null: not narrowed. */
+/** Filter of a list of transactions; null: no filter. */
 export interface TransactionFilter {
   readonly customerId: string | null;
   readonly sourceId: string | null;
+  /** Only transactions that post to this account. */
+  readonly account: LedgerAccount | null;
 }
 
-/** A statement about the books, and where it does not hold. */
+/** An invariant of the ledger and the query that finds violations. */
 export interface LedgerCheck {
-  /** snake_case, stable, unique: what holds. */
+  /** Name of the invariant: snake_case, stable, unique. */
   readonly name: string;
-  /** What breaks it, ids or a few words each; none when it holds. Reads in the transaction of the verification. */
+  /** Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the verification. */
   readonly run: () => Promise<readonly string[]>;
+}
+
+/** Amounts that a check sums by key and currency. */
+export interface SummedRows {
+  /** Short name of the source of the amounts. */
+  readonly name: string;
+  /** SQL statements whose rows are `(key, currency, amount)`, with the amount in minor units. */
+  readonly sql: readonly string[];
+}
+
+/** A check that two sides have equal sums. */
+export interface SumsCheck {
+  /** Name of the invariant: snake_case, stable, unique. */
+  readonly name: string;
+  readonly left: SummedRows;
+  readonly right: SummedRows;
 }
 
 export interface CheckResult {

@@ -5,13 +5,13 @@ import type { AccountBalance } from '../domain/posted-transaction';
 export class ListLedgerAccountsDto {
   @Omittable()
   @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only what was posted for this customer.' })
+  @ApiPropertyOptional({ description: 'Only postings for this customer.' })
   readonly customer_id?: string;
 }
 
 export class LedgerAccountDto {
   @ApiProperty({
-    description: 'The account; cash clearing is one for each payment provider.',
+    description: 'Account. There is one cash clearing account per payment provider.',
     example: 'accounts_receivable',
   })
   readonly account!: string;
@@ -21,7 +21,7 @@ export class LedgerAccountDto {
 
   @ApiProperty({
     description:
-      'Debits less credits in whole minor units, as text: a sum can be beyond what a JSON number holds.',
+      'Debits minus credits in whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.',
     example: '120000',
   })
   readonly balance!: string;
@@ -30,14 +30,14 @@ export class LedgerAccountDto {
 export class LedgerAccountsDto {
   @ApiProperty({
     type: [LedgerAccountDto],
-    description: 'Every account that was posted to, by currency.',
+    description: 'Every account with postings, by currency.',
   })
   readonly data!: readonly LedgerAccountDto[];
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Always null: there are few accounts.',
+    description: 'Always null: all accounts fit on one page.',
     example: null,
   })
   readonly next_cursor!: null;

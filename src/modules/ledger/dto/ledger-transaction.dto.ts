@@ -13,18 +13,18 @@ import type { PostedTransaction, TransactionFilter } from '../domain/posted-tran
 export class ListLedgerTransactionsDto extends ListQueryDto {
   @Omittable()
   @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only what was posted for this customer.' })
+  @ApiPropertyOptional({ description: 'Only transactions of this customer.' })
   readonly customer_id?: string;
 
   @Omittable()
   @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only what this invoice, payment or refund posted.' })
+  @ApiPropertyOptional({ description: 'Only transactions of this invoice, payment or refund.' })
   readonly source_id?: string;
 }
 
 export class LedgerPostingDto {
   @ApiProperty({
-    description: 'The account; cash clearing is one for each payment provider.',
+    description: 'Account. There is one cash clearing account per payment provider.',
     example: 'cash_clearing:sandbox',
   })
   readonly account!: string;
@@ -41,33 +41,37 @@ export class LedgerTransactionDto {
   @IdProperty('ltx_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'What kind of fact it tells of.', example: 'payment' })
+  @ApiProperty({ description: 'Kind of the transaction.', example: 'payment' })
   readonly kind!: string;
 
   @ApiProperty({
-    description: 'What posted it.',
+    description: 'Id of the invoice, payment or refund that posted the transaction.',
     example: 'pay_01h455vb4pex5vsknk084sn02q',
   })
   readonly source_id!: string;
 
   @ApiProperty({
-    description: 'The customer it is about.',
+    description: 'Id of the customer.',
     example: 'cus_01h455vb4pex5vsknk084sn02q',
   })
   readonly customer_id!: string;
 
-  @ApiProperty({ description: 'ISO 4217; of all its postings.', example: 'EUR' })
+  @ApiProperty({ description: 'ISO 4217; the currency of all postings.', example: 'EUR' })
   readonly currency!: string;
 
-  @ApiProperty({ type: [LedgerPostingDto], description: 'They add up to zero.' })
+  @ApiProperty({ type: [LedgerPostingDto], description: 'Postings, which sum to zero.' })
   readonly postings!: readonly LedgerPostingDto[];
 
-  @InstantProperty('When it happened.')
+  @InstantProperty('When the posted change happened.')
   readonly occurred_at!: string;
 }
 
 export function toTransactionFilter(query: ListLedgerTransactionsDto): TransactionFilter {
-  return { customerId: query.customer_id ?? null, sourceId: query.source_id ?? null };
+  return {
+    customerId: query.customer_id ?? null,
+    sourceId: query.source_id ?? null,
+    account: null,
+  };
 }
 
 export function toLedgerTransactionDto(transaction: PostedTransaction): LedgerTransactionDto {

@@ -2,25 +2,25 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { CheckResult } from '../domain/posted-transaction';
 
 export class LedgerCheckDto {
-  @ApiProperty({ description: 'What must hold.', example: 'every_transaction_sums_to_zero' })
+  @ApiProperty({ description: 'Name of the invariant.', example: 'every_transaction_sums_to_zero' })
   readonly name!: string;
 
-  @ApiProperty({ description: 'Whether it holds.', example: true })
+  @ApiProperty({ description: 'True if the invariant holds.', example: true })
   readonly ok!: boolean;
 
   @ApiProperty({
     type: [String],
-    description: 'What breaks it, at most 100.',
+    description: 'Violations, at most 100.',
     example: [],
   })
   readonly offending!: readonly string[];
 }
 
 export class LedgerVerificationDto {
-  @ApiProperty({ description: 'Whether every check holds.', example: true })
+  @ApiProperty({ description: 'True if every check holds.', example: true })
   readonly ok!: boolean;
 
-  @ApiProperty({ type: [LedgerCheckDto], description: 'All of them seen at one instant.' })
+  @ApiProperty({ type: [LedgerCheckDto], description: 'All checks, run on one snapshot.' })
   readonly checks!: readonly LedgerCheckDto[];
 }
 

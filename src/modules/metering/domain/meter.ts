@@ -13,6 +13,9 @@ export const AGGREGATIONS = [
 export const LATE_EVENTS = ['next_invoice', 'reject'] as const;
 export type LateEvents = (typeof LATE_EVENTS)[number];
 
+export const METER_STATUSES = ['backfilling', 'active'] as const;
+export type MeterStatus = (typeof METER_STATUSES)[number];
+
 /** An event counts only where the property, as text, is one of the values. */
 export interface MeterFilter {
   readonly property: string;
@@ -38,6 +41,12 @@ export interface Meter {
   readonly lateEvents: LateEvents;
   /** Whether what a `weighted_sum` holds at the end of a period is carried into the next. */
   readonly isRecurring: boolean;
+  /** `backfilling` until the events stored before it are counted; its totals are incomplete until then. */
+  readonly status: MeterStatus;
+  /** Stored events that the backfill has counted. */
+  readonly backfillCounted: number;
+  /** Stored events that it has to count: an upper bound, known once it begins. */
+  readonly backfillTotal: number;
   readonly archivedAt: Date | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;

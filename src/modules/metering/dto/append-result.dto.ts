@@ -1,5 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
-import type { AppendResult } from '../store/usage-store';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import type { ReportResult } from '../usage-events.service';
+
+const MOST_WARNINGS = 100;
 
 export class UsageRejectionDto {
   @ApiProperty({
@@ -20,6 +22,23 @@ export class UsageRejectionDto {
   readonly message!: string;
 }
 
+export class UsageWarningDto {
+  @ApiProperty({ description: 'Stable: `usage_not_counted`.', example: 'usage_not_counted' })
+  readonly code!: string;
+
+  @ApiProperty({ description: 'The name of the events.', example: 'api_cal' })
+  readonly event_name!: string;
+
+  @ApiProperty({ type: 'integer', description: 'Events of the name in the request.', example: 3 })
+  readonly events!: number;
+
+  @ApiProperty({
+    description: 'For people.',
+    example: 'No meter counts events of this name. A meter that is made later will.',
+  })
+  readonly message!: string;
+}
+
 export class AppendResultDto {
   @ApiProperty({ type: 'integer', description: 'Events that were stored.', example: 997 })
   readonly accepted!: number;
@@ -29,12 +48,29 @@ export class AppendResultDto {
 
   @ApiProperty({ type: [UsageRejectionDto], description: 'Events that were not stored, in order.' })
   readonly rejected!: readonly UsageRejectionDto[];
+
+  @ApiPropertyOptional({
+    type: [UsageWarningDto],
+    description:
+      'Names of events that were stored and that no meter counts, 100 at most; left out where there are none. A new meter is noticed within 5 s.',
+  })
+  readonly warnings?: readonly UsageWarningDto[];
 }
 
-export function toAppendResultDto(result: AppendResult): AppendResultDto {
+export function toAppendResultDto(result: ReportResult): AppendResultDto {
   return {
     accepted: result.accepted,
     duplicates: result.duplicates,
     rejected: result.rejected,
+    ...(result.uncounted.length === 0 ? {} : { warnings: warningsOf(result) }),
   };
+}
+
+function warningsOf({ uncounted }: ReportResult): readonly UsageWarningDto[] {
+  return uncounted.slice(0, MOST_WARNINGS).map(({ eventName, events }) => ({
+    code: 'usage_not_counted',
+    event_name: eventName,
+    events,
+    message: 'No meter counts events of this name. A meter that is made later will.',
+  }));
 }

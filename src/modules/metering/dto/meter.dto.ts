@@ -6,7 +6,14 @@ import {
   MetadataProperty,
   toWireInstant,
 } from '../../../platform/http';
-import { AGGREGATIONS, LATE_EVENTS, type LateEvents, type Meter } from '../domain/meter';
+import {
+  AGGREGATIONS,
+  LATE_EVENTS,
+  type LateEvents,
+  type Meter,
+  METER_STATUSES,
+  type MeterStatus,
+} from '../domain/meter';
 
 class MeterFilterDto {
   @ApiProperty({ description: 'A property of the event.', example: 'region' })
@@ -14,6 +21,22 @@ class MeterFilterDto {
 
   @ApiProperty({ type: [String], description: 'The texts that fit.', example: ['eu', 'us'] })
   readonly in!: readonly string[];
+}
+
+class MeterBackfillDto {
+  @ApiProperty({
+    type: 'integer',
+    description: 'Events stored before the meter that have been counted.',
+    example: 250_000,
+  })
+  readonly counted_events!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    description: 'Events stored before the meter: an upper bound, 0 until the first step.',
+    example: 1_000_000,
+  })
+  readonly total_events!: number;
 }
 
 export class MeterDto {
@@ -63,6 +86,23 @@ export class MeterDto {
   })
   readonly is_recurring!: boolean;
 
+  @ApiProperty({
+    enum: METER_STATUSES,
+    description:
+      'A meter is `backfilling` while events stored before it are counted in the background. Until it is `active`, ' +
+      'its usage cannot be read and nothing can refer to it.',
+    example: 'active',
+  })
+  readonly status!: MeterStatus;
+
+  @ApiProperty({
+    type: MeterBackfillDto,
+    nullable: true,
+    description: 'Progress of the backfill; null once the meter is active.',
+    example: null,
+  })
+  readonly backfill!: MeterBackfillDto | null;
+
   @MetadataProperty()
   readonly metadata!: object;
 
@@ -88,6 +128,11 @@ export function toMeterDto(meter: Meter): MeterDto {
     group_by: meter.groupBy,
     late_events: meter.lateEvents,
     is_recurring: meter.isRecurring,
+    status: meter.status,
+    backfill:
+      meter.status === 'active'
+        ? null
+        : { counted_events: meter.backfillCounted, total_events: meter.backfillTotal },
     metadata: meter.metadata,
     archived_at: toWireInstant(meter.archivedAt),
     created_at: toWireInstant(meter.createdAt),

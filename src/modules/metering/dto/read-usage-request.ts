@@ -4,8 +4,8 @@ import {
   hasBody,
   type LineLimits,
   linesOf,
-  type Patience,
-  refusalOf,
+  type StallLimits,
+  toValidationError,
 } from '../../../platform/http';
 import type { UsageEvent } from '../domain/usage-event';
 import type { UsageItem } from '../usage-events.service';
@@ -26,7 +26,7 @@ export type UsageReport =
  * `malformed_request`, `unsupported_media_type`; while lines are read `payload_too_large`, `request_timeout` and
  * `service_unavailable` as well
  */
-export function readUsageRequest(request: Request, patience: Patience): UsageReport {
+export function readUsageRequest(request: Request, patience: StallLimits): UsageReport {
   const body = request.body as unknown;
   if (body === undefined) {
     if (request.is(NDJSON) === NDJSON) {
@@ -40,7 +40,7 @@ export function readUsageRequest(request: Request, patience: Patience): UsageRep
     return { kind: 'batch', items: eventsIn(body).map((value, index) => itemOf(index, value)) };
   }
   const event = readUsageEvent(body ?? {});
-  if (isFaulty(event)) throw refusalOf(event);
+  if (isFaulty(event)) throw toValidationError(event);
   return { kind: 'event', event };
 }
 
@@ -50,7 +50,7 @@ function eventsIn(body: object): readonly unknown[] {
   }
   const events: unknown = Reflect.get(body, 'events');
   const fault = (code: string, message: string) =>
-    refusalOf([{ pointer: '/events', code, message }]);
+    toValidationError([{ pointer: '/events', code, message }]);
   if (!Array.isArray(events)) throw fault('is_array', 'must be a list of events');
   if (events.length > MOST_IN_BATCH) {
     throw fault('too_many_items', `holds more than ${MOST_IN_BATCH} events: send NDJSON`);

@@ -16,7 +16,7 @@ export class StoredUsageEventDto {
   @ApiProperty({ description: 'Whose usage it is.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
 
-  @ApiProperty({ description: 'What happened.', example: 'api_request' })
+  @ApiProperty({ description: 'What happened.', example: 'api_call' })
   readonly event_name!: string;
 
   @InstantProperty('When it happened.')

@@ -23,7 +23,7 @@ export class UsageEventReportDto {
     minLength: 1,
     maxLength: 100,
     description: 'What happened; the meters of this name count it.',
-    example: 'api_request',
+    example: 'api_call',
   })
   readonly event_name!: string;
 

@@ -28,7 +28,7 @@ export class AppendKnown {
     const together = new KnownRequests(requests);
     const now = this.clock.now();
     const parameters = together.recordParameters(now);
-    const [recorded] = await this.database.alone(() =>
+    const [recorded] = await this.database.autocommit(() =>
       this.database.prepared<Recorded>('usage-record-known', RECORD_KNOWN, parameters),
     );
     invariant(recorded !== undefined, 'A statement that stores usage tells what it stored.');
@@ -65,6 +65,6 @@ export class AppendKnown {
     positions: readonly string[],
   ): Promise<Appended['missed'][number][]> {
     const parameters = together.judgeParameters(now, positions);
-    return this.database.alone(() => this.database.query(ON_PARAMETERS.judge, parameters));
+    return this.database.autocommit(() => this.database.query(ON_PARAMETERS.judge, parameters));
   }
 }

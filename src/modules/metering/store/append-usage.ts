@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
-import { Database } from '../../../platform/database';
+import { Database, IDLE_IN_TRANSACTION_TIMEOUT_MS } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import type { Appended } from './append-result';
 import { type Recorded, toLateUsage } from './appended';
@@ -49,14 +49,19 @@ export class AppendUsage {
     // What was read cannot be read again: a deadlock has only the part after that done anew.
     return this.database.transaction(
       async () => {
-        await this.database.allowLongWork(LONG_WORK);
+        // Pauses are those of the client, which its own limits end. It holds no lock that others wait for.
+        await this.database.allowLongWork({ ...LONG_WORK, idleMs: 0 });
         await staged.moveToTable();
         for await (const piece of pieces) {
           for (const event of piece) staged.add(event);
           await staged.flush(false);
         }
         await staged.flush();
-        return this.database.part(() => this.record(staged, patience, requestOf));
+        await this.database.allowLongWork({
+          ...LONG_WORK,
+          idleMs: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+        });
+        return this.database.savepoint(() => this.record(staged, patience, requestOf));
       },
       { tries: 1 },
     );

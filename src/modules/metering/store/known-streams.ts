@@ -24,8 +24,9 @@ interface StreamRow extends StreamName {
 }
 
 /**
- * Nothing of a name while a meter of it is made: who makes it outdates the streams it sees, and one that was not committed
- * by then would be known here as if it had been.
+ * Nothing of a name while storing its events is held for a new meter: that commit changes the versions of the streams it
+ * sees. A stream that was committed after it looked keeps its version, and the fast path could store an event there that the
+ * meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
 import type { LateUsage } from '../domain/late-usage';
+import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
 
 /** All bills of the periods of these have usage that the next invoice bills. */
@@ -16,6 +17,7 @@ const MARK = `
 export class LateUsageWriter {
   constructor(
     private readonly database: Database,
+    private readonly finalUsage: FinalUsageService,
     private readonly outbox: Outbox,
   ) {}
 
@@ -23,7 +25,9 @@ export class LateUsageWriter {
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (late.length === 0) return;
-    await this.database.query(MARK, [late.map(({ billedId }) => billedId)]);
+    const billedIds = late.map(({ billedId }) => billedId);
+    await this.database.query(MARK, [billedIds]);
+    await this.finalUsage.planForBills(billedIds);
     for (const usage of late) {
       await this.outbox.record(usageLate, { after: usage, occurredAt: now });
     }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
-import { Database } from '../../../platform/database';
+import { Database, Reports } from '../../../platform/database';
 import { type CountedBill, outcomeSpans } from '../domain/usage-outcomes';
 import { tooManyEventsToProve } from '../usage.errors';
 import { hourOf, IS_COUNTED, METER_READS } from './counted-sql';
@@ -67,11 +67,12 @@ interface BillRow extends Omit<CountedBill, 'upToPosition'> {
 export class ProveUsage {
   constructor(
     private readonly database: Database,
+    private readonly reports: Reports,
     private readonly streams: UsageStreams,
   ) {}
 
   prove({ customerId, meter, period, unbillableOf }: ProofQuery): Promise<UsageProof> {
-    return this.database.snapshot(async () => {
+    return this.reports.run('proof', async () => {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
       // No stream has this id: what nobody used proves as nothing.
       const inPeriod = [stream ?? '0', period.startAt, period.endAt];

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, ForeignKey, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
 import { ReferenceColumn } from '../../../platform/database';
 
 /**
@@ -7,6 +7,7 @@ import { ReferenceColumn } from '../../../platform/database';
  */
 @Entity('usage_stream')
 @Unique('usage_stream_customer_event_unique', ['customerId', 'eventName'])
+@Index('usage_stream_event_name_index', ['eventName', 'id'])
 @Check('usage_stream_position_check', `"last_position" >= 0`)
 export class UsageStreamEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })

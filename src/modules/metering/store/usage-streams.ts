@@ -92,7 +92,7 @@ export class UsageStreams {
 
   /**
    * What was known of the customer's streams is so no more. The database does the same when one is billed or watched and
-   * when a meter begins to count it.
+   * and the backfill of a meter when it first counts it.
    */
   async outdate(customerId: string): Promise<void> {
     this.database.requireTransaction();

@@ -5,20 +5,33 @@ import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/
 import type { Meter } from '../domain/meter';
 import { MOVE_HOURS } from './bucket-sql';
 import { countedOf } from './counted-sql';
-import { holdUsage } from './meters-lock';
 import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
-/** Outdating and counting what is stored for years takes longer than any other statement may. */
-const LONG_STATEMENT = { statementMs: 600_000 };
-
-/** Of a meter that nobody knows yet there are no windows: to look for them would be to read all events twice. */
-const COUNT_ANEW = `
+/** A meter that is backfilling has no windows: to look for them would be to read all events twice. */
+const RECOUNT = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
-    'meter JOIN usage_stream AS stream USING (event_name) JOIN usage_event AS event ON event.stream_id = stream.id',
-    'meter.id = $1 AND event.voided_at IS NULL',
+    'meter CROSS JOIN usage_event AS event',
+    `meter.id = $1 AND event.stream_id = ANY($2::bigint[]) AND event.voided_at IS NULL
+      AND event.occurred_at >= coalesce($3::timestamptz, '-infinity')
+      AND event.occurred_at < coalesce($4::timestamptz, 'infinity')`,
   )}
   ), ${MOVE_HOURS}
   SELECT FROM moved LIMIT 1`;
+
+const forgetHoursSql = (table: string): string => `
+  DELETE FROM ${table}
+  WHERE meter_id = $1 AND stream_id = ANY($2::bigint[])
+    AND start_at >= coalesce($3::timestamptz, '-infinity') AND start_at < coalesce($4::timestamptz, 'infinity')`;
+
+/** Events stored by appends that saw an older version of the stream would not be counted. */
+const OUTDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
+
+/** Streams, and the hours of each from one instant to another; null: without a bound. */
+export interface StreamHours {
+  readonly streams: readonly string[];
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 const ASKED = `
@@ -46,16 +59,18 @@ const forgetSql = (table: string): string => `
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
-  /** Until the open transaction ends, nobody stores an event of this name, and a statement of it may take long. */
-  async holdUsage(eventName: string): Promise<void> {
-    await holdUsage(this.database, eventName);
-    await this.database.allowLongWork(LONG_STATEMENT);
-  }
-
-  /** Counts all that is stored for a meter that has no totals yet; the caller holds all usage. */
-  async countAnew(meter: Meter): Promise<void> {
+  /**
+   * Counts all events of streams in a range of hours for a meter without windows, in place of what was counted there. From
+   * then on every event of these streams is counted by the append that stores it. The caller holds the streams, and counts
+   * the first hours of a stream first.
+   */
+  async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(COUNT_ANEW, [meter.id]);
+    for (const table of ['usage_bucket', 'usage_distinct_value']) {
+      await this.database.query(forgetHoursSql(table), [meterId, streams, from, to]);
+    }
+    await this.database.query(RECOUNT, [meterId, streams, from, to]);
+    if (from === null) await this.database.query(OUTDATE, [streams]);
   }
 
   /**

@@ -1,9 +1,10 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { newId } from '../../../platform/ids';
 import { Outbox } from '../../../platform/outbox';
+import { ProcessSession } from '../../../platform/processes';
 import { CustomersService } from '../../customers';
 import {
   AttemptsUnderWay,
@@ -13,7 +14,7 @@ import {
   type TimeScope,
 } from '../../invoicing';
 import { SubscriptionStandingService } from '../../subscriptions';
-import { newPayment, type Payment } from '../domain/payment';
+import { askingLease, newPayment, type Payment } from '../domain/payment';
 import type { ChosenMethod } from '../methods/domain/payment-method';
 import { PaymentMethodsService } from '../methods/payment-methods.service';
 import { PaymentOutcomesService } from '../payment-outcomes.service';
@@ -23,6 +24,7 @@ import { ProviderGateway } from '../providers/provider-gateway';
 import { methodToCharge } from './domain/attempt';
 
 const LOOKED_AT_ONCE = 50;
+const DAY_MS = 86_400_000;
 
 /** What a look for due invoices came to. */
 interface Begun {
@@ -35,6 +37,8 @@ interface Begun {
 /** Charges invoices that are collected automatically: each attempt once, by whoever locks the invoice first. */
 @Injectable()
 export class CollectInvoicesService implements OnModuleInit {
+  private readonly logger = new Logger('collect-invoices');
+
   constructor(
     private readonly database: Database,
     private readonly collection: InvoiceCollectionService,
@@ -48,6 +52,7 @@ export class CollectInvoicesService implements OnModuleInit {
     private readonly gateway: ProviderGateway,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
+    private readonly session: ProcessSession,
   ) {}
 
   onModuleInit(): void {
@@ -69,7 +74,7 @@ export class CollectInvoicesService implements OnModuleInit {
         now,
       );
       const payments: Payment[] = [];
-      for (const invoice of due) {
+      for (const invoice of await this.postponeSwitchedOff(due, toCharge, now)) {
         const method = toCharge(invoice);
         if (method === null || payments.length === most) continue;
         payments.push(await this.attempt(invoice, method, now));
@@ -80,7 +85,7 @@ export class CollectInvoicesService implements OnModuleInit {
 
   /** Asks the provider, and writes down what came of it. */
   async charge(payment: Payment): Promise<void> {
-    await this.outcomes.settle(payment.id, await this.gateway.charge(payment));
+    await this.outcomes.settle(payment, await this.gateway.charge(payment));
   }
 
   /**
@@ -105,6 +110,26 @@ export class CollectInvoicesService implements OnModuleInit {
       if (subscription === null || (await this.collection.isOwedBy(subscription.id))) return;
       await this.standing.note(subscription, 'settled', now);
     });
+  }
+
+  /** Postpones invoices whose default method is of a provider that is not switched on; returns the others. */
+  private async postponeSwitchedOff(
+    due: readonly Invoice[],
+    toCharge: (invoice: Invoice) => ChosenMethod | null,
+    now: Date,
+  ): Promise<readonly Invoice[]> {
+    const isSwitchedOff = (invoice: Invoice): boolean => {
+      const method = toCharge(invoice);
+      return method !== null && !this.gateway.isEnabled(method.provider);
+    };
+    const postponed = due.filter(isSwitchedOff);
+    if (postponed.length === 0) return due;
+    await this.collection.postpone(postponed, new Date(now.getTime() + DAY_MS), now);
+    this.logger.warn(
+      { invoices: postponed.length },
+      'invoices wait a day: PAYMENT_PROVIDERS does not name the provider of the payment method',
+    );
+    return due.filter((invoice) => !isSwitchedOff(invoice));
   }
 
   /** Reads, each kind with one statement, what decides about the invoices: what is returned tells what to charge for each. */
@@ -132,8 +157,9 @@ export class CollectInvoicesService implements OnModuleInit {
     const amount = invoice.amountPending - before.amountPending;
     invariant(amount > 0n, 'an attempt charges something');
     const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
+    const lease = askingLease(this.clock.now(), this.session.number);
     const order = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
-    const payment = newPayment(newId('pay'), { ...order, metadata: {} }, now, this.clock.now());
+    const payment = newPayment(newId('pay'), { ...order, metadata: {} }, now, lease);
     await this.payments.insert(payment);
     await this.outbox.record(paymentCreated, { after: payment, occurredAt: now });
     return payment;

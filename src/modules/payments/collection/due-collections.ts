@@ -8,7 +8,7 @@ import {
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
 import { InvoiceCollectionService } from '../../invoicing';
-import { TestClockWorks } from '../../test-clocks';
+import { TestClockJobs } from '../../test-clocks';
 import { AskingLanes } from '../asking-lanes';
 import type { Payment } from '../domain/payment';
 import { CollectInvoicesService } from './collect-invoices.service';
@@ -33,7 +33,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   constructor(
     private readonly jobs: Jobs,
-    private readonly testClockWorks: TestClockWorks,
+    private readonly testClockJobs: TestClockJobs,
     private readonly clock: Clock,
     private readonly collection: InvoiceCollectionService,
     private readonly collecting: CollectInvoicesService,
@@ -41,7 +41,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   onModuleInit(): void {
     this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
-    this.testClockWorks.register({
+    this.testClockJobs.register({
       name: WORK,
       nextDueAt: (testClockId) => this.collection.nextDueOn(testClockId),
       runDue: (testClockId, now) => this.runDueOn(testClockId, now),

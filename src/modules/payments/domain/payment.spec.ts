@@ -1,14 +1,15 @@
 import { reachableFrom } from '../../../core/states';
 import {
-  creditPartOf,
+  askAgainLater,
+  type AskedOutcome,
   decideRefund,
-  nextCheckAt,
   type Payment,
   PAYMENT_STATUSES,
   PAYMENT_TRANSITIONS,
   refundableOf,
   withOutcome,
 } from './payment';
+import type { ProviderOutcome } from './payment-provider';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
 
@@ -31,11 +32,18 @@ const payment: Payment = {
   failureCode: null,
   metadata: {},
   dueAt: NOW,
+  leasedBy: 7,
   attempts: 0,
   createdAt: NOW,
   updatedAt: NOW,
 };
-const succeeded: Payment = { ...payment, status: 'succeeded', dueAt: null };
+const succeeded: Payment = { ...payment, status: 'succeeded', dueAt: null, leasedBy: null };
+
+const asked = (outcome: ProviderOutcome, leasedBy = 7): AskedOutcome => ({
+  outcome,
+  askedAt: NOW,
+  leasedBy,
+});
 
 describe('a payment', () => {
   it('can reach every state from pending', () => {
@@ -45,13 +53,14 @@ describe('a payment', () => {
   });
 
   it('succeeds and fails for good', () => {
-    expect(withOutcome(payment, { kind: 'succeeded', reference: 'r' }, NOW, NOW)).toMatchObject({
+    expect(withOutcome(payment, asked({ kind: 'succeeded', reference: 'r' }), NOW)).toMatchObject({
       status: 'succeeded',
       providerReference: 'r',
       dueAt: null,
+      leasedBy: null,
     });
     expect(
-      withOutcome(payment, { kind: 'failed', failureCode: 'card_declined' }, NOW, NOW),
+      withOutcome(payment, asked({ kind: 'failed', failureCode: 'card_declined' }), NOW),
     ).toMatchObject({
       status: 'failed',
       failureCode: 'card_declined',
@@ -62,18 +71,27 @@ describe('a payment', () => {
   it.each([{ kind: 'pending', reference: 'r' }, { kind: 'unknown' }] as const)(
     'without a final answer (%j) is processing, and asked about again',
     (outcome) => {
-      const processing = withOutcome(payment, outcome, NOW, NOW);
-      expect(processing).toMatchObject({ status: 'processing', attempts: 1 });
+      const processing = withOutcome(payment, asked(outcome), NOW);
+      expect(processing).toMatchObject({ status: 'processing', attempts: 1, leasedBy: null });
       expect(processing.dueAt).toEqual(new Date('2026-03-01T00:00:05.000Z'));
     },
   );
 
+  it('keeps the lease of another process when an answer without an end comes late', () => {
+    expect(withOutcome(payment, asked({ kind: 'unknown' }, 6), NOW)).toMatchObject({
+      status: 'processing',
+      attempts: 0,
+      dueAt: NOW,
+      leasedBy: 7,
+    });
+  });
+
   it('that is final does not change with a late answer', () => {
-    expect(withOutcome(succeeded, { kind: 'failed', failureCode: 'late' }, NOW, NOW)).toBe(
+    expect(withOutcome(succeeded, asked({ kind: 'failed', failureCode: 'late' }), NOW)).toBe(
       succeeded,
     );
     const failed: Payment = { ...payment, status: 'failed' };
-    expect(withOutcome(failed, { kind: 'succeeded', reference: 'r' }, NOW, NOW)).toBe(failed);
+    expect(withOutcome(failed, asked({ kind: 'succeeded', reference: 'r' }), NOW)).toBe(failed);
   });
 
   it.each([
@@ -83,26 +101,18 @@ describe('a payment', () => {
     [10, '2026-03-01T01:00:00.000Z'],
     [2_000, '2026-03-01T01:00:00.000Z'],
   ])('after %i attempts is asked about again at %s', (attempts, at) => {
-    expect(nextCheckAt(attempts, NOW)).toEqual(new Date(at));
+    expect(askAgainLater({ attempts }, NOW).dueAt).toEqual(new Date(at));
   });
 });
 
 describe('a refund of a payment', () => {
   const partly: Payment = { ...succeeded, amountRefunded: 3_000n, amountRefundPending: 2_000n };
 
-  it.each([
-    ['of one that paid no invoice', 0n, 0n, 4_000n, 4_000n],
-    ['of one that paid an invoice wholly', 10_000n, 0n, 4_000n, 0n],
-    ['of one that left something, up to that', 7_000n, 0n, 4_000n, 3_000n],
-    ['of one that left something, after that was given back', 7_000n, 3_000n, 4_000n, 0n],
-    ['of one that left something, the rest of that', 7_000n, 1_000n, 9_000n, 2_000n],
-  ])('%s takes from the credit', (_, amountApplied, amountRefunded, refund, fromCredit) => {
-    expect(creditPartOf({ ...succeeded, amountApplied, amountRefunded }, refund)).toBe(fromCredit);
-  });
-
-  it('may take what is neither refunded nor pending', () => {
-    expect(refundableOf(partly)).toBe(5_000n);
-    expect(refundableOf(payment)).toBe(0n);
+  it('may take what is neither refunded nor pending nor used as credit', () => {
+    expect(refundableOf(partly, 0n)).toBe(5_000n);
+    expect(refundableOf(partly, 4_000n)).toBe(1_000n);
+    expect(refundableOf(partly, 10_000n)).toBe(0n);
+    expect(refundableOf(payment, 0n)).toBe(0n);
   });
 
   it.each([
@@ -126,6 +136,6 @@ describe('a refund of a payment', () => {
       { kind: 'not_succeeded' },
     ],
   ] as const)('of %s', (_, of, requested, decision) => {
-    expect(decideRefund(of, requested)).toEqual(decision);
+    expect(decideRefund(of, requested, 0n)).toEqual(decision);
   });
 });

@@ -1,3 +1,4 @@
+import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, mayBecome, type Transitions } from '../../../core/states';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
@@ -42,6 +43,8 @@ export interface Payment {
   readonly metadata: Metadata;
   /** When the provider is to be asked again; null once the outcome is final. Also the lease of whoever asks now. */
   readonly dueAt: Date | null;
+  /** Number of the process that asks the provider now; null: nobody does, or a process without a number. */
+  readonly leasedBy: number | null;
   /** How often the provider was asked without a final answer. */
   readonly attempts: number;
   readonly createdAt: Date;
@@ -97,14 +100,26 @@ export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
  * Who asks the provider has this long before somebody else may: longer than asking what became of something and then
  * making it, each up to the deadline of a call (30 s), and writing down what came of it.
  */
-export const ASKING_LEASE_MS = 150_000;
+const ASKING_LEASE_MS = 150_000;
+
+/** The right of a process to ask a provider about something, until it ends or the process dies. */
+export interface Lease {
+  readonly endsAt: Date;
+  /** Number of the process; null while it has none. */
+  readonly owner: number | null;
+}
+
+/** @param realNow providers know no test clocks */
+export function askingLease(realNow: Date, owner: number | null): Lease {
+  return { endsAt: new Date(realNow.getTime() + ASKING_LEASE_MS), owner };
+}
 
 /**
  * A payment before the provider is asked.
  * @param now on the customer's clock
- * @param realNow begins the lease of whoever asks
+ * @param lease of the process that asks
  */
-export function newPayment(id: string, order: PaymentOrder, now: Date, realNow: Date): Payment {
+export function newPayment(id: string, order: PaymentOrder, now: Date, lease: Lease): Payment {
   const { customerId, invoiceId, collectionAttempt, amount, currency, metadata } = order;
   const { provider, paymentMethodId, providerToken } = order;
   return {
@@ -125,7 +140,8 @@ export function newPayment(id: string, order: PaymentOrder, now: Date, realNow: 
     providerReference: null,
     failureCode: null,
     metadata,
-    dueAt: new Date(realNow.getTime() + ASKING_LEASE_MS),
+    dueAt: lease.endsAt,
+    leasedBy: lease.owner,
     attempts: 0,
     createdAt: now,
     updatedAt: now,
@@ -137,29 +153,37 @@ const FIRST_CHECK_MS = 5 * SECOND_MS;
 const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
 
 /** When to ask again about something without a final outcome: after 5 s, then twice as long each time, up to an hour. */
-export function nextCheckAt(attempts: number, now: Date): Date {
+function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
 }
 
+/** A provider's answer, and who asked for it. */
+export interface AskedOutcome {
+  readonly outcome: ProviderOutcome;
+  /** By the clock of the machine: providers know no test clocks. */
+  readonly askedAt: Date;
+  /** Holder of the lease under which the provider was asked: the fencing token of an answer that is not final. */
+  readonly leasedBy: number | null;
+}
+
 /**
- * What a provider's answer makes of a payment. Returns the same payment where the answer comes too late to matter: its
- * outcome is final already, and the provider was asked with the same key both times.
+ * What a provider's answer makes of a payment. Returns the same payment where its outcome is final already. An answer that
+ * is not final plans the next look only for the holder of the lease: another process may be asking by now.
  * @param now on the customer's clock
- * @param askedAt really: providers know no test clocks
  */
 export function withOutcome(
   payment: Payment,
-  outcome: ProviderOutcome,
+  { outcome, askedAt, leasedBy }: AskedOutcome,
   now: Date,
-  askedAt: Date,
 ): Payment {
   if (isTerminal(PAYMENT_TRANSITIONS, payment.status)) return payment;
   const next = { ...payment, version: payment.version + 1, updatedAt: now };
+  const done = { dueAt: null, leasedBy: null };
   switch (outcome.kind) {
     case 'succeeded':
-      return { ...next, status: 'succeeded', providerReference: outcome.reference, dueAt: null };
+      return { ...next, ...done, status: 'succeeded', providerReference: outcome.reference };
     case 'failed':
-      return { ...next, status: 'failed', failureCode: outcome.failureCode, dueAt: null };
+      return { ...next, ...done, status: 'failed', failureCode: outcome.failureCode };
     case 'pending':
     case 'unknown':
       return {
@@ -169,34 +193,47 @@ export function withOutcome(
           : payment.status,
         providerReference:
           outcome.kind === 'pending' ? outcome.reference : payment.providerReference,
-        dueAt: nextCheckAt(payment.attempts, askedAt),
-        attempts: payment.attempts + 1,
+        ...(payment.leasedBy === leasedBy ? askAgainLater(payment, askedAt) : {}),
       };
   }
 }
 
-/** What of a payment is neither refunded nor reserved by a pending refund; nothing unless it succeeded. */
-export function refundableOf(payment: Payment): bigint {
-  if (payment.status !== 'succeeded') return 0n;
-  return payment.amount - payment.amountRefunded - payment.amountRefundPending;
+/**
+ * A failed or canceled payment that succeeded after all, as its provider reported later.
+ * @param now on the customer's clock
+ */
+export function correctedToSucceeded(payment: Payment, reference: string, now: Date): Payment {
+  invariant(
+    payment.status === 'failed' || payment.status === 'canceled',
+    `The payment ${payment.id} is ${payment.status}.`,
+  );
+  return {
+    ...payment,
+    version: payment.version + 1,
+    status: 'succeeded',
+    providerReference: reference,
+    failureCode: null,
+    updatedAt: now,
+  };
+}
+
+/** The columns of something that its provider is to be asked about again, by any process. */
+export function askAgainLater(
+  { attempts }: { readonly attempts: number },
+  askedAt: Date,
+): { readonly dueAt: Date; readonly leasedBy: null; readonly attempts: number } {
+  return { dueAt: nextCheckAt(attempts, askedAt), leasedBy: null, attempts: attempts + 1 };
 }
 
 /**
- * What of a further refund comes out of the customer's credit: the part of the payment that paid no invoice goes back
- * first. The rest was revenue, and meets its credit note on the refunds account.
+ * The part of a payment that can be refunded: neither refunded, nor reserved by a pending refund, nor credit that invoices
+ * have used. Zero unless the payment succeeded.
+ * @param usedMinor the part that invoices have used as credit
  */
-export function creditPartOf(payment: Payment, refund: bigint): bigint {
-  const isCredit = payment.amount - payment.amountApplied;
-  const upTo = (refunded: bigint): bigint => (refunded < isCredit ? refunded : isCredit);
-  return upTo(payment.amountRefunded + refund) - upTo(payment.amountRefunded);
-}
-
-/** What was given back of the part that paid an invoice. */
-export function refundedOfInvoice(payment: Payment): bigint {
-  return (
-    payment.amountRefunded -
-    creditPartOf({ ...payment, amountRefunded: 0n }, payment.amountRefunded)
-  );
+export function refundableOf(payment: Payment, usedMinor: bigint): bigint {
+  if (payment.status !== 'succeeded') return 0n;
+  const left = payment.amount - payment.amountRefunded - payment.amountRefundPending - usedMinor;
+  return left > 0n ? left : 0n;
 }
 
 /** A payment whose invoice is withdrawn: all of it is the customer's credit. */
@@ -210,12 +247,17 @@ export type RefundDecision =
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Whether a refund may be made: of a succeeded payment, for 1 up to what is neither refunded nor pending.
+ * Decides on a refund: of a succeeded payment, for 1 up to what is refundable.
  * @param requested minor units; null for all that remains
+ * @param usedMinor the part that invoices have used as credit
  */
-export function decideRefund(payment: Payment, requested: bigint | null): RefundDecision {
+export function decideRefund(
+  payment: Payment,
+  requested: bigint | null,
+  usedMinor: bigint,
+): RefundDecision {
   if (payment.status !== 'succeeded') return { kind: 'not_succeeded' };
-  const refundable = refundableOf(payment);
+  const refundable = refundableOf(payment, usedMinor);
   const amount = requested ?? refundable;
   if (amount < 1n || amount > refundable) return { kind: 'exceeds', refundable };
   return { kind: 'reserve', amount };

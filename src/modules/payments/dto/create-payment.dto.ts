@@ -19,7 +19,9 @@ export class PayInvoiceDto {
     enum: PROVIDER_NAMES,
     description:
       '`sandbox` simulates a gateway; `manual` records money that moved elsewhere. Left out together with ' +
-      '`payment_method_id`: the customer’s default payment method, or the sandbox where there is none.',
+      '`payment_method_id`: the customer’s default payment method. A customer without one is refused, except for a ' +
+      'payment of no invoice where the sandbox is switched on, which simulates it. `PAYMENT_PROVIDERS` names the providers ' +
+      'that are switched on.',
     example: 'sandbox',
   })
   readonly provider?: ProviderName;
@@ -62,7 +64,7 @@ export class CreatePaymentDto extends PayInvoiceDto {
   readonly amount!: number;
 
   @IsCurrency()
-  @ApiProperty({ description: 'ISO 4217.', example: 'USD' })
+  @ApiProperty({ description: 'ISO 4217.', example: 'EUR' })
   readonly currency!: string;
 
   @MetadataField()

@@ -35,12 +35,13 @@ export class PaymentDto {
   @ApiProperty({ type: 'integer', description: 'Minor units of `currency`.', example: 10_000 })
   readonly amount!: number;
 
-  @ApiProperty({ description: 'ISO 4217.', example: 'USD' })
+  @ApiProperty({ description: 'ISO 4217.', example: 'EUR' })
   readonly currency!: string;
 
   @ApiProperty({
     enum: PAYMENT_STATUSES,
-    description: 'Where it stands. `succeeded`, `failed` and `canceled` are final.',
+    description:
+      'The status. `succeeded`, `failed` and `canceled` are final, unless a provider discrepancy is applied.',
     example: 'succeeded',
   })
   readonly status!: PaymentStatus;

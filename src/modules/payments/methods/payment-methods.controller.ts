@@ -15,7 +15,11 @@ import {
   toPageRequest,
 } from '../../../platform/http';
 import { customerNotFound } from '../../customers';
-import { paymentMethodNotAccepted, paymentMethodNotFound } from '../payments.errors';
+import {
+  paymentMethodNotAccepted,
+  paymentMethodNotFound,
+  paymentProviderNotEnabled,
+} from '../payments.errors';
 import {
   CreatePaymentMethodDto,
   toNewPaymentMethod,
@@ -40,7 +44,8 @@ export class PaymentMethodsController {
     status: 201,
     answer: PaymentMethodDto,
     reads: 'post',
-    problems: [customerNotFound, paymentMethodNotAccepted],
+    key: 'optional',
+    problems: [customerNotFound, paymentMethodNotAccepted, paymentProviderNotEnabled],
   })
   async createPaymentMethod(
     @Param('customer_id', customerIdPipe) customerId: string,
@@ -55,6 +60,7 @@ export class PaymentMethodsController {
   @Get()
   @Operation({
     summary: 'List payment methods',
+    description: 'Newest first.',
     status: 200,
     answer: pageOf(PaymentMethodDto),
     reads: 'query',
@@ -71,6 +77,7 @@ export class PaymentMethodsController {
   @Get(':id')
   @Operation({
     summary: 'Read a payment method',
+    description: 'Returns the payment method as the provider describes it.',
     status: 200,
     answer: PaymentMethodDto,
     reads: 'path',

@@ -15,7 +15,12 @@ import { InvoiceCollectionService } from '../../invoicing';
 import { SubscriptionStandingService } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
 import type { MethodChoice } from '../domain/payment';
-import { paymentMethodNotAccepted, paymentMethodNotFound } from '../payments.errors';
+import type { ProviderName } from '../domain/payment-provider';
+import {
+  paymentMethodNotAccepted,
+  paymentMethodNotFound,
+  paymentMethodRequired,
+} from '../payments.errors';
 import { ProviderGateway } from '../providers/provider-gateway';
 import type { ChosenMethod, NewPaymentMethod, PaymentMethod } from './domain/payment-method';
 import {
@@ -44,7 +49,7 @@ export class PaymentMethodsService {
 
   /**
    * Keeps a payment method. The first one of a customer becomes its default, unless that is not wanted.
-   * @throws {ProblemError} `customer_not_found`, `payment_method_not_accepted`
+   * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   create(
     customerId: string,
@@ -52,6 +57,7 @@ export class PaymentMethodsService {
   ): Promise<PaymentMethod> {
     return this.database.transaction(async () => {
       const customer = await this.customers.lockForChange(customerId);
+      this.gateway.requireEnabled(provider);
       if (!this.gateway.accepts(provider, token))
         throw paymentMethodNotAccepted(provider, '/token');
       const now = this.clock.now();
@@ -129,12 +135,33 @@ export class PaymentMethodsService {
   }
 
   /**
-   * What a payment charges: the method named, which is one of the customer's or a token that the provider knows; or, where
-   * nothing is said, its default; or the sandbox.
-   * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`
+   * Returns what a payment charges: the method named, which is one of the customer's or a token that the provider knows;
+   * or, where the request names neither a provider nor a method, the customer's default.
+   * @param fallback the provider for a request that names nothing, of a customer without a default; null: it is refused
+   * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
+   *   `payment_provider_not_enabled`
    */
-  async choose(customerId: string, choice: MethodChoice): Promise<ChosenMethod> {
-    const { provider, paymentMethodId } = choice;
+  async choose(
+    customerId: string,
+    choice: MethodChoice,
+    fallback: ProviderName | null = null,
+  ): Promise<ChosenMethod> {
+    const method = await this.chooseAny(customerId, choice, fallback);
+    this.gateway.requireEnabled(method.provider);
+    return method;
+  }
+
+  /** The default methods of customers, by customer; one without is not in it. */
+  async defaults(customerIds: readonly string[]): Promise<ReadonlyMap<string, ChosenMethod>> {
+    const methods = await this.methods.findDefaults(customerIds);
+    return new Map(methods.map((method) => [method.customerId, chosen(method)]));
+  }
+
+  private async chooseAny(
+    customerId: string,
+    { provider, paymentMethodId }: MethodChoice,
+    fallback: ProviderName | null,
+  ): Promise<ChosenMethod> {
     if (paymentMethodId !== null && isId('pm', paymentMethodId)) {
       const method = await this.methods.find(customerId, paymentMethodId);
       if (method === null) throw referenceNotFound('/payment_method_id', paymentMethodId);
@@ -142,21 +169,21 @@ export class PaymentMethodsService {
         throw paymentMethodNotAccepted(provider, NAMED);
       return chosen(method);
     }
-    const kept =
-      provider === null && paymentMethodId === null
-        ? ((await this.defaults([customerId])).get(customerId) ?? null)
-        : null;
-    if (kept !== null) return kept;
+    if (provider === null && paymentMethodId === null) {
+      const kept = (await this.defaults([customerId])).get(customerId);
+      if (kept !== undefined) return kept;
+      if (fallback === null || !this.gateway.isEnabled(fallback))
+        throw paymentMethodRequired(customerId);
+      return { provider: fallback, paymentMethodId, providerToken: null };
+    }
+    // The sandbox alone has tokens that everybody knows.
     const charging = provider ?? 'sandbox';
-    if (!this.gateway.accepts(charging, paymentMethodId))
+    if (!this.gateway.accepts(charging, paymentMethodId)) {
+      if (paymentMethodId !== null && provider === null && !this.gateway.isEnabled(charging))
+        throw referenceNotFound(NAMED, paymentMethodId);
       throw paymentMethodNotAccepted(charging, NAMED);
+    }
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
-  }
-
-  /** The default methods of customers, by customer; one without is not in it. */
-  async defaults(customerIds: readonly string[]): Promise<ReadonlyMap<string, ChosenMethod>> {
-    const methods = await this.methods.findDefaults(customerIds);
-    return new Map(methods.map((method) => [method.customerId, chosen(method)]));
   }
 
   /** A customer has another default: what it owes is charged to it, and what was given up is tried anew. */

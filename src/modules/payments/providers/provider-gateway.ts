@@ -1,7 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Configuration } from '../../../platform/config';
 import { Database } from '../../../platform/database';
 import type { Payment } from '../domain/payment';
 import type { PaymentProvider, ProviderName, ProviderOutcome } from '../domain/payment-provider';
+import { paymentProviderNotEnabled } from '../payments.errors';
 import { ManualProvider } from './manual.provider';
 import { SandboxProvider } from './sandbox.provider';
 
@@ -12,7 +14,7 @@ export interface RefundOrder {
   readonly amount: bigint;
 }
 
-/** Two such calls, one after the other, end well within the lease of whoever asks (`ASKING_LEASE_MS`). */
+/** Two such calls, one after the other, end well within the lease of the process that asks (`askingLease`). */
 const CALL_DEADLINE_MS = 30_000;
 
 const chargeKey = (paymentId: string): string => `charge:${paymentId}`;
@@ -31,8 +33,18 @@ export class ProviderGateway {
     private readonly database: Database,
     private readonly sandbox: SandboxProvider,
     manual: ManualProvider,
+    private readonly configuration: Configuration,
   ) {
     this.providers = { sandbox, manual };
+  }
+
+  isEnabled(provider: ProviderName): boolean {
+    return this.configuration.paymentProviders.includes(provider);
+  }
+
+  /** @throws {ProblemError} `payment_provider_not_enabled` */
+  requireEnabled(provider: ProviderName): void {
+    if (!this.isEnabled(provider)) throw paymentProviderNotEnabled(provider);
   }
 
   accepts(provider: ProviderName, token: string | null): boolean {
@@ -99,6 +111,11 @@ export class ProviderGateway {
     ask: (provider: PaymentProvider) => Promise<Answer>,
   ): Promise<Answer | ProviderOutcome> {
     this.database.refuseTransaction('A call to a payment provider');
+    if (!this.isEnabled(name)) {
+      const message = 'a payment or refund waits: PAYMENT_PROVIDERS does not name its provider';
+      this.logger.warn({ provider: name }, message);
+      return { kind: 'unknown' };
+    }
     try {
       return await withDeadline(ask(this.providers[name]));
     } catch (error) {

@@ -1,5 +1,7 @@
+import { InvariantError } from '../../../core/invariant';
 import { reachableFrom } from '../../../core/states';
 import {
+  correctedToSucceeded,
   isSameRequest,
   type Refund,
   REFUND_STATUSES,
@@ -23,6 +25,7 @@ const pending: Refund = {
   failureCode: null,
   metadata: { ticket: 7, of: { a: 1, b: 2 } },
   dueAt: NOW,
+  leasedBy: 7,
   attempts: 0,
   createdAt: NOW,
   updatedAt: NOW,
@@ -41,6 +44,7 @@ describe('a refund', () => {
       version: 2,
       status: 'succeeded',
       dueAt: null,
+      leasedBy: null,
       updatedAt: LATER,
     });
     expect(withOutcome(pending, { kind: 'failed', failureCode: 'refund_declined' }, LATER)).toEqual(
@@ -50,20 +54,43 @@ describe('a refund', () => {
         status: 'failed',
         failureCode: 'refund_declined',
         dueAt: null,
+        leasedBy: null,
         updatedAt: LATER,
       },
     );
-    expect(withOutcome(pending, { kind: 'open', askAgainAt: LATER }, NOW)).toEqual({
-      ...pending,
-      dueAt: LATER,
-      attempts: 1,
-    });
+    const plan = { dueAt: LATER, leasedBy: null, attempts: 1 };
+    expect(withOutcome(pending, { kind: 'open', plan }, NOW)).toEqual({ ...pending, ...plan });
+    expect(withOutcome(pending, { kind: 'open', plan: null }, NOW)).toBe(pending);
   });
 
-  it.each(['succeeded', 'failed', 'canceled'] as const)('that %s stays so', (status) => {
+  it.each(['failed', 'canceled'] as const)('that %s stays so', (status) => {
     const final: Refund = { ...pending, status, dueAt: null };
     expect(withOutcome(final, { kind: 'succeeded' }, LATER)).toBe(final);
     expect(withOutcome(final, { kind: 'failed', failureCode: 'x' }, LATER)).toBe(final);
+  });
+
+  it('that succeeded stays so, unless a bank returns it', () => {
+    const final: Refund = { ...pending, status: 'succeeded', dueAt: null, leasedBy: null };
+    const plan = { dueAt: LATER, leasedBy: null, attempts: 1 };
+    expect(withOutcome(final, { kind: 'succeeded' }, LATER)).toBe(final);
+    expect(withOutcome(final, { kind: 'open', plan }, LATER)).toBe(final);
+    expect(withOutcome(final, { kind: 'failed', failureCode: 'returned' }, LATER)).toEqual({
+      ...final,
+      version: 2,
+      status: 'failed',
+      failureCode: 'returned',
+      updatedAt: LATER,
+    });
+  });
+
+  it.each(['failed', 'canceled'] as const)('that %s can be corrected to succeeded', (status) => {
+    const final: Refund = { ...pending, status, failureCode: 'x', dueAt: null, leasedBy: null };
+    expect(correctedToSucceeded(final, LATER)).toMatchObject({
+      version: 2,
+      status: 'succeeded',
+      failureCode: null,
+    });
+    expect(() => correctedToSucceeded(pending, LATER)).toThrow(InvariantError);
   });
 
   const request: RefundRequest = {

@@ -1,5 +1,6 @@
+import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
-import { isTerminal, type Transitions } from '../../../core/states';
+import type { Transitions } from '../../../core/states';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -20,6 +21,8 @@ export interface Refund {
   readonly metadata: Metadata;
   /** When the provider is to be asked again; null once the outcome is final. Also the lease of whoever asks now. */
   readonly dueAt: Date | null;
+  /** Number of the process that asks the provider now; null: nobody does, or a process without a number. */
+  readonly leasedBy: number | null;
   /** How often the provider was asked without a final answer. */
   readonly attempts: number;
   readonly createdAt: Date;
@@ -38,7 +41,8 @@ export interface RefundRequest {
 
 export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
   pending: ['succeeded', 'failed', 'canceled'],
-  succeeded: [],
+  // Banks return refunds, days later.
+  succeeded: ['failed'],
   failed: [],
   canceled: [],
 };
@@ -47,12 +51,16 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
 export type RefundOutcome =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'failed'; readonly failureCode: string }
-  /** Taken but not done, or without an answer: to be asked about at this instant. */
-  | { readonly kind: 'open'; readonly askAgainAt: Date };
+  /** Taken but not done, or without an answer. What is planned is null where another process asks by now. */
+  | {
+      readonly kind: 'open';
+      readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
+    };
 
-/** What an outcome makes of a refund. Returns the same refund where its outcome is final already. */
+/** Returns the refund with an outcome applied; the same refund where its status does not allow it. */
 export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): Refund {
-  if (isTerminal(REFUND_TRANSITIONS, refund.status)) return refund;
+  const isReturned = refund.status === 'succeeded' && outcome.kind === 'failed';
+  if (refund.status !== 'pending' && !isReturned) return refund;
   switch (outcome.kind) {
     case 'succeeded':
       return {
@@ -60,6 +68,7 @@ export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): 
         version: refund.version + 1,
         status: 'succeeded',
         dueAt: null,
+        leasedBy: null,
         updatedAt: now,
       };
     case 'failed':
@@ -69,11 +78,22 @@ export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): 
         status: 'failed',
         failureCode: outcome.failureCode,
         dueAt: null,
+        leasedBy: null,
         updatedAt: now,
       };
     case 'open':
-      return { ...refund, dueAt: outcome.askAgainAt, attempts: refund.attempts + 1 };
+      return outcome.plan === null ? refund : { ...refund, ...outcome.plan };
   }
+}
+
+/** A failed or canceled refund that succeeded after all, as its provider reported later. */
+export function correctedToSucceeded(refund: Refund, now: Date): Refund {
+  invariant(
+    refund.status === 'failed' || refund.status === 'canceled',
+    `The refund ${refund.id} is ${refund.status}.`,
+  );
+  const version = refund.version + 1;
+  return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
 /** Whether a request is the one this refund was made for, come again after its stored answer was forgotten. */

@@ -21,12 +21,13 @@ export class RefundDto {
   @ApiProperty({ type: 'integer', description: 'Minor units of `currency`.', example: 2_500 })
   readonly amount!: number;
 
-  @ApiProperty({ description: 'ISO 4217; the payment’s.', example: 'USD' })
+  @ApiProperty({ description: 'ISO 4217; the payment’s.', example: 'EUR' })
   readonly currency!: string;
 
   @ApiProperty({
     enum: REFUND_STATUSES,
-    description: 'Where it stands. All but `pending` are final; pending reserves its amount.',
+    description:
+      'The status. `pending` reserves the amount; `succeeded` becomes `failed` when a bank returns the money.',
     example: 'succeeded',
   })
   readonly status!: RefundStatus;

@@ -2,7 +2,7 @@ import { PASSWORD_SCHEMES, passwordSchemeOf } from './password-scheme';
 
 const SALT = 'c29tZXNhbHQ';
 const HASH = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
-/** From the documentation of the libraries that make them. */
+/** Examples from the documentation of the libraries. */
 const ARGON2ID =
   '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21l$RdescudvJCsgt3ub+b+dWRWJTmaaJObGE2/+rK0NBwI';
 const BCRYPT = '$2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW';
@@ -35,7 +35,7 @@ describe('the scheme of a password hash', () => {
     ['argon2id of the first version', ARGON2ID.replace('v=19', 'v=16')],
     ['argon2id with parameters in another order', ARGON2ID.replace('m=65536,t=3', 't=3,m=65536')],
     ['argon2id with no passes', ARGON2ID.replace('t=3', 't=0')],
-    ['argon2id with less memory than its lanes need', ARGON2ID.replace('m=65536', 'm=31')],
+    ['argon2id with less memory than its parallelism needs', ARGON2ID.replace('m=65536', 'm=31')],
     ['argon2id with a parameter beyond 32 bits', ARGON2ID.replace('t=3', 't=4294967296')],
     ['argon2id with a short salt', `$argon2id$v=19$m=32,t=1,p=4$c29tZXNh$${HASH}`],
     ['argon2id without a hash', ARGON2ID.slice(0, ARGON2ID.lastIndexOf('$'))],
@@ -62,7 +62,7 @@ describe('the scheme of a password hash', () => {
     expect(passwordSchemeOf(hash)).toBe('unrecognised');
   });
 
-  it('is found in no time in the longest text that is stored', () => {
+  it('is found without backtracking in the longest text that is stored', () => {
     for (const start of ['$argon2id$v=19$m=1,t=1,p=1$', '$pbkdf2-sha256$1$', '$2b$12$', '$']) {
       expect(PASSWORD_SCHEMES).toContain(passwordSchemeOf(start + 'A'.repeat(512 - start.length)));
     }

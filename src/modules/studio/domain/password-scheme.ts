@@ -9,14 +9,14 @@ export type PasswordScheme = (typeof PASSWORD_SCHEMES)[number];
 
 interface Form {
   readonly scheme: PasswordScheme;
-  /** Its named groups are numbers that must be at least 1, and `salt` and `hash` in base64 without padding. */
+  /** Named groups are numbers of at least 1, and `salt` and `hash` in base64 without padding. */
   readonly pattern: RegExp;
-  /** Bytes of the salt and the hash, at least: what the algorithm itself, or the library the form comes from, demands. */
+  /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
   readonly least: { readonly salt: number; readonly hash: number };
 }
 
 const NUMBER = '[1-9]\\d{0,9}';
-/** Base64 of RFC 4648, as the PHC string format has it. */
+/** Base64 of RFC 4648, as in the PHC string format. */
 const B64 = '[A-Za-z0-9+/]+';
 /** Base64 with `.` for `+`, as passlib writes PBKDF2. */
 const AB64 = '[A-Za-z0-9./]+';
@@ -32,7 +32,7 @@ const FORMS: readonly Form[] = [
     least: PHC_LEAST,
   },
   {
-    // Cost 4 to 31; 22 characters of salt and 31 of hash in an alphabet of its own.
+    // Cost 4 to 31; 22 characters of salt and 31 of hash in the alphabet of bcrypt.
     scheme: 'bcrypt',
     pattern: /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/,
     least: { salt: 0, hash: 0 },
@@ -45,7 +45,7 @@ const FORMS: readonly Form[] = [
     least: PHC_LEAST,
   },
   {
-    // passlib: the rounds bare, and always the whole 32 bytes of SHA-256.
+    // passlib: rounds without a key, and always all 32 bytes of SHA-256.
     scheme: 'pbkdf2-sha256',
     pattern: RegExp(
       `^\\$pbkdf2-sha256\\$(?<rounds>${NUMBER})\\$(?<salt>${AB64})\\$(?<hash>[A-Za-z0-9./]{43})$`,
@@ -61,14 +61,14 @@ const FORMS: readonly Form[] = [
   },
 ];
 
-/** scrypt's cost is 2^ln; one beyond this needs more memory than there is. */
+/** The cost of scrypt is 2^ln. Larger values need more memory than machines have. */
 const LARGEST_LN = 31;
 const LARGEST_32_BIT = 4_294_967_295;
 
 /**
- * What a stored password hash is, by its form alone: the PHC string format of argon2id, scrypt and PBKDF2, the modular
- * crypt format of bcrypt, and passlib's of PBKDF2. Says nothing of how strong its parameters are. What is
- * `unrecognised` is kept, but no sign-in can check a password against it.
+ * Returns the scheme of a password hash by its form: the PHC string format of argon2id, scrypt and PBKDF2, the modular
+ * crypt format of bcrypt, and the format of passlib for PBKDF2. Does not rate the strength of the parameters. No sign-in
+ * can check a password against an `unrecognised` hash.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {
   return FORMS.find((form) => fits(form, passwordHash))?.scheme ?? 'unrecognised';
@@ -85,13 +85,13 @@ function fits({ pattern, least }: Form, passwordHash: string): boolean {
     hashBytes >= least.hash &&
     [ln, m, p, l, ...Object.values(others)].every((text) => Number(text ?? 1) <= LARGEST_32_BIT) &&
     (ln === undefined || Number(ln) <= LARGEST_LN) &&
-    // RFC 9106: at least 8 KiB of memory for each lane.
+    // RFC 9106: at least 8 KiB of memory per degree of parallelism.
     (m === undefined || Number(m) >= 8 * Number(p)) &&
     (l === undefined || Number(l) === hashBytes)
   );
 }
 
-/** Bytes that so many characters of base64 without padding stand for; none for a length that no bytes have. */
+/** Returns the decoded length of base64 without padding; 0 for an impossible length. */
 function bytesOf(base64: string): number {
   return base64.length % 4 === 1 ? 0 : Math.floor((base64.length * 3) / 4);
 }

@@ -25,13 +25,13 @@ const admin: StudioAdmin = {
 
 describe('a change of a studio admin', () => {
   it.each([{}, { name: 'Ada' }, { passwordHash: 'old' }, { name: 'Ada', passwordHash: 'old' }])(
-    'to what is there already is none: %j',
+    'to the same values is a no-op: %j',
     (change) => {
       expect(withChange(admin, change, NOW)).toBe(admin);
     },
   );
 
-  it('of the name leaves the sessions alone', () => {
+  it('of the name keeps the sessions valid', () => {
     expect(withChange(admin, { name: 'Lovelace' }, NOW)).toEqual({
       ...admin,
       name: 'Lovelace',
@@ -40,7 +40,7 @@ describe('a change of a studio admin', () => {
     });
   });
 
-  it('of the password ends the sessions', () => {
+  it('of the password invalidates the sessions', () => {
     expect(withChange(admin, { passwordHash: 'new' }, NOW)).toEqual({
       ...admin,
       passwordHash: 'new',
@@ -50,7 +50,7 @@ describe('a change of a studio admin', () => {
     });
   });
 
-  it('from active to not ends the sessions, once', () => {
+  it('to inactive invalidates the sessions, once', () => {
     const after = deactivated(admin, NOW);
     expect(after).toMatchObject({ isActive: false, sessionsValidFrom: NOW, version: 4 });
     expect(deactivated(after, NOW)).toBe(after);
@@ -82,6 +82,6 @@ describe('emails', () => {
   });
 });
 
-it('a hash is told by its scheme', () => {
+it('a password hash has a scheme', () => {
   expect(schemeOf(admin)).toBe('unrecognised');
 });

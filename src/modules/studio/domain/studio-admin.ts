@@ -7,40 +7,40 @@ export type AdminRole = (typeof ADMIN_ROLES)[number];
 export interface StudioAdmin {
   readonly id: string;
   readonly version: number;
-  /** As it was sent; no two differ in case alone. */
+  /** As sent; no two differ in case only. */
   readonly email: string;
   readonly name: string;
   readonly role: AdminRole;
-  /** An admin who is not active cannot sign in. */
+  /** An inactive admin cannot sign in. */
   readonly isActive: boolean;
-  /** As it was sent. Leaves this module in no form: not in an answer, an event, a log or an error. */
+  /** As sent. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
-  /** Sessions begun before this instant are over. */
+  /** Sessions that began before this instant are invalid. */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a new admin is made of. */
+/** Fields of a new admin. */
 export type AdminDetails = Pick<StudioAdmin, 'email' | 'name' | 'role' | 'passwordHash'>;
 
-/** What an update may change; what is left out stays. */
+/** Fields an update may change. Omitted fields stay unchanged. */
 export interface AdminChange {
   readonly name?: string | undefined;
   readonly passwordHash?: string | undefined;
 }
 
-/** Two emails with the same key are the same: case and the way a letter is composed do not count. */
+/** Returns the key that emails are compared by. It ignores case and Unicode composition. */
 export function emailKeyOf(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }
 
-/** What the API shows in place of the password hash. */
+/** Returns the scheme, which the API shows instead of the password hash. */
 export function schemeOf(admin: StudioAdmin): PasswordScheme {
   return passwordSchemeOf(admin.passwordHash);
 }
 
-/** The admin after the change; the same object when it changes nothing. A new password ends the sessions of the old one. */
+/** Returns the changed admin, or the same object for a no-op change. A new password hash invalidates all sessions. */
 export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): StudioAdmin {
   const { name = admin.name, passwordHash = admin.passwordHash } = change;
   const isNewPassword = passwordHash !== admin.passwordHash;
@@ -55,7 +55,7 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   };
 }
 
-/** The admin, no longer active and signed out; the same object when it was not active. */
+/** Returns the admin, inactive and with all sessions invalid; the same object when it was inactive. */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;
   return {
@@ -67,7 +67,7 @@ export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   };
 }
 
-/** Whether nobody would be left who may do everything. */
+/** Tests whether the admin is the only active owner. */
 export function isLastOwner(admin: StudioAdmin, all: readonly StudioAdmin[]): boolean {
   const isActiveOwner = ({ role, isActive }: StudioAdmin): boolean => role === 'owner' && isActive;
   return (

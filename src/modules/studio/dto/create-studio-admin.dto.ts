@@ -11,7 +11,7 @@ export class CreateStudioAdminDto {
   @ApiProperty({
     format: 'email',
     maxLength: LONGEST_EMAIL,
-    description: 'Unique, whatever its case, also among admins who are not active.',
+    description: 'Unique regardless of case, inactive admins included.',
     example: 'ada@example.com',
   })
   readonly email!: string;
@@ -20,7 +20,7 @@ export class CreateStudioAdminDto {
   @ApiProperty({
     minLength: 1,
     maxLength: 200,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Ada Lovelace',
   })
   readonly name!: string;
@@ -30,7 +30,7 @@ export class CreateStudioAdminDto {
     minLength: 1,
     maxLength: 512,
     writeOnly: true,
-    description: 'Hash of the password, made by the client; stored as sent and never shown.',
+    description: 'Hash of the password, made by the client. Stored as sent and never returned.',
     example:
       '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21l$RdescudvJCsgt3ub+b+dWRWJTmaaJObGE2/+rK0NBwI',
   })
@@ -41,7 +41,7 @@ export class CreateStudioAdminDto {
   @ApiPropertyOptional({
     enum: ADMIN_ROLES,
     default: 'admin',
-    description: 'What the admin may do.',
+    description: 'Role of the admin.',
     example: 'admin',
   })
   readonly role?: AdminRole;

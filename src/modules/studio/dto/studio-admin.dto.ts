@@ -8,24 +8,24 @@ export class StudioAdminDto {
   readonly id!: string;
 
   @ApiProperty({
-    description: 'As it was sent; unique, whatever its case.',
+    description: 'As sent; unique regardless of case.',
     example: 'ada@example.com',
   })
   readonly email!: string;
 
-  @ApiProperty({ description: 'For people.', example: 'Ada Lovelace' })
+  @ApiProperty({ description: 'For display only.', example: 'Ada Lovelace' })
   readonly name!: string;
 
-  @ApiProperty({ enum: ADMIN_ROLES, description: 'What the admin may do.', example: 'admin' })
+  @ApiProperty({ enum: ADMIN_ROLES, description: 'Role of the admin.', example: 'admin' })
   readonly role!: AdminRole;
 
-  @ApiProperty({ description: 'An admin who is not active cannot sign in.', example: true })
+  @ApiProperty({ description: 'An inactive admin cannot sign in.', example: true })
   readonly is_active!: boolean;
 
   @ApiProperty({
     enum: PASSWORD_SCHEMES,
     description:
-      'What the password hash was read as. `unrecognised`: it is kept, but no sign-in will accept it.',
+      'Scheme of the password hash, derived from its form. `unrecognised`: it is stored, but no sign-in will accept it.',
     example: 'argon2id',
   })
   readonly password_scheme!: PasswordScheme;
@@ -37,7 +37,7 @@ export class StudioAdminDto {
   readonly updated_at!: string;
 }
 
-/** Field by field, so that the password hash cannot slip through. */
+/** Copies field by field, so that the password hash cannot leak. */
 export function toStudioAdminDto(admin: StudioAdmin): StudioAdminDto {
   return {
     id: admin.id,

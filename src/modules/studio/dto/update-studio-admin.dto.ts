@@ -8,7 +8,7 @@ export class UpdateStudioAdminDto {
   @ApiPropertyOptional({
     minLength: 1,
     maxLength: 200,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Ada Lovelace',
   })
   readonly name?: string;
@@ -20,8 +20,8 @@ export class UpdateStudioAdminDto {
     maxLength: 512,
     writeOnly: true,
     description:
-      'Hash of the new password, made by the client; stored as sent and never shown. Another one than before ends ' +
-      'the sessions of the admin.',
+      'Hash of the new password, made by the client. Stored as sent and never returned. A different hash ends the ' +
+      'sessions of the admin.',
     example: '$2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW',
   })
   readonly passwordHash?: string;

@@ -20,9 +20,14 @@ export interface CreateSubscription {
   readonly metadata: Metadata;
 }
 
-/** What a subscription is changed to; what is left out stays. */
+/** A version of a plan: the one the subscription has, the active one, or an id. */
+export type PlanVersionChoice = 'current' | 'latest' | { readonly id: string };
+
+/** The terms a subscription is changed to; null keeps what it has. */
 export interface ChangeSubscription {
   readonly planId: string | null;
+  /** Null: the current version without a `planId`, the latest one with it. */
+  readonly planVersion: PlanVersionChoice | null;
   readonly quantity: string | null;
   readonly addons: readonly AddonQuantity[] | null;
   readonly when: 'now' | 'period_end';

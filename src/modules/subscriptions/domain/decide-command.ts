@@ -3,6 +3,7 @@ import { mayBecome } from '../../../core/states';
 import {
   creditsOf,
   endedItem,
+  hasOffer,
   holdsBeyond,
   isSameInterval,
   itemsOf,
@@ -20,6 +21,7 @@ import {
   type ScheduledTerms,
   type Snapshot,
   type Subscription,
+  type SubscriptionItem,
   type SubscriptionStatus,
 } from './subscription';
 
@@ -70,20 +72,23 @@ export function decideChangeNow(
   const changed = withOffer(before, offer);
   if (period.isTrial) {
     const swapped = swapItems(snapshot.items, offer, before.id, now, ids);
+    if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
     return outcomeOf(changed, { ...changesOf(swapped), facts: ['updated'] });
   }
   if (!isSameInterval(before, offer)) {
     return prorates
       ? decideIntervalChange(snapshot, offer, now, ids)
-      : decideSchedule(snapshot, { kind: 'change', offer }, period.endAt, now, ids);
+      : decideChangeAtEnd(snapshot, offer, now, ids);
   }
   const at = prorates ? now : period.endAt;
   const swapped = swapItems(snapshot.items, offer, before.id, at, ids);
+  if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
   const endedIds = new Set(swapped.ended.map(({ id }) => id));
+  const replaced = snapshot.items.filter(({ id }) => endedIds.has(id));
   const lines = prorates
     ? [
         ...creditsOf(
-          snapshot.items.filter(({ id }) => endedIds.has(id)),
+          snapshot.items.filter((item) => replaced.includes(item) || isReplacedBy(item, replaced)),
           now,
           'border',
         ),
@@ -100,11 +105,45 @@ export function decideChangeNow(
         : {
             reason: 'change',
             period: { startAt: now, endAt: period.endAt },
+            billingPeriod: spanOf(period),
             renewsAt: null,
             lines,
           },
     facts: ['updated'],
   });
+}
+
+/** A change that waits for the end of the period; none where the subscription has all of it already. */
+export function decideChangeAtEnd(
+  snapshot: Snapshot,
+  offer: Offer,
+  now: Date,
+  ids: NewIds,
+): Outcome {
+  const { subscription: before, period, items } = snapshot;
+  invariant(period !== null, 'what runs has a period');
+  const swapped = swapItems(items, offer, before.id, period.endAt, ids);
+  if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
+  return decideSchedule(snapshot, { kind: 'change', offer }, period.endAt, now, ids);
+}
+
+function changesNothing(
+  before: Subscription,
+  offer: Offer,
+  { added, ended, removed }: SwappedItems,
+): boolean {
+  return hasOffer(before, offer) && [...added, ...ended, ...removed].length === 0;
+}
+
+/**
+ * Whether an item ended in the period and others took its place, in the plan or in the same add-on. Where the invoice of
+ * that change is void, the line of the item stands, and is credited when those that took its place are.
+ */
+function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
+  return others.some(
+    ({ addonId, startAt }) =>
+      addonId === item.addonId && item.endAt !== null && item.endAt <= startAt,
+  );
 }
 
 function decideIntervalChange(snapshot: Snapshot, offer: Offer, now: Date, ids: NewIds): Outcome {
@@ -130,7 +169,7 @@ function decideIntervalChange(snapshot: Snapshot, offer: Offer, now: Date, ids: 
       renewsAt: null,
       lines: [
         ...arrears,
-        ...creditsOf(held, now, 'border'),
+        ...creditsOf(items, now, 'border'),
         ...advanceCharges(subscription, added, opened),
       ],
     },

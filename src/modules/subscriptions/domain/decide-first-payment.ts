@@ -1,5 +1,5 @@
 import { invariant } from '../../../core/invariant';
-import { endedItem, holdsBeyond } from './decide';
+import { endedItem, holdsBeyond, isMetered } from './decide';
 import { isAwaitingPayment } from './first-payment';
 import { outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
@@ -40,7 +40,10 @@ export function decideGiveUp(
       nextBillingAt: null,
     },
     {
-      itemsEnded: items.filter(holdsBeyond(at)).map(({ id }) => endedItem(id, at)),
+      itemsEnded: items
+        .filter(holdsBeyond(at))
+        // Its usage was never sold.
+        .map((item) => endedItem(item.id, isMetered(item) ? item.startAt : at)),
       periodChanged: closed,
       earned: { period: closed, end: 'end' },
       facts: [status === 'canceled' ? 'canceled' : 'expired'],

@@ -1,3 +1,4 @@
+import { compare, parseDecimal } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import { nextDueAt, withPeriod } from './due';
 import { awaitingPayment } from './first-payment';
@@ -170,11 +171,11 @@ export function decideEnd(
   const arrears = closes ? arrearsCharges(before, items, period, { at, end }) : [];
   const credits =
     closes && creditUnused && end === 'termination' && !period.isTrial
-      ? creditsOf(items.filter(holdsBeyond(at)), at, 'termination')
+      ? creditsOf(items.filter(isProrated), at, 'termination')
       : [];
   const closed = closes ? { ...period, endAt: at, isClosed: true } : null;
   const lines = [...arrears, ...credits];
-  const paidUntil = creditUnused ? at : paidUntilOf(period, at);
+  const paidUntil = paidUntilOf(period, at);
   return outcomeOf(
     {
       ...before,
@@ -188,8 +189,10 @@ export function decideEnd(
       nextBillingAt: null,
     },
     {
-      itemsEnded: items.filter(holdsBeyond(at)).map(({ id, startAt, price: { timing } }) => {
-        const endAt = timing === 'in_advance' ? paidUntil : at;
+      itemsEnded: items.filter(holdsBeyond(at)).map((item) => {
+        const { id, startAt, price } = item;
+        const isCredited = creditUnused && isProrated(item);
+        const endAt = price.timing === 'in_advance' && !isCredited ? paidUntil : at;
         return endedItem(id, startAt > endAt ? startAt : endAt);
       }),
       periodChanged: closed,
@@ -198,13 +201,15 @@ export function decideEnd(
           ? null
           : { id: pending.id, status: pending.terms.kind === 'cancel' ? 'applied' : 'undone' },
       billing:
-        lines.length === 0
+        period === null || period.isTrial
           ? null
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
+              billingPeriod: spanOf(closed ?? period),
               renewsAt: end === 'border' ? at : null,
               lines,
+              lateUsage: 'closed',
             },
       earned: closed === null ? null : { period: closed, end: 'end' },
       facts: ['canceled'],
@@ -212,16 +217,35 @@ export function decideEnd(
   );
 }
 
+/** `none` credits nothing, whatever a caller asks for. */
+function isProrated({ proration }: SubscriptionItem): boolean {
+  return proration !== 'none';
+}
+
 /** Until when prices in advance stay billed where nothing is credited: to the end of a period that ends early. */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
-/** The end of a subscription whose customer is gone: nobody is billed. */
+/** The end of a subscription whose customer is deleted: nobody is billed, and usage is sold for billed periods alone. */
 export function decideAbandon(snapshot: Snapshot): Outcome {
-  const at = snapshot.subscription.nextBillingAt;
+  const { subscription, items, period } = snapshot;
+  const at = subscription.nextBillingAt;
   invariant(at !== null, 'something is due');
-  return { ...decideEnd(snapshot, at, 'border', false), billing: null };
+  const outcome = decideEnd(snapshot, at, 'border', false);
+  if (period === null || period.isClosed) return { ...outcome, billing: null };
+  const unbilled = items.filter(isMetered).flatMap(({ id, startAt, endAt }) => {
+    const soldUntil = startAt > period.startAt ? startAt : period.startAt;
+    return endAt === null || endAt > soldUntil ? [endedItem(id, soldUntil)] : [];
+  });
+  const unbilledIds = new Set(unbilled.map(({ id }) => id));
+  const others = outcome.itemsEnded.filter(({ id }) => !unbilledIds.has(id));
+  return { ...outcome, itemsEnded: [...others, ...unbilled], billing: null };
+}
+
+/** Whether an item sells what a meter counts. */
+export function isMetered({ price }: Pick<SubscriptionItem, 'price'>): boolean {
+  return price.usage !== undefined;
 }
 
 /** Whether an item is billed for time after an instant. */
@@ -234,7 +258,10 @@ export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null };
 }
 
-/** A credit for what each item was billed in advance beyond an instant. */
+/**
+ * A credit for what each item was billed in advance beyond an instant. Items that a change ended before are credited as
+ * well where the invoice of the change is void: what was credited for them counts as never done.
+ */
 export function creditsOf(
   items: readonly SubscriptionItem[],
   unusedFrom: Date,
@@ -254,8 +281,8 @@ export interface SwappedItems {
 }
 
 /**
- * The items of an offer from `at` on. An item that stays as it is goes on; the others end there, and what was planned
- * from there on is dropped.
+ * The items of an offer from `at` on. An item with the same price and quantity goes on with the terms it was sold with; the
+ * others end there, and what was planned from there on is dropped.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
@@ -285,13 +312,31 @@ export function swapItems(
 
 function isSameItem(
   item: SubscriptionItem,
-  other: Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity' | 'proration'>,
+  other: Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity'>,
 ): boolean {
   return (
     item.addonId === other.addonId &&
     item.price.priceId === other.price.priceId &&
-    item.quantity === other.quantity &&
-    item.proration === other.proration
+    isSameQuantity(item.quantity, other.quantity)
+  );
+}
+
+/** Compares numbers, not texts: `2` is `2.00`. */
+function isSameQuantity(one: string, other: string): boolean {
+  return compare(parseDecimal(one), parseDecimal(other)) === 0;
+}
+
+/** Tells whether a subscription already has what an offer says, apart from its items. */
+export function hasOffer(subscription: Subscription, offer: Offer): boolean {
+  return (
+    subscription.planVersionId === offer.planVersionId &&
+    isSameQuantity(subscription.quantity, offer.quantity) &&
+    subscription.addons.length === offer.addons.length &&
+    subscription.addons.every(({ addonId, quantity }) =>
+      offer.addons.some(
+        (other) => other.addonId === addonId && isSameQuantity(other.quantity, quantity),
+      ),
+    )
   );
 }
 
@@ -321,6 +366,6 @@ function renewalBilling(
   period: { readonly startAt: Date; readonly endAt: Date },
   renewsAt: Date,
   lines: readonly Line[],
-): Billing | null {
-  return lines.length === 0 ? null : { reason: 'renewal', period, renewsAt, lines };
+): Billing {
+  return { reason: 'renewal', period, renewsAt, lines, lateUsage: 'billed' };
 }

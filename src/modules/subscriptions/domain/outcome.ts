@@ -46,10 +46,14 @@ export type Line = ChargeLine | UsageLine | CreditLine;
 
 /** What is to be invoiced. */
 export interface Billing {
-  readonly reason: 'subscription_start' | 'renewal' | 'change' | 'end';
+  readonly reason: 'subscription_start' | 'renewal' | 'change' | 'end' | 'late_usage';
   readonly period: Period | null;
+  /** The billing period that `period` is a part of; left out where it is all of it. */
+  readonly billingPeriod?: Period;
   readonly renewsAt: Date | null;
   readonly lines: readonly Line[];
+  /** Late usage is billed even if there are no lines; `closed`: by the last invoice of the subscription. */
+  readonly lateUsage?: 'billed' | 'closed';
 }
 
 export type SubscriptionFact =
@@ -107,6 +111,11 @@ export function outcomeOf(
     facts: [],
     ...parts,
   };
+}
+
+/** Tells whether a decision leaves the subscription as it was: nothing is written, billed or told. */
+export function isNoOp(before: Subscription, { subscription, facts }: Outcome): boolean {
+  return subscription === before && facts.length === 0;
 }
 
 /** Whether a decision takes back of what was billed in advance: then that has to be billed, and is no draft any more. */

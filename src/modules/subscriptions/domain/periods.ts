@@ -1,5 +1,11 @@
 import { prorate, type ProratedPart, type Proration } from '../../../core/proration';
-import { periodAfter, periodAt, type BillingPeriod, type Period } from '../../../core/time';
+import {
+  type BillingAnchor,
+  periodAfter,
+  periodAt,
+  type BillingPeriod,
+  type Period,
+} from '../../../core/time';
 import type { ChargeLine, UsageLine } from './outcome';
 import {
   anchorOf,
@@ -57,6 +63,26 @@ export function trialPeriod(
     isTrial: true,
     isClosed: false,
   };
+}
+
+/** How many periods of the subscription have begun at an instant, counted from its first paid one; at most `most`. */
+export function periodsBegun(subscription: Subscription, at: Date, most: number): number {
+  const { anchorAt, trialEndAt } = subscription;
+  const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });
+  return countUntil(anchor, at, most);
+}
+
+/** How many pieces of billing are overdue at an instant, at most `most`: a period each. */
+export function periodsOverdue(subscription: Subscription, at: Date, most: number): number {
+  const { nextBillingAt: anchorAt } = subscription;
+  if (anchorAt === null || anchorAt > at) return 0;
+  return countUntil(anchorOf({ ...subscription, anchorAt }), at, most);
+}
+
+function countUntil(anchor: BillingAnchor, at: Date, most: number): number {
+  let count = 0;
+  while (count < most && periodAt(anchor, count).startAt <= at) count += 1;
+  return count;
 }
 
 /** The end of a trial of so many local days. */

@@ -4,7 +4,8 @@ import type { CustomerUsage } from '../customer-usage.service';
 
 export class UsageGroupDto {
   @ApiProperty({
-    type: [String],
+    type: 'array',
+    items: { type: 'string', nullable: true },
     nullable: true,
     description:
       'The text of each property by which the meter groups, null where events lack it; null: all groups together.',
@@ -68,7 +69,7 @@ export class CustomerUsageItemDto {
   })
   readonly amount!: number;
 
-  @ApiProperty({ description: 'ISO 4217.', example: 'USD' })
+  @ApiProperty({ description: 'ISO 4217.', example: 'EUR' })
   readonly currency!: string;
 }
 

@@ -7,6 +7,7 @@ import {
   IsIn,
   IsInt,
   IsObject,
+  Matches,
   Max,
   Min,
   ValidateNested,
@@ -25,6 +26,7 @@ import type {
   CancelSubscription,
   ChangeSubscription,
   CreateSubscription,
+  PlanVersionChoice,
 } from '../domain/commands';
 import {
   type AddonQuantity,
@@ -102,7 +104,7 @@ export class CreateSubscriptionDto {
     minLength: 1,
     maxLength: LONGEST_CODE,
     description: 'The code of a coupon.',
-    example: 'SUMMER',
+    example: 'WELCOME20',
   })
   readonly coupon?: string | null;
 
@@ -113,7 +115,8 @@ export class CreateSubscriptionDto {
     format: 'date-time',
     nullable: true,
     description:
-      'When it starts; left out: now. In the past, the periods since are billed one after the other.',
+      'When it starts; left out: now. In the past, at most two years and 366 periods, the first period is billed at once and ' +
+      'the periods since in the background.',
     example: null,
   })
   readonly start_at?: string | null;
@@ -190,10 +193,25 @@ export class ChangeSubscriptionDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'Another plan, in its active version; left out: the plan stays.',
+    description:
+      'The plan to change to, in its active version unless `plan_version` names another; left out: plan and version stay.',
     example: 'plan_01h455vb4pex5vsknk084sn02q',
   })
   readonly plan_id?: string | null;
+
+  @Nullable()
+  @Matches(/^(current|latest|planv_[0-7][0-9a-hjkmnp-tv-z]{25})$/, {
+    message: 'must be current, latest or an id that starts with planv_',
+  })
+  @ApiPropertyOptional({
+    type: String,
+    nullable: true,
+    description:
+      'The version of the plan: `current` is the one the subscription has, `latest` the active one, or the id of a ' +
+      'version. Left out: `current` without `plan_id`, `latest` with it.',
+    example: 'latest',
+  })
+  readonly plan_version?: string | null;
 
   @Nullable()
   @IsDecimal()
@@ -277,7 +295,7 @@ export class RedeemCouponDto {
     minLength: 1,
     maxLength: LONGEST_CODE,
     description: 'The code of a coupon.',
-    example: 'SUMMER',
+    example: 'WELCOME20',
   })
   readonly code!: string;
 }
@@ -292,7 +310,8 @@ export class PreviewQueryDto {
     type: Boolean,
     default: false,
     description:
-      'Answer with the invoice that this would make now, without id and number, and change nothing.',
+      'Answer with the next invoice after this, without id and number, and change nothing. Where the command bills nothing ' +
+      'by itself, that is the invoice of the end of the period, as things stand.',
   })
   readonly preview?: boolean;
 }
@@ -337,9 +356,15 @@ export function toCreateSubscription(dto: CreateSubscriptionDto): CreateSubscrip
   };
 }
 
+function toPlanVersion(text: string | null | undefined): PlanVersionChoice | null {
+  if (text === null || text === undefined) return null;
+  return text === 'current' || text === 'latest' ? text : { id: text };
+}
+
 export function toChangeSubscription(dto: ChangeSubscriptionDto): ChangeSubscription {
   return {
     planId: dto.plan_id ?? null,
+    planVersion: toPlanVersion(dto.plan_version),
     quantity: dto.quantity ?? null,
     addons: dto.addons ? toAddons(dto.addons) : null,
     when: dto.when,

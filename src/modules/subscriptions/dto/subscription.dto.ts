@@ -3,6 +3,7 @@ import {
   IdProperty,
   InstantProperty,
   MetadataProperty,
+  ObjectProperty,
   toWireInstant,
 } from '../../../platform/http';
 import {
@@ -27,6 +28,9 @@ export class SubscribedAddonDto {
 export class SubscriptionDto {
   @IdProperty('sub_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
+
+  @ObjectProperty('subscription')
+  readonly object!: 'subscription';
 
   @ApiProperty({ description: 'Who subscribed.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
@@ -138,6 +142,7 @@ export class SubscriptionDto {
 export function toSubscriptionDto(subscription: Subscription): SubscriptionDto {
   return {
     id: subscription.id,
+    object: 'subscription',
     customer_id: subscription.customerId,
     status: subscription.status,
     plan_id: subscription.planId,

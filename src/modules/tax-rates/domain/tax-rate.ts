@@ -1,33 +1,33 @@
 import type { Metadata } from '../../../core/metadata';
 
-/** A tax that customers are billed. What it takes never changes: another percentage is another rate. */
+/** A tax that customers are billed. Its percentage is immutable: another percentage is another rate. */
 export interface TaxRate {
   readonly id: string;
   readonly version: number;
-  /** What an invoice calls it. */
+  /** Name shown on invoices. */
   readonly name: string;
-  /** Decimal string, percent, 0 to 100. */
+  /** Percent as a decimal string, 0 to 100. */
   readonly percentage: string;
-  /** Whether the amounts of lines hold this tax already. */
+  /** If true, the amounts of lines include this tax. */
   readonly inclusive: boolean;
-  /** ISO 3166-1 alpha-2; for people. */
+  /** ISO 3166-1 alpha-2; for display only. */
   readonly country: string | null;
-  /** An inactive rate is given to no further customer; those who have it keep it. */
+  /** An inactive rate cannot be assigned to more customers; customers who have it keep it. */
   readonly isActive: boolean;
   readonly metadata: Metadata;
-  /** Set when it was archived: it is found no more, those who have it keep it. */
+  /** Set when the rate was archived. The API no longer returns it; customers who have it keep it. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a new rate is made of. */
+/** Fields of a new tax rate. */
 export type TaxRateTerms = Pick<
   TaxRate,
   'name' | 'percentage' | 'inclusive' | 'country' | 'metadata'
 >;
 
-/** What an update may change; what is left out stays. */
+/** Fields an update may change. Omitted fields stay unchanged. */
 export interface TaxRateChange {
   readonly isActive?: boolean | undefined;
   readonly metadata?: Metadata | undefined;

@@ -10,7 +10,7 @@ export class CreateTaxRateDto {
   @ApiProperty({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'What an invoice calls it.',
+    description: 'Name shown on invoices.',
     example: 'VAT',
   })
   readonly name!: string;
@@ -20,7 +20,8 @@ export class CreateTaxRateDto {
     message: 'must be a decimal string from 0 to 100, with at most 4 decimals',
   })
   @ApiProperty({
-    description: 'Percent, as a decimal string. It never changes: another one is another rate.',
+    description:
+      'Percent, as a decimal string. Immutable: for another percentage create another rate.',
     example: '20',
   })
   readonly percentage!: string;
@@ -29,7 +30,7 @@ export class CreateTaxRateDto {
   @IsBoolean()
   @ApiPropertyOptional({
     default: false,
-    description: 'Whether amounts hold this tax already; else it comes on top.',
+    description: 'If true, amounts include this tax; otherwise it is added to them.',
     example: false,
   })
   readonly inclusive?: boolean;
@@ -39,7 +40,7 @@ export class CreateTaxRateDto {
   @ApiPropertyOptional({
     type: String,
     nullable: true,
-    description: 'ISO 3166-1 alpha-2; for people.',
+    description: 'ISO 3166-1 alpha-2 code; for display only.',
     example: 'FR',
   })
   readonly country?: string | null;

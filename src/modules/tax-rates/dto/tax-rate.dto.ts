@@ -11,25 +11,29 @@ export class TaxRateDto {
   @IdProperty('txr_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'What an invoice calls it.', example: 'VAT' })
+  @ApiProperty({ description: 'Name shown on invoices.', example: 'VAT' })
   readonly name!: string;
 
   @ApiProperty({ description: 'Percent, as a decimal string.', example: '20' })
   readonly percentage!: string;
 
-  @ApiProperty({ description: 'Whether amounts hold this tax already.', example: false })
+  @ApiProperty({
+    description: 'If true, amounts include this tax; otherwise it is added to them.',
+    example: false,
+  })
   readonly inclusive!: boolean;
 
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'ISO 3166-1 alpha-2; for people.',
+    description: 'ISO 3166-1 alpha-2 code; for display only.',
     example: 'FR',
   })
   readonly country!: string | null;
 
   @ApiProperty({
-    description: 'An inactive rate is given to no further customer; those who have it keep it.',
+    description:
+      'An inactive rate cannot be assigned to more customers. Customers who have it keep it.',
     example: true,
   })
   readonly is_active!: boolean;

@@ -7,7 +7,7 @@ export class UpdateTaxRateDto {
   @Omittable()
   @IsBoolean()
   @ApiPropertyOptional({
-    description: 'Whether further customers can be given it.',
+    description: 'If false, the rate cannot be assigned to more customers.',
     example: false,
   })
   readonly is_active?: boolean;

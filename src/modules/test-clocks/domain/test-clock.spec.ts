@@ -23,7 +23,7 @@ const clock: TestClock = {
 const advancing = { ...clock, status: 'advancing', targetAt: TO } as const;
 
 describe('a test clock', () => {
-  it('comes into every state of its table', () => {
+  it('can reach every state', () => {
     expect([...reachableFrom(TEST_CLOCK_TRANSITIONS, 'ready')].sort()).toEqual(
       [...TEST_CLOCK_STATUSES].sort(),
     );

@@ -3,17 +3,17 @@ import type { Transitions } from '../../../core/states';
 export const TEST_CLOCK_STATUSES = ['ready', 'advancing', 'failed'] as const;
 export type TestClockStatus = (typeof TEST_CLOCK_STATUSES)[number];
 
-/** A time of its own, for the customers that are attached to it. */
+/** A clock that moves by request, for the customers attached to it. */
 export interface TestClock {
   readonly id: string;
   readonly version: number;
   readonly name: string;
-  /** What time it is for everything that lives on the clock. */
+  /** Current time of the clock. */
   readonly instant: Date;
   readonly status: TestClockStatus;
-  /** Where it is being moved to; null unless it is advancing or failed on the way. */
+  /** Target of the running or failed advance; null when the clock is ready. */
   readonly targetAt: Date | null;
-  /** Until when whoever moves it is left alone; after a crash, the next call takes over. */
+  /** End of the lease of the running advance. After a crash, the next call takes over once it has ended. */
   readonly leaseEndsAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -25,12 +25,12 @@ export const TEST_CLOCK_TRANSITIONS: Transitions<TestClockStatus> = {
   failed: [],
 };
 
-/** Longer than any single piece of due work takes; each piece renews it. */
+/** Longer than any single job takes; each job renews the lease. */
 export const ADVANCING_LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
 
-/** Whether somebody moves the clock right now: one that a crash left half way is not. */
+/** Tests whether a call is advancing the clock now. False after a crash, once the lease has ended. */
 export function isBeingMoved(
   { status, leaseEndsAt }: Pick<TestClock, 'status' | 'leaseEndsAt'>,
   realNow: Date,
@@ -38,14 +38,14 @@ export function isBeingMoved(
   return status === 'advancing' && leaseEndsAt !== null && leaseEndsAt > realNow;
 }
 
-/** Nobody tests billing further ahead in one call, and a daily subscription would renew 36,500 times on the way. */
+/** Limits the work of one call: in ten years a daily subscription renews 3,650 times. */
 const FURTHEST_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
- * Why a clock may not be moved to an instant, or null where it may. A clock that was left half way by a crash goes on to
- * where it was going, once its lease has ended.
- * @param realNow what time it really is, for the lease
+ * Returns why a clock cannot be advanced to an instant, or null when it can. After a crash, a clock can only continue to
+ * its former target, once its lease has ended.
+ * @param realNow real time, which leases are measured in
  */
 export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): AdvanceRefusal | null {
   switch (clock.status) {

@@ -15,7 +15,7 @@ export class CreateTestClockDto {
   @ApiProperty({
     minLength: 1,
     maxLength: LONGEST_NAME,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'A year of a team',
   })
   readonly name!: string;
@@ -24,7 +24,7 @@ export class CreateTestClockDto {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'What time it is on the clock.',
+    description: 'Initial time of the clock.',
     example: '2026-01-31T00:00:00.000Z',
   })
   readonly now!: string;
@@ -35,7 +35,8 @@ export class AdvanceTestClockDto {
   @ApiProperty({
     type: String,
     format: 'date-time',
-    description: 'Not before what the clock shows, and at most ten years after it.',
+    description:
+      'New time of the clock: not before its current time, and at most ten years after it.',
     example: '2027-01-31T00:00:00.000Z',
   })
   readonly to!: string;
@@ -45,27 +46,26 @@ export class TestClockDto {
   @IdProperty('clock_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'For people.', example: 'A year of a team' })
+  @ApiProperty({ description: 'For display only.', example: 'A year of a team' })
   readonly name!: string;
 
-  @InstantProperty('What time it is for everything that lives on the clock.')
+  @InstantProperty('Current time of the clock.')
   readonly now!: string;
 
   @ApiProperty({
     enum: TEST_CLOCK_STATUSES,
-    description:
-      'Whether it stands still, is being moved, or came to a halt because due work failed.',
+    description: 'Status. `failed`: due work failed while the clock was advancing.',
     example: 'ready',
   })
   readonly status!: TestClockStatus;
 
-  @InstantProperty('Where it is being moved to.', { nullable: true })
+  @InstantProperty('Target of the running or failed advance.', { nullable: true })
   readonly advances_to!: string | null;
 
-  @InstantProperty('When it was created, in real time.')
+  @InstantProperty('When the test clock was created, in real time.')
   readonly created_at!: string;
 
-  @InstantProperty('When it last changed, in real time.')
+  @InstantProperty('When the test clock last changed, in real time.')
   readonly updated_at!: string;
 }
 

@@ -25,7 +25,7 @@ export class DeliveriesController {
   @Get(':id')
   @Operation({
     summary: 'Read a webhook delivery',
-    description: 'With every attempt that ended: when, how long, and what came back.',
+    description: 'Includes every attempt that ended: its time, its duration and the response.',
     status: 200,
     answer: WebhookDeliveryWithAttemptsDto,
     reads: 'path',
@@ -41,12 +41,13 @@ export class DeliveriesController {
   @Post(':id/retry')
   @NoFields()
   @Operation({
-    summary: 'Send the event of a delivery once more',
+    summary: 'Retry a webhook delivery',
     description:
-      'Makes a new delivery of the same event to the same endpoint, with the same `webhook-id`.',
+      'Creates a new delivery of the same event to the same endpoint, with the same `webhook-id`.',
     status: 201,
     answer: WebhookDeliveryDto,
     reads: 'post',
+    key: 'optional',
     problems: [
       webhookDeliveryNotFound,
       webhookDeliveryPending,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
 import type { Attempt, Delivery, DeliveryStatus } from './domain/delivery';
+import { type ClaimRow, HeadsRepository } from './heads.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
@@ -9,19 +10,19 @@ export interface ClaimedDelivery {
   readonly id: string;
   readonly endpointId: string;
   readonly eventId: string;
-  /** Attempts that have ended before. */
+  /** Number of attempts that have ended. */
   readonly attempts: number;
   readonly fence: number;
 }
 
-/** How many deliveries an endpoint may be given now. */
+/** Number of deliveries that may be claimed for an endpoint now. */
 export interface Capacity {
   readonly endpointId: string;
   readonly free: number;
   readonly ordered: boolean;
 }
 
-/** An attempt that ended, and what it makes of its delivery. */
+/** An attempt that ended, with the new status of its delivery. */
 export interface AttemptResult {
   readonly delivery: ClaimedDelivery;
   readonly attempt: Attempt;
@@ -34,25 +35,36 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Only for endpoints that are still there: one that is being deleted waits for these rows, and discards them, or they are
- * not made.
+ * Inserts deliveries to active endpoints only. The key share lock orders this against a deletion: the deletion either
+ * waits and discards these rows, or commits first and no row is inserted. ON CONFLICT locks the head of an object even
+ * when it does not change.
  */
 const INSERT = `
-  INSERT INTO webhook_delivery
-    (id, endpoint_id, event_id, event_type, object_id, sequence, kind, status, due_at, created_at, updated_at)
-  SELECT made.id, made.endpoint_id, event_id, event_type, object_id, sequence, $7, 'pending', $8, $8, $8
-  FROM unnest($1::varchar[], $2::varchar[], $3::varchar[], $4::varchar[], $5::varchar[], $6::integer[])
-    AS made (id, endpoint_id, event_id, event_type, object_id, sequence)
-  JOIN webhook_endpoint AS endpoint ON endpoint.id = made.endpoint_id
-  WHERE endpoint.deleted_at IS NULL AND endpoint.is_active
-  FOR KEY SHARE OF endpoint`;
+  WITH live AS MATERIALIZED (
+    SELECT id, ordered FROM webhook_endpoint
+    WHERE id = ANY ($2::varchar[]) AND deleted_at IS NULL AND is_active
+    FOR KEY SHARE
+  ), made AS (
+    INSERT INTO webhook_delivery
+      (id, endpoint_id, event_id, event_type, object_id, sequence, kind, status, due_at, created_at, updated_at)
+    SELECT made.id, made.endpoint_id, event_id, event_type, object_id, sequence, $7, 'pending', $8, $8, $8
+    FROM unnest($1::varchar[], $2::varchar[], $3::varchar[], $4::varchar[], $5::varchar[], $6::integer[])
+      AS made (id, endpoint_id, event_id, event_type, object_id, sequence)
+    JOIN live ON live.id = made.endpoint_id
+    RETURNING id, endpoint_id, object_id, sequence
+  ), headed AS (
+    INSERT INTO webhook_head AS head (endpoint_id, object_id, delivery_id, sequence, due_at)
+    SELECT DISTINCT ON (made.endpoint_id, made.object_id)
+      made.endpoint_id, made.object_id, made.id, made.sequence, $8
+    FROM made JOIN live ON live.id = made.endpoint_id AND live.ordered
+    ORDER BY made.endpoint_id, made.object_id, made.sequence, made.id
+    ON CONFLICT (endpoint_id, object_id) DO UPDATE
+      SET delivery_id = excluded.delivery_id, sequence = excluded.sequence, due_at = excluded.due_at
+      WHERE (excluded.sequence, excluded.delivery_id) < (head.sequence, head.delivery_id)
+  )
+  SELECT count(*)::int AS made FROM made`;
 
-const TAKE = `
-  UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1
-  FROM claimed WHERE delivery.id = claimed.id
-  RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
-
-/** Takes for each endpoint what it has room for, the longest due first. */
+/** Claims due deliveries up to the free capacity of each endpoint, the oldest due time first. */
 const CLAIM = `
   WITH claimed AS (
     SELECT due.id FROM unnest($3::varchar[], $4::integer[]) AS endpoint (id, free)
@@ -61,36 +73,14 @@ const CLAIM = `
       WHERE delivery.endpoint_id = endpoint.id AND delivery.status = 'pending' AND delivery.due_at <= $1
       ORDER BY delivery.due_at LIMIT endpoint.free FOR UPDATE OF delivery SKIP LOCKED
     ) AS due
-  )${TAKE}`;
+  )
+  UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1
+  FROM claimed WHERE delivery.id = claimed.id
+  RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Takes the first waiting delivery of each object, and none whose forerunner is still to be turned into a delivery. Goes
- * from object to object along the index, so that a long queue of one object costs no more than a short one.
- */
-const CLAIM_ORDERED = `
-  WITH RECURSIVE head AS (
-    (SELECT id, object_id, sequence, due_at FROM webhook_delivery
-      WHERE endpoint_id = $3 AND status = 'pending' ORDER BY object_id, sequence, id LIMIT 1)
-    UNION ALL
-    SELECT next.id, next.object_id, next.sequence, next.due_at
-    FROM head CROSS JOIN LATERAL (
-      SELECT id, object_id, sequence, due_at FROM webhook_delivery
-      WHERE endpoint_id = $3 AND status = 'pending' AND object_id > head.object_id
-      ORDER BY object_id, sequence, id LIMIT 1
-    ) AS next
-  ), claimed AS (
-    SELECT delivery.id FROM head JOIN webhook_delivery AS delivery ON delivery.id = head.id
-    WHERE head.due_at <= $1 AND delivery.status = 'pending' AND delivery.due_at <= $1
-      AND NOT EXISTS (
-        SELECT FROM event
-        WHERE event.object_id = head.object_id AND event.sequence < head.sequence
-          AND event.dispatched_at IS NULL)
-    LIMIT $4 FOR UPDATE OF delivery SKIP LOCKED
-  )${TAKE}`;
-
-/**
- * A result counts only for the claim it was made under: one that was frozen past its lease comes too late. What the
- * results say of their endpoints is noted with them: one success ends a time of failures.
+ * Writes results under the fence of their claim: a result of a process that outlived its lease is ignored. Also updates
+ * the health of the endpoints: one success ends a time of failures.
  */
 const RECORD = `
   WITH result AS (
@@ -124,23 +114,18 @@ const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
   WHERE endpoint_id = $1 AND status = 'pending'`;
 
-interface ClaimRow {
-  readonly id: string;
-  readonly endpoint_id: string;
-  readonly event_id: string;
-  readonly attempts: number;
-  readonly fence: number;
-}
-
 @Injectable()
 export class DeliveriesRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly heads: HeadsRepository,
+  ) {}
 
-  /** Writes new deliveries of one kind, due at once. */
-  async insert(deliveries: readonly Delivery[]): Promise<void> {
+  /** Inserts deliveries of one kind, due at once. Returns how many; those to inactive endpoints are skipped. */
+  async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
-    if (first === undefined) return;
-    await this.database.query(INSERT, [
+    if (first === undefined) return 0;
+    const [row] = await this.database.query<{ made: number }>(INSERT, [
       deliveries.map(({ id }) => id),
       deliveries.map(({ endpointId }) => endpointId),
       deliveries.map(({ eventId }) => eventId),
@@ -150,9 +135,10 @@ export class DeliveriesRepository {
       first.kind,
       first.createdAt,
     ]);
+    return row?.made ?? 0;
   }
 
-  /** Deliveries that are due, leased to the caller. */
+  /** Claims due deliveries and leases them to the caller. */
   async claim(
     now: Date,
     leaseEndsAt: Date,
@@ -167,31 +153,35 @@ export class DeliveriesRepository {
       claimed.push(...rows);
     }
     for (const { endpointId, free } of capacities.filter(({ ordered }) => ordered)) {
-      const parameters = [now, leaseEndsAt, endpointId, free];
-      claimed.push(...(await this.database.query<ClaimRow>(CLAIM_ORDERED, parameters)));
+      claimed.push(...(await this.heads.claim(now, leaseEndsAt, endpointId, free)));
     }
     return claimed.map(toClaimed);
   }
 
-  /** Writes attempts that ended; returns the ids of the deliveries whose result still counted. */
-  async record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
-    const rows = await this.database.query<{ delivery_id: string }>(RECORD, [
-      results.map(({ delivery }) => delivery.id),
-      results.map(({ delivery }) => delivery.fence),
-      results.map(({ status }) => status),
-      results.map(({ dueAt }) => dueAt),
-      results.map(({ attempt }) => attempt.startedAt),
-      results.map(({ attempt }) => attempt.durationMs),
-      results.map(({ attempt }) => attempt.statusCode),
-      results.map(({ attempt }) => attempt.error),
-      results.map(({ attempt }) => attempt.responseStart),
-      now,
-    ]);
-    return new Set(rows.map((row) => row.delivery_id));
+  /** Writes attempts that ended. Returns the ids of the deliveries whose lease was still valid. */
+  record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
+    return this.database.transaction(async () => {
+      const objects = await this.heads.lock(results.map(({ delivery }) => delivery.id));
+      const rows = await this.database.query<{ delivery_id: string }>(RECORD, [
+        results.map(({ delivery }) => delivery.id),
+        results.map(({ delivery }) => delivery.fence),
+        results.map(({ status }) => status),
+        results.map(({ dueAt }) => dueAt),
+        results.map(({ attempt }) => attempt.startedAt),
+        results.map(({ attempt }) => attempt.durationMs),
+        results.map(({ attempt }) => attempt.statusCode),
+        results.map(({ attempt }) => attempt.error),
+        results.map(({ attempt }) => attempt.responseStart),
+        now,
+      ]);
+      await this.heads.advance(objects);
+      return new Set(rows.map((row) => row.delivery_id));
+    });
   }
 
-  /** Ends what is on its way to an endpoint that is gone. */
+  /** Discards the pending deliveries to an endpoint. */
   async discardPending(endpointId: string, now: Date): Promise<void> {
+    await this.heads.remove(endpointId);
     await this.database.query(DISCARD, [endpointId, now]);
   }
 

@@ -4,11 +4,9 @@ import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { Signals } from '../../../platform/jobs';
 import { type EventHead, EventLog, Outbox } from '../../../platform/outbox';
-import { covers } from '../domain/event-names';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import {
-  replayTooLarge,
   webhookDeliveryNotFound,
   webhookDeliveryPending,
   webhookEndpointInactive,
@@ -19,19 +17,7 @@ import { DELIVERY_WORK } from './delivery-worker';
 import type { Delivery, DeliveryStatus } from './domain/delivery';
 import { newDelivery } from './event-dispatcher';
 
-/** The most events one replay sends again. */
-const MOST_REPLAYED = 100_000;
-const PAGE = 1_000;
-
-export interface ReplayRequest {
-  /** `[from, to)` */
-  readonly from: Date;
-  readonly to: Date;
-  /** Names of events; null for those the endpoint subscribed to. */
-  readonly events: readonly string[] | null;
-}
-
-/** Deliveries as their owners see them: what became of them, and again, please. */
+/** Reads and retries deliveries, and sends test deliveries. */
 @Injectable()
 export class DeliveriesService {
   constructor(
@@ -62,7 +48,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends a sample to an endpoint, whatever events it subscribed to.
+   * Sends a test event to an endpoint, regardless of its subscribed events.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`
    */
   test(endpointId: string): Promise<Delivery> {
@@ -79,7 +65,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends the event of a delivery that has ended once more, with the same id.
+   * Creates a new delivery of the event of a final delivery, with the same event id.
    * @throws {ProblemError} `webhook_delivery_not_found`, `webhook_delivery_pending`, `webhook_endpoint_inactive`
    */
   retry(id: string): Promise<Delivery> {
@@ -88,35 +74,8 @@ export class DeliveriesService {
       if (delivery.status === 'pending') throw webhookDeliveryPending(id);
       await this.activeEndpoint(delivery.endpointId);
       const event = (await this.events.find([delivery.eventId])).get(delivery.eventId);
-      invariant(event !== undefined, `The event ${delivery.eventId} is gone.`);
+      invariant(event !== undefined, `The event ${delivery.eventId} exists.`);
       return this.make(event, delivery.endpointId, 'retry', this.clock.now());
-    });
-  }
-
-  /**
-   * Sends the events of a time once more, with the same ids, the oldest first.
-   * @returns how many
-   * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`, `replay_too_large`
-   */
-  replay(endpointId: string, { from, to, events }: ReplayRequest): Promise<number> {
-    return this.database.transaction(async () => {
-      const endpoint = await this.activeEndpoint(endpointId);
-      const names = events ?? endpoint.events;
-      const now = this.clock.now();
-      let replayed = 0;
-      for (let [start, after] = [from, '']; ;) {
-        const page = await this.events.headsAfter(start, to, after, PAGE);
-        const wanted = page.filter(({ type }) => names.some((name) => covers(name, type)));
-        replayed += wanted.length;
-        if (replayed > MOST_REPLAYED) throw replayTooLarge();
-        const made = wanted.map((event) => newDelivery(event, endpointId, 'replay', now));
-        await this.deliveries.insert(made);
-        const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) break;
-        [start, after] = [last.occurredAt, last.id];
-      }
-      this.announce();
-      return replayed;
     });
   }
 

@@ -7,6 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
+import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { isDatabaseUnavailable } from '../../../platform/database';
 import { Jobs } from '../../../platform/jobs';
 import { OutboundError, OutboundHttp } from '../../../platform/outbound';
@@ -16,7 +17,7 @@ import { WebhookSecretsService } from '../webhook-secrets.service';
 import { type ClaimedDelivery, DeliveriesRepository } from './deliveries.repository';
 import type { Attempt } from './domain/delivery';
 import { FAILING_LIMIT_MS } from './domain/retry-schedule';
-import { judge, type Reply, type Verdict } from './domain/verdict';
+import { classifyReply, type Reply, type AttemptOutcome } from './domain/attempt-outcome';
 import { notificationBody } from './notification';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
 import { ResultWriter } from './result-writer';
@@ -25,29 +26,44 @@ import { signatureHeader } from './signature';
 export const DELIVERY_WORK = 'webhook-deliveries';
 
 const LEASE_MS = 60_000;
-/** For everything an attempt takes: names, connection, request and answer. */
+/** Limit for a whole attempt: name resolution, connection, request and response. */
 const DEADLINE_MS = 15_000;
-/** Of each answer's body. */
+/** Bytes kept of each response body. */
 const KEPT_BYTES = 20_000;
 /**
- * Attempts under way in this process, to all endpoints and to one: each has a share of its own, which the others cannot
- * take however slow they are.
+ * Attempts in flight in this process, to all endpoints and to one. Each endpoint has its own share, so that slow
+ * endpoints cannot use up the capacity of the others.
  */
 const MOST_FOR_ALL = 512;
 const MOST_FOR_ONE = 32;
+/** Concurrent claims for ordered endpoints. Each uses one database connection. */
+const ORDERED_CLAIMS = 4;
 const EVERY_MS = 500;
+/** Time limit for a round to wait for its claims. */
+const ROUND_MS = 100;
 
 interface Ended {
   readonly attempt: Attempt;
   readonly reply: Reply;
 }
 
-/** Sends what is due, and writes down what came of it. No transaction is open while a receiver is asked. */
+/** Endpoints whose deliveries are claimed with one statement. */
+interface ClaimGroup {
+  readonly key: string;
+  readonly isOrdered: boolean;
+  readonly receivers: readonly Receiver[];
+}
+
+/** Sends due deliveries and records the results. No transaction is open while a request is in flight. */
 @Injectable()
 export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhook-deliveries');
-  private readonly underWay = new Map<string, number>();
-  /** Attempts, and the rounds that start them. */
+  /** Attempts in flight, by endpoint. */
+  private readonly inFlight = new Map<string, number>();
+  /** Groups with a claim in flight. `isWanted` is set when another round needs the group meanwhile. */
+  private readonly claiming = new Map<string, { isWanted: boolean }>();
+  private readonly orderedClaims = new ConcurrencyLimiter(ORDERED_CLAIMS);
+  /** Attempts and claims in flight. */
   private readonly busy = new Set<Promise<unknown>>();
   private stopping = false;
 
@@ -75,28 +91,60 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     await this.idle();
   }
 
-  /** Claims what there is room for and starts sending it. Ended attempts wake the work again. */
+  /**
+   * Claims due deliveries up to the free capacity and starts sending them. A slow or failing claim of one group does not
+   * block the others: it continues by itself, and the next rounds skip the group until it has ended. Attempts that end
+   * wake the job again.
+   */
   async runDue(): Promise<boolean> {
+    const receivers = await this.receivers.active();
     if (this.stopping) return false;
-    const round = this.claimAndStart();
-    this.busy.add(round);
-    try {
-      await round;
-    } finally {
-      this.busy.delete(round);
-    }
+    const claims = groupsOf(receivers).flatMap((group) => {
+      const running = this.claiming.get(group.key);
+      if (running === undefined) return [this.startClaim(group, receivers.length)];
+      running.isWanted = true;
+      return [];
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const isSlow = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ROUND_MS);
+    });
+    await Promise.race([Promise.all(claims), isSlow]);
+    clearTimeout(timer);
     return false;
   }
 
-  /** Resolves once no attempt is under way. */
+  private startClaim(group: ClaimGroup, endpoints: number): Promise<void> {
+    const state = { isWanted: false };
+    this.claiming.set(group.key, state);
+    const claim = this.claimGroup(group, endpoints)
+      .catch((error: unknown) => {
+        this.logger.error({ err: error, group: group.key }, 'cannot claim webhook deliveries');
+      })
+      .finally(() => {
+        this.claiming.delete(group.key);
+        this.busy.delete(claim);
+        if (state.isWanted) this.jobs.wake(DELIVERY_WORK);
+      });
+    this.busy.add(claim);
+    return claim;
+  }
+
+  /** Resolves once no claim and no attempt is in flight. */
   async idle(): Promise<void> {
     while (this.busy.size > 0) await Promise.allSettled(this.busy);
   }
 
-  private async claimAndStart(): Promise<void> {
+  private claimGroup(group: ClaimGroup, endpoints: number): Promise<void> {
+    const claim = () => this.claimAndStart(group.receivers, endpoints);
+    return group.isOrdered ? this.orderedClaims.run(claim) : claim();
+  }
+
+  /** @param endpoints number of endpoints that share the capacity */
+  private async claimAndStart(receivers: readonly Receiver[], endpoints: number): Promise<void> {
+    if (this.stopping) return;
     const now = this.clock.now();
-    const receivers = await this.receivers.active();
-    const capacities = this.roomFor(receivers);
+    const capacities = this.capacitiesOf(receivers, endpoints);
     if (capacities.length === 0) return;
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
     const claimed = await this.deliveries.claim(now, leaseEndsAt, capacities);
@@ -108,7 +156,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
-      // No secret at all: the endpoint was deleted, and its deliveries with it.
+      // Without a secret the endpoint was deleted, and its deliveries discarded.
       const isGone = keys?.length === 0;
       if (receiver !== undefined && event !== undefined && keys !== undefined && !isGone) {
         this.start(delivery, receiver, event, keys);
@@ -116,28 +164,33 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     }
   }
 
-  private roomFor(receivers: readonly Receiver[]) {
-    const share = Math.min(MOST_FOR_ONE, Math.trunc(MOST_FOR_ALL / receivers.length));
+  private capacitiesOf(receivers: readonly Receiver[], endpoints: number) {
+    const share = Math.min(MOST_FOR_ONE, Math.trunc(MOST_FOR_ALL / endpoints));
     return receivers.flatMap(({ id, ordered }) => {
-      const free = share - (this.underWay.get(id) ?? 0);
+      const free = share - (this.inFlight.get(id) ?? 0);
       return free > 0 ? [{ endpointId: id, free, ordered }] : [];
     });
   }
 
-  /** Null for an endpoint whose secrets cannot be opened: that must not keep the others from being told. */
+  /**
+   * Returns the secrets by endpoint. Skips endpoints whose secrets cannot be decrypted: their deliveries are claimed
+   * again when the lease ends, and no attempt is counted, because no request was sent.
+   */
   private async secretsOf(
     claimed: readonly ClaimedDelivery[],
     now: Date,
-  ): Promise<ReadonlyMap<string, readonly string[] | null>> {
-    const secrets = new Map<string, readonly string[] | null>();
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const secrets = new Map<string, readonly string[]>();
     for (const id of new Set(claimed.map(({ endpointId }) => endpointId))) {
       try {
-        secrets.set(id, await this.secrets.goodSecrets(id, now));
+        secrets.set(id, await this.secrets.validSecrets(id, now));
       } catch (error) {
-        // That they cannot be read now says nothing of them: the leases end, and the deliveries are claimed again.
+        // The database does not answer: the leases end, and the deliveries are claimed again.
         if (isDatabaseUnavailable(error)) throw error;
-        this.logger.error({ err: error, endpoint_id: id }, 'the secrets cannot be opened');
-        secrets.set(id, null);
+        this.logger.error(
+          { err: error, endpoint_id: id },
+          'cannot decrypt the webhook secrets; check ENCRYPTION_KEYS',
+        );
       }
     }
     return secrets;
@@ -147,17 +200,17 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     delivery: ClaimedDelivery,
     receiver: Receiver,
     event: RecordedEvent,
-    secrets: readonly string[] | null,
+    secrets: readonly string[],
   ): void {
-    this.underWay.set(receiver.id, (this.underWay.get(receiver.id) ?? 0) + 1);
+    this.inFlight.set(receiver.id, (this.inFlight.get(receiver.id) ?? 0) + 1);
     const attempt = this.deliver(delivery, receiver, event, secrets)
       .catch((error: unknown) => {
         // The lease ends, and the delivery is claimed again.
-        this.logger.error({ err: error, delivery_id: delivery.id }, 'an attempt was not recorded');
+        this.logger.error({ err: error, delivery_id: delivery.id }, 'webhook attempt not recorded');
       })
       .finally(() => {
         this.busy.delete(attempt);
-        this.underWay.set(receiver.id, (this.underWay.get(receiver.id) ?? 1) - 1);
+        this.inFlight.set(receiver.id, (this.inFlight.get(receiver.id) ?? 1) - 1);
         this.jobs.wake(DELIVERY_WORK);
       });
     this.busy.add(attempt);
@@ -167,21 +220,18 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     delivery: ClaimedDelivery,
     receiver: Receiver,
     event: RecordedEvent,
-    secrets: readonly string[] | null,
+    secrets: readonly string[],
   ): Promise<void> {
-    const { attempt, reply } =
-      secrets === null
-        ? notSent(this.clock.now(), 'secret: the secrets of the endpoint cannot be opened', 0)
-        : await this.send(receiver.url, event, secrets);
+    const { attempt, reply } = await this.send(receiver.url, event, secrets);
     const chance = randomInt(1_000_001) / 1_000_000;
-    const verdict = judge(reply, delivery.attempts + 1, this.clock.now(), chance);
+    const outcome = classifyReply(reply, delivery.attempts + 1, this.clock.now(), chance);
     const counted = await this.results.write({
       delivery,
       attempt,
-      status: verdict.status,
-      dueAt: verdict.status === 'pending' ? verdict.dueAt : null,
+      status: outcome.status,
+      dueAt: outcome.status === 'pending' ? outcome.dueAt : null,
     });
-    if (counted) await this.noteHealth(receiver, verdict);
+    if (counted) await this.recordHealth(receiver, outcome);
   }
 
   private async send(
@@ -216,27 +266,37 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     }
   }
 
-  /** Switches an endpoint off that is gone, or has given nothing but failures for too long. */
-  private async noteHealth(receiver: Receiver, verdict: Verdict): Promise<void> {
-    if (verdict.status === 'succeeded') return;
-    if (verdict.status === 'discarded') {
+  /** Disables an endpoint that answered 410, or whose attempts all failed for too long. */
+  private async recordHealth(receiver: Receiver, outcome: AttemptOutcome): Promise<void> {
+    if (outcome.status === 'succeeded') return;
+    if (outcome.status === 'discarded') {
       await this.endpoints.disable(receiver.id, 'gone');
       return;
     }
     const now = this.clock.now();
     if (!isTooLong(receiver.failingSince, now)) return;
-    // What was read with the claim may be out of date: an attempt may have succeeded since.
+    // Read again: another attempt may have succeeded since the claim.
     if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
       await this.endpoints.disable(receiver.id, 'failing');
     }
   }
 }
 
+function groupsOf(receivers: readonly Receiver[]): readonly ClaimGroup[] {
+  const unordered = receivers.filter(({ ordered }) => !ordered);
+  return [
+    { key: 'unordered', isOrdered: false, receivers: unordered },
+    ...receivers
+      .filter(({ ordered }) => ordered)
+      .map((receiver) => ({ key: receiver.id, isOrdered: true, receivers: [receiver] })),
+  ];
+}
+
 function isTooLong(since: Date | null, now: Date): boolean {
   return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
 }
 
-/** An attempt that brought no answer. */
+/** Builds the record of an attempt without a response. */
 function notSent(startedAt: Date, why: string, durationMs: number): Ended {
   const error = why.slice(0, 300);
   return {

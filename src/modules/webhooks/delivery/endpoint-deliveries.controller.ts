@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { invalidCursor } from '../../../platform/errors';
 import {
@@ -10,17 +10,10 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../../platform/http';
-import {
-  replayTooLarge,
-  webhookEndpointInactive,
-  webhookEndpointNotFound,
-} from '../webhooks.errors';
+import { webhookEndpointInactive, webhookEndpointNotFound } from '../webhooks.errors';
 import { DeliveriesService } from './deliveries.service';
 import {
   ListDeliveriesDto,
-  ReplayDto,
-  ReplayedDto,
-  toReplayRequest,
   toWebhookDeliveryDto,
   WebhookDeliveryDto,
 } from './dto/webhook-delivery.dto';
@@ -35,6 +28,7 @@ export class EndpointDeliveriesController {
   @Get('deliveries')
   @Operation({
     summary: 'List the deliveries to a webhook endpoint',
+    description: 'Newest first, each with its status.',
     status: 200,
     answer: pageOf(WebhookDeliveryDto),
     reads: 'query',
@@ -54,32 +48,16 @@ export class EndpointDeliveriesController {
   @Post('test')
   @NoFields()
   @Operation({
-    summary: 'Send a sample to a webhook endpoint',
+    summary: 'Send a test event to a webhook endpoint',
     description:
-      'Sends `webhook_endpoint.tested` to this endpoint alone, whatever it subscribed to, signed and retried like any event.',
+      'Sends `webhook_endpoint.tested` to this endpoint only, regardless of its subscribed events. It is signed and retried like any event.',
     status: 201,
     answer: WebhookDeliveryDto,
     reads: 'post',
+    key: 'optional',
     problems: [webhookEndpointNotFound, webhookEndpointInactive],
   })
   async testWebhookEndpoint(@Param('id', endpointId) id: string): Promise<WebhookDeliveryDto> {
     return toWebhookDeliveryDto(await this.deliveries.test(id));
-  }
-
-  @Post('replay')
-  @Operation({
-    summary: 'Send the events of a time once more',
-    description:
-      'Makes new deliveries of events that happened in `[from, to)`, with the same `webhook-id` as before.',
-    status: 200,
-    answer: ReplayedDto,
-    reads: 'post',
-    problems: [webhookEndpointNotFound, webhookEndpointInactive, replayTooLarge],
-  })
-  async replayWebhookEvents(
-    @Param('id', endpointId) id: string,
-    @Body() body: ReplayDto,
-  ): Promise<ReplayedDto> {
-    return { replayed: await this.deliveries.replay(id, toReplayRequest(body)) };
   }
 }

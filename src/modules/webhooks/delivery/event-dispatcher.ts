@@ -4,7 +4,7 @@ import { Database } from '../../../platform/database';
 import { newId } from '../../../platform/ids';
 import { Jobs, Signals } from '../../../platform/jobs';
 import { DISPATCH_WORK, type EventHead, EventLog } from '../../../platform/outbox';
-import { covers } from '../domain/event-names';
+import { matchesType } from '../domain/event-names';
 import { DeliveriesRepository } from './deliveries.repository';
 import { DELIVERY_WORK } from './delivery-worker';
 import type { Delivery, DeliveryKind } from './domain/delivery';
@@ -13,7 +13,7 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
 const AT_ONCE = 500;
 const EVERY_MS = 500;
 
-/** Turns recorded events into deliveries, one for each endpoint that asked for them: exactly once, in one commit. */
+/** Creates one delivery per event and subscribed endpoint, exactly once: in the commit that marks the event. */
 @Injectable()
 export class EventDispatcher implements OnModuleInit {
   constructor(
@@ -30,7 +30,7 @@ export class EventDispatcher implements OnModuleInit {
     this.jobs.register({ name: DISPATCH_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
   }
 
-  /** Dispatches some of the oldest events; returns whether there may be more. */
+  /** Dispatches a batch of the oldest events. Returns true when there may be more. */
   async runDue(): Promise<boolean> {
     const { dispatched, made } = await this.database.transaction(async () => {
       const events = await this.events.claimUndispatched(AT_ONCE);
@@ -39,7 +39,7 @@ export class EventDispatcher implements OnModuleInit {
       const receivers = await this.receivers.active();
       const deliveries = events.flatMap((event) =>
         receivers
-          .filter((receiver) => isMeantFor(event, receiver))
+          .filter((receiver) => isSubscribed(receiver, event))
           .map(({ id }) => newDelivery(event, id, 'event', now)),
       );
       await this.deliveries.insert(deliveries);
@@ -54,11 +54,11 @@ export class EventDispatcher implements OnModuleInit {
   }
 }
 
-/** An endpoint is told of what happens from its registration on. */
-function isMeantFor(event: EventHead, receiver: Receiver): boolean {
+/** Tests whether an endpoint gets an event. Events before its registration are not sent. */
+function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (
     receiver.createdAt <= event.occurredAt &&
-    receiver.events.some((name) => covers(name, event.type))
+    receiver.events.some((name) => matchesType(name, event.type))
   );
 }
 

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../../../platform/outbox';
 
 /**
- * The body of a notification, byte for byte the same in every attempt. `data` is JSON text already and goes in as it was
+ * Returns the body of a notification, byte for byte the same in every attempt. `data` is JSON text and is inserted as
  * recorded.
  */
 export function notificationBody(event: RecordedEvent): string {

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
-/** An endpoint, as far as delivering to it goes. */
+/** Columns of an endpoint that deliveries need. */
 export interface Receiver {
   readonly id: string;
   readonly url: string;
-  /** Names it subscribed to. */
+  /** Subscribed event names or patterns. */
   readonly events: readonly string[];
   readonly ordered: boolean;
   readonly createdAt: Date;
-  /** Since when it has given nothing but failures; null when its last attempt succeeded. */
+  /** Time of the first failure since the last success; null when the last attempt succeeded. */
   readonly failingSince: Date | null;
 }
 
@@ -29,14 +29,14 @@ const ACTIVE = `
 
 const FAILING_SINCE = 'SELECT since FROM webhook_failure WHERE endpoint_id = $1';
 
-const FORGIVE = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
+const RESET_HEALTH = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 
-/** Endpoints as the delivery sees them, and how they are doing. */
+/** Reads active endpoints and their health. */
 @Injectable()
 export class ReceiversRepository {
   constructor(private readonly database: Database) {}
 
-  /** Those that events are sent to. */
+  /** Returns the endpoints that events are sent to. */
   async active(): Promise<readonly Receiver[]> {
     const rows = await this.database.query<ReceiverRow>(ACTIVE);
     return rows.map((row) => ({
@@ -49,14 +49,14 @@ export class ReceiversRepository {
     }));
   }
 
-  /** Since when an endpoint has given nothing but failures; null when its last attempt succeeded. */
+  /** Returns the time of the first failure since the last success; null when the last attempt succeeded. */
   async failingSince(id: string): Promise<Date | null> {
     const [row] = await this.database.query<{ since: Date }>(FAILING_SINCE, [id]);
     return row?.since ?? null;
   }
 
-  /** Gives an endpoint another chance: what failed before no longer counts. */
-  async forgive(id: string): Promise<void> {
-    await this.database.query(FORGIVE, [id]);
+  /** Resets the health of an endpoint: earlier failures no longer count. */
+  async resetHealth(id: string): Promise<void> {
+    await this.database.query(RESET_HEALTH, [id]);
   }
 }

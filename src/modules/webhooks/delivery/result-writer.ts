@@ -1,9 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
-import { Database } from '../../../platform/database';
 import { type AttemptResult, DeliveriesRepository } from './deliveries.repository';
 
-/** As many results as one statement writes. */
+/** Largest number of results that one statement writes. */
 const MOST_AT_ONCE = 200;
 
 interface Waiting {
@@ -13,8 +12,8 @@ interface Waiting {
 }
 
 /**
- * Writes the results of attempts, those that end while one batch is being written together in the next: one statement for
- * many, and no waiting where there are few.
+ * Writes the results of attempts in batches. Results that arrive during a write form the next batch, so that many results
+ * share a statement and a single one does not wait.
  */
 @Injectable()
 export class ResultWriter {
@@ -23,12 +22,11 @@ export class ResultWriter {
   private writing = false;
 
   constructor(
-    private readonly database: Database,
     private readonly deliveries: DeliveriesRepository,
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves once the result is written: true when it counted, false when the lease had gone to somebody else. */
+  /** Resolves once the result is written: true when it counted, false when another process had claimed the delivery. */
   write(result: AttemptResult): Promise<boolean> {
     return new Promise((written, failed) => {
       this.waiting.push({ result, written, failed });
@@ -38,7 +36,7 @@ export class ResultWriter {
 
   private async writeAll(): Promise<void> {
     this.writing = true;
-    // Attempts that end in the same turn of the event loop go together.
+    // Attempts that end in the same turn of the event loop share a batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
       const batch = this.waiting.slice(0, MOST_AT_ONCE);
@@ -50,16 +48,17 @@ export class ResultWriter {
 
   private async writeBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      // In a transaction for its retries: a deletion may lock the same rows in another order.
-      const counted = await this.database.transaction(() =>
-        this.deliveries.record(
-          batch.map(({ result }) => result),
-          this.clock.now(),
-        ),
+      const counted = await this.deliveries.record(
+        batch.map(({ result }) => result),
+        this.clock.now(),
       );
       for (const { result, written } of batch) {
         const { id } = result.delivery;
-        if (!counted.has(id)) this.logger.warn({ delivery_id: id }, 'a late result was refused');
+        if (!counted.has(id))
+          this.logger.warn(
+            { delivery_id: id },
+            'ignored the result of a webhook attempt whose lease had ended',
+          );
         written(counted.has(id));
       }
     } catch (error) {

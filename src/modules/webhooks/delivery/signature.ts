@@ -3,17 +3,17 @@ import { createHmac } from 'node:crypto';
 const PREFIX = 'whsec_';
 
 export interface SignedMessage {
-  /** The event's id: the same in every attempt. */
+  /** Event id, the same in every attempt. */
   readonly id: string;
-  /** Seconds since 1970, of this attempt. */
+  /** Unix time of this attempt, in seconds. */
   readonly timestamp: number;
   readonly body: string;
 }
 
 /**
- * The `webhook-signature` header of Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, once for each secret
- * that is good, so that a receiver with any of them can check it.
- * @param secrets `whsec_` and the base64 of the key
+ * Returns the `webhook-signature` header of Standard Webhooks 1.0: one HMAC-SHA256 over `id.timestamp.body` for each
+ * valid secret, so that a receiver can verify it with any of them.
+ * @param secrets `whsec_` followed by the base64 of the key
  */
 export function signatureHeader(
   { id, timestamp, body }: SignedMessage,

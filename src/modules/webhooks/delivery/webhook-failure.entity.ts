@@ -1,7 +1,7 @@
 import { Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 
-/** An endpoint that has given nothing but failures since an instant; no row for one whose last attempt succeeded. */
+/** Time of an endpoint's first failure since its last success. No row when its last attempt succeeded. */
 @Entity('webhook_failure')
 export class WebhookFailureEntity {
   @ForeignKey('WebhookEndpointEntity')

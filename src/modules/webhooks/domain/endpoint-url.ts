@@ -1,19 +1,19 @@
-/** Why a URL cannot be one that events are sent to. Never holds the URL, which may hold a credential. */
+/** Reason why a URL is not allowed. Never contains the URL, which may contain a credential. */
 export interface UrlFault {
   readonly message: string;
 }
 
 export const LONGEST_URL = 2_048;
 
-/** Scheme, `//` and a host, spelled out: a parser would mend `http:host`, `http:\\host` and `http:///host`. */
+/** Requires scheme, `//` and host, because URL parsers repair `http:host`, `http:\\host` and `http:///host`. */
 const WRITTEN_OUT = /^https?:\/\/[^/?#\\]/i;
 const AUTHORITY = /^[^:]+:\/\/(?<authority>[^/?#]*)/;
-/** A parser drops these, or turns them into something else. */
+/** Characters that URL parsers drop or replace. */
 const UNSAFE = /[\s\\]|\p{Cc}/u;
 
 type Rule = readonly [isBroken: (url: string) => boolean, message: string];
 
-/** In this order: each may rely on those before it. */
+/** Checked in this order: each rule may rely on the ones before it. */
 const RULES: readonly Rule[] = [
   [(url) => url.length > LONGEST_URL, `must have at most ${LONGEST_URL} characters`],
   [(url) => UNSAFE.test(url), 'must not hold spaces, control characters or backslashes'],
@@ -24,8 +24,8 @@ const RULES: readonly Rule[] = [
 ];
 
 /**
- * What keeps a URL from being that of an endpoint, or null. By its spelling alone: where its host leads is looked at
- * whenever something is sent.
+ * Returns why a URL is not allowed for an endpoint, or null. Checks the text only; the address of the host is checked at
+ * registration and at every attempt.
  */
 export function faultOfUrl(url: string): UrlFault | null {
   const broken = RULES.find(([isBroken]) => isBroken(url));

@@ -1,4 +1,4 @@
-import { covers, isEventName, unknownNames } from './event-names';
+import { matchesType, isEventName, unknownNames } from './event-names';
 
 describe('the name of an event', () => {
   it.each(['*', 'invoice.*', 'invoice.paid', 'credit_note.issued', 'a.b', 'v2_x.y1'])(
@@ -38,11 +38,11 @@ describe('the name of an event', () => {
     ['invoice.paid', 'invoice.paid_late', false],
     ['invoice.*', 'invoice_item.created', false],
     ['in.*', 'invoice.paid', false],
-  ])('%s stands for %s: %s', (name, type, expected) => {
-    expect(covers(name, type)).toBe(expected);
+  ])('%s matches %s: %s', (name, type, expected) => {
+    expect(matchesType(name, type)).toBe(expected);
   });
 
-  it('is unknown when it stands for nothing in the catalogue', () => {
+  it('is unknown when it matches no event type of the catalogue', () => {
     expect(
       unknownNames(
         ['invoice.paidd', '*', 'coupon.*', 'cupon.*', 'coupon.created'],
@@ -51,7 +51,7 @@ describe('the name of an event', () => {
     ).toEqual(['invoice.paidd', 'cupon.*']);
   });
 
-  it('* is known whatever there is', () => {
+  it('* is known even with an empty catalogue', () => {
     expect(unknownNames(['*'], [])).toEqual([]);
   });
 });

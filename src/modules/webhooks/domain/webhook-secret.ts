@@ -1,21 +1,21 @@
-/** What the events sent to an endpoint are signed with, sealed. */
+/** Encrypted signing secret of an endpoint. */
 export interface WebhookSecret {
   readonly id: string;
   readonly endpointId: string;
-  /** The secret, sealed for the id of this row. */
+  /** The secret, encrypted for the id of this row. */
   readonly sealed: string;
   readonly createdAt: Date;
-  /** null: the current one, of which each endpoint has exactly one. Otherwise replaced, and good until this instant. */
+  /** Null for the current secret; each endpoint has exactly one. Otherwise the instant a replaced secret expires. */
   readonly expiresAt: Date | null;
 }
 
-/** How long a replaced secret goes on signing beside the new one. */
+/** How long deliveries are signed with a replaced secret as well. */
 const REPLACED_SECRET_MS = 24 * 3_600_000;
 
-/** Every good secret adds a signature to each delivery, and headers have limits. */
+/** Limited because every valid secret adds a signature to the header of each delivery. */
 export const MOST_REPLACED_SECRETS = 10;
 
-/** Until when, not included, a secret replaced now is still good. */
+/** Returns the instant, exclusive, until which a secret replaced now is valid. */
 export function expiryOfReplaced(now: Date): Date {
   return new Date(now.getTime() + REPLACED_SECRET_MS);
 }

@@ -19,7 +19,7 @@ export class CreateWebhookEndpointDto {
     minLength: 1,
     maxLength: 500,
     nullable: true,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Accounting, production',
   })
   readonly description?: string | null;

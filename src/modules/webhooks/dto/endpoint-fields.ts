@@ -6,7 +6,7 @@ import { faultOfUrl, LONGEST_URL } from '../domain/endpoint-url';
 import { isEventName } from '../domain/event-names';
 import { MOST_EVENT_NAMES } from '../domain/webhook-endpoint';
 
-/** A URL that events can be sent to. The message says what is wrong with it, and does not repeat it. */
+/** Validates an endpoint URL. The message says what is wrong and does not repeat the URL. */
 export function IsEndpointUrl(): PropertyDecorator {
   return ValidateBy({
     name: 'isEndpointUrl',
@@ -21,7 +21,7 @@ export function IsEndpointUrl(): PropertyDecorator {
   });
 }
 
-/** Names an endpoint can subscribe to, whether or not there are such events. */
+/** Validates event names and patterns. The event types do not have to exist. */
 export function AreEventNames(): PropertyDecorator {
   return applyDecorators(
     IsArray(),
@@ -41,12 +41,12 @@ export function AreEventNames(): PropertyDecorator {
   );
 }
 
-/** What OpenAPI says of the two. */
+/** OpenAPI schemas of the two fields. */
 export const URL_SCHEMA: ApiPropertyOptions = {
   type: String,
   format: 'uri',
   maxLength: LONGEST_URL,
-  description: 'http or https, without user name, password and fragment.',
+  description: 'An http or https URL without user name, password and fragment.',
   example: 'https://example.com/hooks',
 };
 
@@ -56,6 +56,6 @@ export const EVENTS_SCHEMA: ApiPropertyOptions = {
   maxItems: MOST_EVENT_NAMES,
   uniqueItems: true,
   description:
-    'Names of the events to send: `resource.happened`, `resource.*` or `*`. Names that stand for no event are kept, and come back as `unknown_events`.',
+    'Names of the events to send: `resource.happened`, `resource.*` or `*`. Names that match no event type are kept and returned as `unknown_events`.',
   example: ['invoice.paid', 'refund.*'],
 };

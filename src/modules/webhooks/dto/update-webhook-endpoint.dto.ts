@@ -22,7 +22,7 @@ export class UpdateWebhookEndpointDto {
     minLength: 1,
     maxLength: 500,
     nullable: true,
-    description: 'For people; null clears it.',
+    description: 'For display only; null clears it.',
     example: 'Accounting, production',
   })
   readonly description?: string | null;
@@ -31,7 +31,7 @@ export class UpdateWebhookEndpointDto {
   @IsBoolean()
   @ApiPropertyOptional({
     description:
-      'Whether events are sent to it. Switching on again one that the engine switched off clears its `disabled_reason`.',
+      'Whether events are sent to the endpoint. Enabling an endpoint that the engine disabled clears its `disabled_reason`.',
     example: true,
   })
   readonly is_active?: boolean;
@@ -39,7 +39,7 @@ export class UpdateWebhookEndpointDto {
   @Omittable()
   @IsBoolean()
   @ApiPropertyOptional({
-    description: 'Whether the events of one object arrive one after the other.',
+    description: 'If true, the events of one object are sent one after the other.',
     example: false,
   })
   readonly ordered?: boolean;

@@ -15,12 +15,15 @@ export class WebhookEndpointDto {
   @IdProperty('whe_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'Where events are sent.', example: 'https://example.com/hooks' })
+  @ApiProperty({
+    description: 'URL that events are sent to.',
+    example: 'https://example.com/hooks',
+  })
   readonly url!: string;
 
   @ApiProperty({
     type: [String],
-    description: 'Names of the events it is sent: `resource.happened`, `resource.*` or `*`.',
+    description: 'Subscribed events: `resource.happened`, `resource.*` or `*`.',
     example: ['invoice.paid', 'refund.*'],
   })
   readonly events!: readonly string[];
@@ -28,16 +31,16 @@ export class WebhookEndpointDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'For people.',
+    description: 'For display only.',
     example: 'Accounting, production',
   })
   readonly description!: string | null;
 
-  @ApiProperty({ description: 'Nothing is sent to one that is not active.', example: true })
+  @ApiProperty({ description: 'No events are sent to an inactive endpoint.', example: true })
   readonly is_active!: boolean;
 
   @ApiProperty({
-    description: 'Whether the events of one object arrive one after the other.',
+    description: 'If true, the events of one object are sent one after the other.',
     example: false,
   })
   readonly ordered!: boolean;
@@ -47,7 +50,7 @@ export class WebhookEndpointDto {
     enum: DISABLED_REASONS,
     nullable: true,
     description:
-      'Why the engine switched it off: `gone` (it answered 410) or `failing` (nothing but failures for too long). Null otherwise.',
+      'Reason why the engine disabled the endpoint: `gone` (it answered 410) or `failing` (all attempts failed for 120 hours). Null otherwise.',
     example: null,
   })
   readonly disabled_reason!: DisabledReason | null;
@@ -65,7 +68,7 @@ export class WebhookEndpointDto {
 const UNKNOWN_EVENTS: ApiPropertyOptions = {
   type: [String],
   description:
-    'Names sent that stand for no event there is, so that a typo shows. They are kept: a later version may send them. Left out where there are none.',
+    'Names in the request that match no known event type, to reveal typos. They are kept, because a later version may add the event. Omitted when there are none.',
   example: ['invoice.payed'],
 };
 

@@ -3,14 +3,15 @@ import { InstantProperty, toWireInstant } from '../../../platform/http';
 
 export class WebhookSecretDto {
   @ApiProperty({
-    description: 'What to check signatures with: `whsec_` and 32 bytes in base64. Keep it secret.',
+    description:
+      'Secret to verify signatures with: `whsec_` followed by 32 bytes in base64. Keep it confidential.',
     example: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
   })
   readonly secret!: string;
 }
 
 export class RotatedWebhookSecretDto extends WebhookSecretDto {
-  @InstantProperty('Until then deliveries are signed with the previous secret as well.')
+  @InstantProperty('Instant until which deliveries are signed with the previous secret as well.')
   readonly previous_secret_expires_at!: string;
 }
 

@@ -5,12 +5,12 @@ import { allEvents, exampleEvent } from '../../../platform/outbox';
 
 class EventTypeDto {
   @ApiProperty({
-    description: 'Its name, which endpoints subscribe to.',
+    description: 'Name of the event type, as used in subscriptions.',
     example: 'refund.succeeded',
   })
   readonly type!: string;
 
-  @ApiProperty({ description: 'When it is sent.', example: 'The money was given back.' })
+  @ApiProperty({ description: 'When the event is recorded.', example: 'The money was given back.' })
   readonly description!: string;
 
   @ApiProperty({
@@ -23,7 +23,7 @@ class EventTypeDto {
 }
 
 class EventTypesDto {
-  @ApiProperty({ type: [EventTypeDto], description: 'Every type, in the order of the alphabet.' })
+  @ApiProperty({ type: [EventTypeDto], description: 'All event types, in alphabetical order.' })
   readonly data!: readonly EventTypeDto[];
 }
 
@@ -32,8 +32,8 @@ class EventTypesDto {
 export class EventTypesController {
   @Get()
   @Operation({
-    summary: 'List the types of events',
-    description: 'The whole catalogue, with an example of each.',
+    summary: 'List event types',
+    description: 'Returns all event types, with an example of each.',
     status: 200,
     answer: EventTypesDto,
     reads: 'path',

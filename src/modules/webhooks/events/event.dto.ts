@@ -23,18 +23,18 @@ class EventDataDto {
   @ApiProperty({
     type: 'object',
     additionalProperties: true,
-    description: 'The former values of what changed; empty for what is new.',
+    description: 'Previous values of the changed fields; empty for a new resource.',
     example: { is_active: true },
   })
   readonly previous!: object;
 }
 
-/** An event, and the body of its notifications. */
+/** An event; also the body of its notifications. */
 export class EventDto {
   @IdProperty('evt_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'What happened.', example: 'coupon.updated' })
+  @ApiProperty({ description: 'Event type.', example: 'coupon.updated' })
   readonly type!: string;
 
   @InstantProperty('When it happened.')
@@ -42,7 +42,7 @@ export class EventDto {
 
   @ApiProperty({
     type: 'integer',
-    description: 'Counts the events of one object from 1, so that a gap shows.',
+    description: 'Number of the event among the events of the same object, from 1. Reveals gaps.',
     example: 3,
   })
   readonly sequence!: number;
@@ -50,12 +50,15 @@ export class EventDto {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'The sequence of the event before it of the same object; null for the first.',
+    description: 'Sequence of the previous event of the same object; null for the first.',
     example: 2,
   })
   readonly previous_sequence!: number | null;
 
-  @ApiProperty({ type: EventDataDto, description: 'The resource, after and before.' })
+  @ApiProperty({
+    type: EventDataDto,
+    description: 'The resource after the change, and the previous values.',
+  })
   readonly data!: EventDataDto;
 }
 
@@ -75,7 +78,7 @@ export class ListEventsDto extends ListQueryDto {
   @Matches(/^[a-z][a-z0-9_]{0,39}\.(\*|[a-z][a-z0-9_]{0,39})$/, {
     message: 'must be a type such as refund.succeeded, or refund.*',
   })
-  @ApiPropertyOptional({ description: 'A type of event, or all of a resource: `refund.*`.' })
+  @ApiPropertyOptional({ description: 'An event type, or all events of a resource: `refund.*`.' })
   readonly type?: string;
 
   @Omittable()

@@ -21,8 +21,7 @@ export class EventsController {
   @Get()
   @Operation({
     summary: 'List events',
-    description:
-      'What happened, newest first. Every event was written in the commit that made it true.',
+    description: 'Newest first. Every event was recorded in the commit of the change it reports.',
     status: 200,
     answer: pageOf(EventDto),
     reads: 'query',
@@ -36,6 +35,7 @@ export class EventsController {
   @Get(':id')
   @Operation({
     summary: 'Read an event',
+    description: 'Returns the event as webhook endpoints receive it.',
     status: 200,
     answer: EventDto,
     reads: 'path',

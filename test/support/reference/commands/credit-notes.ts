@@ -43,8 +43,8 @@ class IssueNote implements BillingCommand {
       tax: Number(note.tax),
       total: Number(note.net + note.tax),
       applied_to_invoice: Number(note.applied),
-      credited_to_balance: settle === 'credit' ? Number(note.given) : 0,
-      to_refund: settle === 'refund' ? Number(note.given) : 0,
+      credited_to_balance: Number(note.given),
+      to_refund: Number(note.toRefund),
       lines: note.lines.map(({ net, tax }) => ({ amount: Number(net), tax: Number(tax) })),
     });
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isOwed, owedOf } from '../bill';
 import type { Card } from '../collection';
 import type { Reference } from '../model';
-import { type PayCard, type ReferencePayment, refundableOf } from '../payments';
+import type { PayCard, ReferencePayment } from '../payments';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
 const TOKENS = {
@@ -38,6 +38,8 @@ type Much = number | 'all' | 'too much';
 
 function amountOf(much: Much, left: bigint): bigint | null {
   if (much === 'all') return null;
+  // A credit note can leave less than what is pending; no amount is below one minor unit.
+  if (left <= 0n) return 1n;
   if (much === 'too much') return left + 1n;
   const share = (left * BigInt(much)) / 100n;
   return share === 0n ? 1n : share;
@@ -159,7 +161,7 @@ class Refund implements BillingCommand {
   async run({ payments }: Reference, engine: EngineUnderTest): Promise<void> {
     const payment = this.payment(payments);
     if (payment === undefined) return;
-    const amount = amountOf(this.much, refundableOf(payment));
+    const amount = amountOf(this.much, payments.refundableOf(payment));
     const made = payments.refund(payment, amount);
     const id = await engine.paymentId(payments.all.indexOf(payment));
     const body = amount === null ? {} : { amount: Number(amount) };
@@ -172,8 +174,11 @@ class Refund implements BillingCommand {
   }
 
   /** Most often one of which there is something to give back. */
-  private payment({ all }: Reference['payments']): ReferencePayment | undefined {
-    const refundable = all.filter((one) => one.status === 'succeeded' && refundableOf(one) > 0n);
+  private payment(payments: Reference['payments']): ReferencePayment | undefined {
+    const { all } = payments;
+    const refundable = all.filter(
+      (one) => one.status === 'succeeded' && payments.refundableOf(one) > 0n,
+    );
     const those = refundable.length === 0 || this.pick > 15 ? all : refundable;
     return those[this.pick % those.length];
   }

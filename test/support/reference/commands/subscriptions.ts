@@ -82,7 +82,8 @@ class Subscribe implements BillingCommand {
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const { plan, quantity, addons, trialDays, minutesAgo, coupon, mode, waits } = this;
+    const { plan, quantity, addons, trialDays, minutesAgo, mode, waits } = this;
+    const coupon = couponFor(this.coupon, plan);
     const from = model.now - minutesAgo * 60_000;
     model.subscribe({ plan, quantity, addons }, from, mode, trialDays, coupon, waits);
     const { status, body } = await engine.post('/v1/subscriptions', {
@@ -107,6 +108,12 @@ class Subscribe implements BillingCommand {
     const since = minutesAgo === 0 ? '' : `, ${minutesAgo} min ago`;
     return `subscribe(${sold}, trial ${trialDays}${since}, ${mode}${redeemed}${waits ? ', waits' : ''})`;
   }
+}
+
+/** The coupon, where it is for the plan. */
+function couponFor(coupon: number | null, plan: number): number | null {
+  const only = coupon === null ? undefined : COUPONS[coupon]?.plan;
+  return only === undefined || only === plan ? coupon : null;
 }
 
 class Change extends OnSubscription {

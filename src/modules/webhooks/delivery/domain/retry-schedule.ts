@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The pause before each attempt, the first one included: ten attempts over three days. */
+/** Pause before each attempt, the first one included: ten attempts over about three days. */
 export const PAUSES_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
@@ -16,17 +16,17 @@ export const PAUSES_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** How far a pause may be shortened or lengthened, so that what failed together does not come back together. */
+/** Jitter of a pause, as a fraction, so that deliveries that failed together are not retried together. */
 export const JITTER = 0.2;
 
-/** An endpoint that answered with nothing but failures for this long is switched off. */
+/** An endpoint whose attempts all failed for this long is disabled. */
 export const FAILING_LIMIT_MS = 120 * HOUR_MS;
 
 /**
- * When to try again.
- * @param attempts how many have failed, at least 1
- * @param chance 0 to 1, chosen at random: where in the jitter the pause falls
- * @param retryAfterMs what the receiver asked for: honoured between one and two times the pause
+ * Returns the time of the next attempt.
+ * @param attempts number of failed attempts, at least 1
+ * @param chance random number from 0 to 1 that places the pause within the jitter
+ * @param retryAfterMs `Retry-After` of the receiver, honoured between one and two times the pause
  * @returns null when all attempts are used up
  */
 export function nextAttemptAt(
@@ -42,7 +42,7 @@ export function nextAttemptAt(
   return new Date(now.getTime() + Math.max(asked, jittered));
 }
 
-/** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date. Null when it is neither, or says no time to come. */
+/** Parses `Retry-After` (RFC 9110, 10.2.3): seconds or a date. Null when it is neither, or a date in the past. */
 export function parseRetryAfter(header: string | null, now: Date): number | null {
   if (header === null) return null;
   const text = header.trim();

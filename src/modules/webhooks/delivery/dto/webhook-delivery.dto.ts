@@ -3,14 +3,11 @@ import { IsIn } from 'class-validator';
 import {
   IdProperty,
   InstantProperty,
-  IsInstant,
   ListQueryDto,
   Omittable,
   toWireInstant,
 } from '../../../../platform/http';
-import { AreEventNames } from '../../dto/endpoint-fields';
 import type { NumberedAttempt } from '../deliveries.repository';
-import type { ReplayRequest } from '../deliveries.service';
 import {
   type Delivery,
   DELIVERY_KINDS,
@@ -23,11 +20,11 @@ export class WebhookDeliveryDto {
   @IdProperty('whd_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
 
-  @ApiProperty({ description: 'Where it goes.', example: 'whe_01h455vb4pex5vsknk084sn02q' })
+  @ApiProperty({ description: 'Id of the endpoint.', example: 'whe_01h455vb4pex5vsknk084sn02q' })
   readonly endpoint_id!: string;
 
   @ApiProperty({
-    description: 'The event; also the `webhook-id` of every attempt.',
+    description: 'Id of the event, and the `webhook-id` of every attempt.',
     example: 'evt_01h455vb4pex5vsknk084sn02q',
   })
   readonly event_id!: string;
@@ -37,19 +34,20 @@ export class WebhookDeliveryDto {
 
   @ApiProperty({
     enum: DELIVERY_KINDS,
-    description: 'Why it was made: the event itself, a retry, a replay or a test.',
+    description: 'Reason of the delivery: the event itself, a retry, a replay or a test.',
     example: 'event',
   })
   readonly kind!: DeliveryKind;
 
   @ApiProperty({
     enum: DELIVERY_STATUSES,
-    description: 'Where it stands. `failed`: attempts used up; `discarded`: the endpoint is gone.',
+    description:
+      'Status. `failed`: all attempts are used up. `discarded`: the endpoint was deleted or answered 410.',
     example: 'succeeded',
   })
   readonly status!: DeliveryStatus;
 
-  @ApiProperty({ type: 'integer', description: 'How many attempts have ended.', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of attempts that have ended.', example: 1 })
   readonly attempt_count!: number;
 
   @InstantProperty('When the next attempt is due, while it is pending.', { nullable: true })
@@ -78,19 +76,23 @@ export function toWebhookDeliveryDto(delivery: Delivery): WebhookDeliveryDto {
 }
 
 export class WebhookAttemptDto {
-  @ApiProperty({ type: 'integer', description: '1 for the first.', example: 1 })
+  @ApiProperty({ type: 'integer', description: 'Number of the attempt, from 1.', example: 1 })
   readonly number!: number;
 
-  @InstantProperty('When it began.')
+  @InstantProperty('When the attempt started.')
   readonly started_at!: string;
 
-  @ApiProperty({ type: 'integer', description: 'How long it took.', example: 84 })
+  @ApiProperty({
+    type: 'integer',
+    description: 'Duration of the attempt in milliseconds.',
+    example: 84,
+  })
   readonly duration_ms!: number;
 
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'HTTP status of the answer; null when none came.',
+    description: 'HTTP status of the response; null when no response came.',
     example: 200,
   })
   readonly status_code!: number | null;
@@ -98,7 +100,7 @@ export class WebhookAttemptDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Why no answer came; null when one did.',
+    description: 'Reason why no response came; null when one came.',
     example: null,
   })
   readonly error!: string | null;
@@ -106,7 +108,7 @@ export class WebhookAttemptDto {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'The first 20 kB of the answer.',
+    description: 'The first 20 kB of the response body.',
     example: 'ok',
   })
   readonly response_start!: string | null;
@@ -139,43 +141,7 @@ export class ListDeliveriesDto extends ListQueryDto {
   @IsIn(DELIVERY_STATUSES)
   @ApiPropertyOptional({
     enum: DELIVERY_STATUSES,
-    description: 'Only deliveries that stand there.',
+    description: 'Only deliveries with this status.',
   })
   readonly status?: DeliveryStatus;
-}
-
-export class ReplayDto {
-  @IsInstant()
-  @ApiProperty({
-    format: 'date-time',
-    description: 'First instant, inclusive.',
-    example: '2026-03-01T00:00:00.000Z',
-  })
-  readonly from!: string;
-
-  @IsInstant()
-  @ApiProperty({
-    format: 'date-time',
-    description: 'Last instant, exclusive.',
-    example: '2026-03-02T00:00:00.000Z',
-  })
-  readonly to!: string;
-
-  @Omittable()
-  @AreEventNames()
-  @ApiPropertyOptional({
-    type: [String],
-    description: 'Names of events; left out: those the endpoint subscribed to.',
-    example: ['refund.*'],
-  })
-  readonly events?: readonly string[];
-}
-
-export function toReplayRequest(dto: ReplayDto): ReplayRequest {
-  return { from: new Date(dto.from), to: new Date(dto.to), events: dto.events ?? null };
-}
-
-export class ReplayedDto {
-  @ApiProperty({ type: 'integer', description: 'How many events are sent once more.', example: 12 })
-  readonly replayed!: number;
 }

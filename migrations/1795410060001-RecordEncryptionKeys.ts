@@ -1,0 +1,31 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Keeps a sample of what each encryption key sealed, so that a process with a wrong or missing key is refused when it
+ * starts. Keys that are in use already are known by the newest secret each of them sealed.
+ */
+export class RecordEncryptionKeys1795410060001 implements MigrationInterface {
+  readonly name = 'RecordEncryptionKeys1795410060001';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      CREATE TABLE "encryption_key_use" (
+        "key_id" character varying(32) COLLATE "C" NOT NULL,
+        "owner" text NOT NULL,
+        "sealed" text NOT NULL,
+        "created_at" TIMESTAMP(3) WITH TIME ZONE NOT NULL,
+        CONSTRAINT "encryption_key_use_pkey" PRIMARY KEY ("key_id")
+      )
+    `);
+    await queryRunner.query(`
+      INSERT INTO "encryption_key_use" ("key_id", "owner", "sealed", "created_at")
+      SELECT DISTINCT ON (split_part(sealed, ':', 2)) split_part(sealed, ':', 2), id, sealed, created_at
+      FROM "webhook_secret" WHERE expires_at IS NULL OR expires_at > now()
+      ORDER BY split_part(sealed, ':', 2), created_at DESC
+    `);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE "encryption_key_use"');
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  compare,
+  divide,
+  lesserOf,
+  multiply,
+  parseDecimal,
+  rational,
+  roundToInteger,
+  sum,
+  ZERO,
+  type Rational,
+} from '../decimal';
+import { invariant } from '../invariant';
+import { allocate } from '../money';
+import type { TaxRate } from '../tax';
+import type { DiscountShare } from './line';
+
+/** A tax rate as finalised lines carry it, and the tax of it that they still hold, in minor units. */
+export type HeldTax = TaxRate & { readonly leftMinor: bigint };
+
+/** The amounts that finalised lines still hold, and a credit can take back. */
+export type HeldLines<Share extends DiscountShare = DiscountShare> = {
+  /** After discounts and earlier credits; tax within the amounts is part of it. */
+  readonly heldMinor: bigint;
+  readonly taxes: readonly HeldTax[];
+  /** True where all of the lines carry the same rates. */
+  readonly hasOneSetOfRates: boolean;
+  /** Discounts that return to their coupons, by as much as is taken back. */
+  readonly discounts: readonly Share[];
+};
+
+/** A part of what lines hold, in positive minor units. */
+export type TakenBack<Share extends DiscountShare = DiscountShare> = {
+  readonly amountMinor: bigint;
+  readonly discounts: readonly Share[];
+};
+
+/**
+ * Returns the share of what lines hold: the amount, rounded once, half away from zero, and what
+ * returns to each coupon, rounded once together and split by largest remainder.
+ *
+ * @param share from 0 to 1
+ */
+export function takeBack<Share extends DiscountShare>(
+  { heldMinor, discounts }: HeldLines<Share>,
+  share: Rational,
+): TakenBack<Share> {
+  invariant(
+    compare(share, ZERO) >= 0 && compare(share, rational(1n)) <= 0,
+    'a credit takes back a share from 0 to 1',
+  );
+  const part = (amountMinor: bigint) =>
+    amountMinor <= 0n ? 0n : roundToInteger(multiply(rational(amountMinor), share));
+  const given = discounts.filter(({ amountMinor }) => amountMinor > 0n);
+  const weights = given.map(({ amountMinor }) => amountMinor);
+  const returned = allocate(part(weights.reduce((total, weight) => total + weight, 0n)), weights);
+  return {
+    amountMinor: part(heldMinor),
+    discounts: given
+      .map((one, index) => ({ ...one, amountMinor: returned[index] ?? 0n }))
+      .filter(({ amountMinor }) => amountMinor > 0n),
+  };
+}
+
+/**
+ * Returns the exact tax of a part of what lines hold, by rate, in minor units. The part is taxed
+ * with the rates that billed it, up to the tax that is left; the last part takes all of that, so
+ * that credits together return exactly the tax that was billed. Lines with different rates give it
+ * back in proportion.
+ */
+export function taxOfPart(
+  { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
+  amountMinor: bigint,
+): ReadonlyMap<string, Rational> {
+  const within = sum(taxes.filter(({ inclusive }) => inclusive).map(fractionOf));
+  const net = divide(rational(amountMinor), sum([rational(1n), within]));
+  const share =
+    heldMinor > 0n && amountMinor < heldMinor ? rational(amountMinor, heldMinor) : rational(1n);
+  const exactOf = (rate: HeldTax): Rational => {
+    const left = rational(rate.leftMinor);
+    if (amountMinor === 0n) return ZERO;
+    if (!hasOneSetOfRates || amountMinor >= heldMinor) return multiply(left, share);
+    return lesserOf(multiply(net, fractionOf(rate)), left);
+  };
+  return new Map(taxes.map((rate) => [rate.taxRateId, exactOf(rate)]));
+}
+
+function fractionOf({ percentage }: TaxRate): Rational {
+  return divide(parseDecimal(percentage), rational(100n));
+}

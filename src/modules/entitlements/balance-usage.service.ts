@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import type { Rational } from '../../core/decimal';
+import { Outbox, toEventRecord } from '../../platform/outbox';
+import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
+import { newlyReached, withUsed } from './domain/entitlement-balance';
+import { limitReached, thresholdReached } from './entitlements.events';
+import { BalancesRepository } from './balances.repository';
+
+/** The limit is reported for every entitlement, also if 100 is not one of its thresholds. */
+const LIMIT_PERCENT = 100;
+
+/** New usage of a balance, with the current time of its customer. */
+export interface MovedBalance {
+  readonly record: BalanceRecord;
+  readonly used: Rational;
+  readonly now: Date;
+}
+
+/** Writes usage and records the events of thresholds that it reaches. */
+@Injectable()
+export class BalanceUsageService {
+  constructor(
+    private readonly balances: BalancesRepository,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Writes the usage of balances that the caller has locked. Returns the updated records. */
+  async write(moved: readonly MovedBalance[]): Promise<readonly BalanceRecord[]> {
+    const after = moved.map(({ record: { entitlement, row }, used, now }) => {
+      const counted = { entitlement, row: withUsed(row, used, row.allowance) };
+      const percents = newlyReached(balanceOf(counted), [...entitlement.thresholds, LIMIT_PERCENT]);
+      const record = {
+        entitlement,
+        row: { ...counted.row, notifiedThresholds: [...row.notifiedThresholds, ...percents] },
+      };
+      return { record, percents, now };
+    });
+    await this.balances.writeUsage(after.map(({ record, now }) => ({ row: record.row, now })));
+    const reached = after.flatMap(({ record, percents, now }) =>
+      percents.map((percent) => ({ after: { record, percent }, occurredAt: now })),
+    );
+    await this.outbox.recordAll(
+      reached.flatMap((change) => [
+        ...(change.after.record.entitlement.thresholds.includes(change.after.percent)
+          ? [toEventRecord(thresholdReached, change)]
+          : []),
+        ...(change.after.percent === LIMIT_PERCENT ? [toEventRecord(limitReached, change)] : []),
+      ]),
+    );
+    return after.map(({ record }) => record);
+  }
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { parseExact, type Rational } from '../../core/decimal';
+import type { Period } from '../../core/time';
+import { Database } from '../../platform/database';
+import type { MovedWindow } from '../metering';
+import { toNumeric } from './decimal-column';
+import type { BalanceRecord } from './domain/customer-entitlement';
+import { BALANCE_COLUMNS, type RawBalanceRow, toBalanceRecord } from './balance-rows';
+
+/** A balance that is due to be recalculated. */
+export interface DueBalance {
+  readonly id: string;
+  readonly customerId: string;
+  readonly entitlementId: string;
+  readonly testClockId: string | null;
+}
+
+/** A balance whose usage window changed, with its new usage. */
+export interface CountedBalance {
+  readonly record: BalanceRecord;
+  /** False if the balance is outdated and must be recalculated. */
+  readonly isCurrent: boolean;
+  readonly used: Rational;
+}
+
+/** Matches a window with a period; a window without an end is registered until the year 9999. */
+const windowSpans = (startAt: string, endAt: string): string => `
+  h.window_start_at = ${startAt} AND coalesce(h.window_end_at, '9999-12-31T00:00:00Z') = ${endAt}`;
+
+const LOCK_COUNTED = `
+  SELECT moved.used AS moved_to, e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS},
+    h.access_version = a.version AND h.rules_version = e.rules_version AS is_fresh
+  FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::numeric[])
+    AS moved (customer_id, meter_id, start_at, end_at, used)
+  JOIN entitlement e ON e.meter_id = moved.meter_id
+  JOIN customer_access a ON a.customer_id = moved.customer_id
+  JOIN customer_entitlement h ON h.customer_id = moved.customer_id AND h.entitlement_id = e.id
+    AND ${windowSpans('moved.start_at', 'moved.end_at')}
+  ORDER BY h.id
+  FOR NO KEY UPDATE OF h`;
+
+const HAS_BALANCE_IN_WINDOW = `
+  SELECT FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
+  WHERE h.customer_id = $1 AND e.meter_id = $2 AND ${windowSpans('$3', '$4')} LIMIT 1`;
+
+const DUE_COLUMNS = `
+  id, customer_id AS "customerId", entitlement_id AS "entitlementId", test_clock_id AS "testClockId"`;
+
+const CLAIM_DUE = `
+  UPDATE customer_entitlement SET lease_ends_at = $2
+  WHERE id IN (
+    SELECT id FROM customer_entitlement
+    WHERE due_at <= $1 AND test_clock_id IS NULL AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
+    ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
+  RETURNING ${DUE_COLUMNS}`;
+
+/** Finds balances by their usage windows and due times. */
+@Injectable()
+export class BalanceWindowsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Returns the balances counted by these windows, locked until the transaction ends. */
+  async lockCounted(windows: readonly MovedWindow[]): Promise<readonly CountedBalance[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.prepared<
+      RawBalanceRow & { readonly moved_to: string; readonly is_fresh: boolean }
+    >('balances-counted', LOCK_COUNTED, [
+      windows.map(({ customerId }) => customerId),
+      windows.map(({ meterId }) => meterId),
+      windows.map(({ period }) => period.startAt),
+      windows.map(({ period }) => period.endAt),
+      windows.map(({ after }) => toNumeric(after)),
+    ]);
+    return rows.map((row) => ({
+      record: toBalanceRecord(row),
+      isCurrent: row.is_fresh,
+      used: parseExact(row.moved_to),
+    }));
+  }
+
+  /** Returns true if a balance of the customer is counted by the meter in this window. */
+  async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
+    const parameters = [customerId, meterId, period.startAt, period.endAt];
+    return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;
+  }
+
+  /** Claims due balances of customers on the real clock, leased to the caller. */
+  claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly DueBalance[]> {
+    return this.database.query<DueBalance>(CLAIM_DUE, [now, leaseEndsAt, most]);
+  }
+
+  /** Returns the next due time on a test clock. */
+  async nextDueOn(testClockId: string): Promise<Date | null> {
+    const [row] = await this.database.query<{ due_at: Date | null }>(
+      'SELECT min(due_at) AS due_at FROM customer_entitlement WHERE test_clock_id = $1 AND due_at IS NOT NULL',
+      [testClockId],
+    );
+    return row?.due_at ?? null;
+  }
+
+  dueOn(testClockId: string, now: Date, most: number): Promise<readonly DueBalance[]> {
+    return this.database.query<DueBalance>(
+      `SELECT ${DUE_COLUMNS} FROM customer_entitlement
+      WHERE test_clock_id = $1 AND due_at <= $2 ORDER BY due_at, id LIMIT $3`,
+      [testClockId, now, most],
+    );
+  }
+}

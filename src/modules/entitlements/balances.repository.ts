@@ -1,0 +1,305 @@
+import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
+import { invariant } from '../../core/invariant';
+import type { Rational } from '../../core/decimal';
+import { Database, violatedConstraint } from '../../platform/database';
+import { CustomerAccessEntity } from './customer-access.entity';
+import { CustomerEntitlementEntity } from './customer-entitlement.entity';
+import { toNumeric } from './decimal-column';
+import {
+  type CachedBalance,
+  type BalanceRecord,
+  type BalanceRow,
+  windowOf,
+} from './domain/customer-entitlement';
+import type { ResetWindow } from './domain/reset-window';
+import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
+import { EntitlementGraceEntity } from './entitlement-grace.entity';
+import { entitlementKeyNotFound } from './entitlements.errors';
+import {
+  CACHED_BALANCE_COLUMNS,
+  type RawCachedBalance,
+  BALANCE_COLUMNS,
+  type RawBalanceRow,
+  toCachedBalance,
+  toBalanceRecord,
+} from './balance-rows';
+
+/** Customer whose balances are read or written. */
+export interface EntitledCustomer {
+  readonly id: string;
+  readonly testClockId: string | null;
+}
+
+/** Identifies a balance: customer and entitlement. */
+export interface BalanceKey {
+  readonly customerId: string;
+  readonly entitlementId: string;
+}
+
+interface StoredAnswer {
+  readonly idempotencyKey: string;
+  readonly quantity: Rational;
+  readonly answer: object;
+}
+
+/** Balance whose versions are current. Reads three rows by key. */
+const CURRENT_ROWS = `
+  FROM entitlement e
+  JOIN customer_access a ON a.customer_id = $1
+  JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
+    AND h.access_version = a.version AND h.rules_version = e.rules_version
+  WHERE e.key = $2`;
+
+const SELECT_CURRENT = `SELECT e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS} ${CURRENT_ROWS}`;
+const SELECT_CACHED = `SELECT e.type, ${CACHED_BALANCE_COLUMNS} ${CURRENT_ROWS}`;
+
+const WRITE_USAGE = `
+  UPDATE customer_entitlement h SET used = c.used, covered = c.covered, told = c.told, updated_at = c.at, version = h.version + 1
+  FROM unnest($1::text[], $2::numeric[], $3::numeric[], $4::jsonb[], $5::timestamptz[]) AS c (id, used, covered, told, at)
+  WHERE h.id = c.id`;
+
+const ENSURE_ACCESS = `
+  INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
+  ON CONFLICT DO NOTHING`;
+
+const INVALIDATE_CUSTOMERS = `
+  INSERT INTO customer_access (customer_id, test_clock_id, version)
+  SELECT customer_id, test_clock_id, 1 FROM unnest($1::varchar[], $2::varchar[]) AS c (customer_id, test_clock_id)
+  ORDER BY customer_id
+  ON CONFLICT (customer_id) DO UPDATE SET version = customer_access.version + 1`;
+
+const ENSURE_BALANCE = `
+  INSERT INTO customer_entitlement (id, version, customer_id, entitlement_id, test_clock_id, access_version,
+    rules_version, is_held, granted, is_overage_allowed, used, spent, covered, told, sources, created_at, updated_at)
+  VALUES ($1, 1, $2, $3, $4, 0, 0, false, 0, false, 0, 0, 0, '[]', '[]', $5, $5)
+  ON CONFLICT DO NOTHING`;
+
+/** Metered balances whose windows must change with the billing period: a meter counts, or grants roll over. */
+const EAGER_BALANCES = `
+  SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
+  FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
+  WHERE h.customer_id = ANY ($1) AND e.type = 'metered' AND (e.meter_id IS NOT NULL OR EXISTS (
+    SELECT FROM entitlement_grant g WHERE g.customer_id = h.customer_id AND g.entitlement_id = h.entitlement_id
+      AND g.ended_at IS NULL))
+  ORDER BY h.customer_id, h.entitlement_id`;
+
+/** Inserts in key order, so that concurrent transactions with the same keys wait instead of deadlocking. */
+const STORE_ANSWERS = `
+  INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)
+  SELECT $1, $2, idempotency_key, quantity, answer, $6
+  FROM unnest($3::text[], $4::numeric[], $5::jsonb[]) AS new (idempotency_key, quantity, answer)
+  ORDER BY idempotency_key COLLATE "C"
+  ON CONFLICT DO NOTHING
+  RETURNING idempotency_key`;
+
+const BEGIN_GRACE = `
+  INSERT INTO entitlement_grace (subscription_id, customer_id, started_at)
+  SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
+  ON CONFLICT DO NOTHING`;
+
+/** Tables with data of customers, by whether events name the ids of their rows. */
+const TABLES_WITHOUT_EVENTS = ['entitlement_consumption', 'entitlement_grace', 'customer_access'];
+const TABLES_WITH_EVENTS = ['entitlement_grant', 'customer_entitlement'];
+
+/** Stores balances. A balance is current while its versions are those of the customer and the entitlement. */
+@Injectable()
+export class BalancesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Returns the balance if its versions are current; null if it must be recalculated. Does not check `validUntil`. */
+  async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
+    const [row] = await this.database.prepared<RawBalanceRow>('balance-current', SELECT_CURRENT, [
+      customerId,
+      key,
+    ]);
+    return row === undefined ? null : toBalanceRecord(row);
+  }
+
+  /** Returns the columns the access check needs, under the conditions of {@link findCurrent}. */
+  async findCached(customerId: string, key: string): Promise<CachedBalance | null> {
+    const [row] = await this.database.prepared<RawCachedBalance>('balance-cached', SELECT_CACHED, [
+      customerId,
+      key,
+    ]);
+    return row === undefined ? null : toCachedBalance(key, row);
+  }
+
+  /** Returns the balance like {@link findCurrent}, locked until the transaction ends. */
+  async lockCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
+    this.database.requireTransaction();
+    const [row] = await this.database.prepared<RawBalanceRow>(
+      'balance-locked',
+      `${SELECT_CURRENT} FOR NO KEY UPDATE OF h`,
+      [customerId, key],
+    );
+    return row === undefined ? null : toBalanceRecord(row);
+  }
+
+  /** Returns the window of the last recalculation; null if there is none. */
+  async findWindow(customerId: string, entitlementId: string): Promise<ResetWindow | null> {
+    const row = await this.database.selectOne(
+      CustomerEntitlementEntity,
+      'WHERE customer_id = $1 AND entitlement_id = $2',
+      [customerId, entitlementId],
+    );
+    return row === null ? null : windowOf(row);
+  }
+
+  /** Returns the balance row, inserted if missing, locked until the transaction ends. */
+  async lock(
+    customer: EntitledCustomer,
+    entitlementId: string,
+    id: string,
+    now: Date,
+  ): Promise<BalanceRow> {
+    this.database.requireTransaction();
+    await this.database.query(ENSURE_BALANCE, [
+      id,
+      customer.id,
+      entitlementId,
+      customer.testClockId,
+      now,
+    ]);
+    const row = await this.database.selectOne(
+      CustomerEntitlementEntity,
+      'WHERE customer_id = $1 AND entitlement_id = $2 FOR NO KEY UPDATE',
+      [customer.id, entitlementId],
+    );
+    invariant(row !== null, `The customer ${customer.id} has a row for ${entitlementId}.`);
+    return row;
+  }
+
+  async update(row: BalanceRow): Promise<void> {
+    this.database.requireTransaction();
+    const { id, customerId: _, entitlementId: __, createdAt: ___, ...columns } = row;
+    await this.database.update(CustomerEntitlementEntity, id, columns);
+  }
+
+  /** Writes usage and notified thresholds of rows that the caller has locked. Leaves the resolved allowance. */
+  async writeUsage(
+    counted: readonly { readonly row: BalanceRow; readonly now: Date }[],
+  ): Promise<void> {
+    this.database.requireTransaction();
+    if (counted.length === 0) return;
+    await this.database.prepared('balances-write-usage', WRITE_USAGE, [
+      counted.map(({ row }) => row.id),
+      counted.map(({ row }) => toNumeric(row.used)),
+      counted.map(({ row }) => toNumeric(row.planUsage)),
+      counted.map(({ row }) => JSON.stringify(row.notifiedThresholds)),
+      counted.map(({ now }) => now),
+    ]);
+  }
+
+  /**
+   * Returns the access version of a customer. Reads without a lock: a transaction that holds the row may wait for locks of
+   * the caller.
+   */
+  async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
+    const known = await this.findAccess(id);
+    if (known !== null) return known.version;
+    await this.database.query(ENSURE_ACCESS, [id, testClockId]);
+    const row = await this.findAccess(id);
+    invariant(row !== null, `The customer ${id} has an access version.`);
+    return row.version;
+  }
+
+  private findAccess(customerId: string): Promise<CustomerAccessEntity | null> {
+    return this.database.selectOne(CustomerAccessEntity, 'WHERE customer_id = $1', [customerId]);
+  }
+
+  /** Outdates the balances of these customers when the transaction commits. */
+  async invalidateCustomers(customers: readonly EntitledCustomer[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(INVALIDATE_CUSTOMERS, [
+      customers.map(({ id }) => id),
+      customers.map(({ testClockId }) => testClockId),
+    ]);
+  }
+
+  /** Returns the balances to recalculate in the commit that changes subscriptions, in ascending order. */
+  listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
+    return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
+  }
+
+  async beginGrace(
+    subscriptions: readonly { readonly id: string; readonly customerId: string }[],
+    now: Date,
+  ): Promise<void> {
+    await this.database.query(BEGIN_GRACE, [
+      subscriptions.map(({ id }) => id),
+      subscriptions.map(({ customerId }) => customerId),
+      now,
+    ]);
+  }
+
+  async endGrace(subscriptionIds: readonly string[]): Promise<void> {
+    await this.database
+      .repository(EntitlementGraceEntity)
+      .delete({ subscriptionId: In([...subscriptionIds]) });
+  }
+
+  /** Returns the starts of the grace periods of a customer, by subscription id. */
+  async gracesOf(customerId: string): Promise<ReadonlyMap<string, Date>> {
+    const rows = await this.database.select(EntitlementGraceEntity, 'WHERE customer_id = $1', [
+      customerId,
+    ]);
+    return new Map(rows.map(({ subscriptionId, startedAt }) => [subscriptionId, startedAt]));
+  }
+
+  /** Deletes all entitlement data of customers. Returns the ids that events name. */
+  async purgeCustomers(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    for (const table of TABLES_WITHOUT_EVENTS) {
+      await this.database.query(`DELETE FROM ${table} WHERE customer_id = ANY ($1)`, [customerIds]);
+    }
+    const removed: string[] = [];
+    for (const table of TABLES_WITH_EVENTS) {
+      const rows = await this.database.query<{ id: string }>(
+        `DELETE FROM ${table} WHERE customer_id = ANY ($1) RETURNING id`,
+        [customerIds],
+      );
+      removed.push(...rows.map(({ id }) => id));
+    }
+    return removed;
+  }
+
+  /** Returns the stored answers of idempotency keys. */
+  findAnswers(
+    { customerId, entitlementId }: BalanceKey,
+    idempotencyKeys: readonly string[],
+  ): Promise<readonly StoredAnswer[]> {
+    return this.database.select(
+      EntitlementConsumptionEntity,
+      'WHERE customer_id = $1 AND entitlement_id = $2 AND idempotency_key = ANY ($3)',
+      [customerId, entitlementId, idempotencyKeys],
+    );
+  }
+
+  /**
+   * Stores answers for ever. Returns how many: a key with an answer keeps it.
+   * @throws {ProblemError} `entitlement_key_not_found` if the entitlement was deleted concurrently
+   */
+  async storeAnswers(
+    { entitlement, row: { customerId, entitlementId } }: BalanceRecord,
+    answers: readonly StoredAnswer[],
+    createdAt: Date,
+  ): Promise<number> {
+    try {
+      const kept = await this.database.prepared('consumptions-store', STORE_ANSWERS, [
+        customerId,
+        entitlementId,
+        answers.map(({ idempotencyKey }) => idempotencyKey),
+        answers.map(({ quantity }) => toNumeric(quantity)),
+        answers.map(({ answer }) => JSON.stringify(answer)),
+        createdAt,
+      ]);
+      return kept.length;
+    } catch (error) {
+      if (violatedConstraint(error) === 'entitlement_consumption_entitlement_id_fkey') {
+        throw entitlementKeyNotFound(entitlement.key);
+      }
+      throw error;
+    }
+  }
+}

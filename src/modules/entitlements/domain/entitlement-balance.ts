@@ -1,0 +1,185 @@
+import { invariant } from '../../../core/invariant';
+import {
+  add,
+  compare,
+  greaterOf,
+  lesserOf,
+  multiply,
+  rational,
+  type Rational,
+  subtract,
+  ZERO,
+} from '../../../core/decimal';
+import type { EntitlementType } from './entitlement';
+import { burnDown, type GrantUsage, type GrantBalance, rolledOver, totalOf } from './grant';
+import type { ResetWindow } from './reset-window';
+
+/** Usage of one entitlement in the current window. */
+export interface UsageCounter {
+  readonly window: ResetWindow | null;
+  readonly used: Rational;
+  /** Part of `used` that was taken from grants which have expired or were voided. */
+  readonly expiredGrantUsage: Rational;
+  /** Part of `used` covered by subscriptions. It stays covered when they allow less later. */
+  readonly planUsage: Rational;
+  /** Thresholds whose events were recorded in this window, in percent. */
+  readonly notifiedThresholds: readonly number[];
+}
+
+/** Balance of one entitlement of one customer: what decides on access, limit and remaining quantity. */
+export interface EntitlementBalance {
+  readonly type: EntitlementType;
+  /** True if a subscription or a grant gives the entitlement. */
+  readonly isEntitled: boolean;
+  /** Quantity that subscriptions allow; null: no limit. */
+  readonly allowance: Rational | null;
+  /** Total balance of the active grants at the start of the window. */
+  readonly granted: Rational;
+  readonly isOverageAllowed: boolean;
+  readonly counter: Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>;
+}
+
+/** Balance with its reset window and notified thresholds. */
+export interface WindowedBalance extends EntitlementBalance {
+  readonly counter: UsageCounter;
+}
+
+/** Returns the limit in the current window; null: no limit, or a boolean entitlement. */
+export function limitOf(balance: EntitlementBalance): Rational | null {
+  const { type, isEntitled, allowance, granted, counter } = balance;
+  if (type === 'boolean') return null;
+  if (!isEntitled) return ZERO;
+  if (allowance === null) return null;
+  // With a grant, plan usage above a reduced allowance raises the limit: it must not use up the grant.
+  const given = compare(granted, ZERO) > 0 ? greaterOf(allowance, counter.planUsage) : allowance;
+  return add(add(given, granted), counter.expiredGrantUsage);
+}
+
+/** Returns the remaining quantity, at least zero; null if there is no limit or the entitlement is not metered. */
+export function remainingOf(balance: EntitlementBalance): Rational | null {
+  const limit = limitOf(balance);
+  if (balance.type !== 'metered' || limit === null) return null;
+  return greaterOf(subtract(limit, balance.counter.used), ZERO);
+}
+
+/** Decides whether the customer may use the entitlement now; for a metered one, whether it may use more. */
+export function hasAccess(balance: EntitlementBalance): boolean {
+  if (!balance.isEntitled) return false;
+  switch (balance.type) {
+    case 'boolean':
+      return true;
+    case 'static': {
+      const limit = limitOf(balance);
+      return limit === null || compare(limit, ZERO) > 0;
+    }
+    case 'metered': {
+      const remaining = remainingOf(balance);
+      return balance.isOverageAllowed || remaining === null || compare(remaining, ZERO) > 0;
+    }
+  }
+}
+
+/** Decides whether the quantity may be used: it fits the limit, or overage is allowed. */
+export function allows(balance: EntitlementBalance, quantity: Rational): boolean {
+  if (!balance.isEntitled) return false;
+  const limit = limitOf(balance);
+  return (
+    balance.isOverageAllowed ||
+    limit === null ||
+    compare(add(balance.counter.used, quantity), limit) <= 0
+  );
+}
+
+/**
+ * Returns the thresholds that usage has reached and that were not notified in this window, ascending, in percent of the
+ * limit. None is reached without an entitlement, a limit or usage.
+ */
+export function newlyReached(
+  balance: WindowedBalance,
+  thresholds: readonly number[],
+): readonly number[] {
+  const limit = limitOf(balance);
+  const { used, notifiedThresholds } = balance.counter;
+  if (balance.type !== 'metered' || !balance.isEntitled || limit === null) return [];
+  if (compare(used, ZERO) <= 0) return [];
+  return [...new Set(thresholds)]
+    .filter((percent) => !notifiedThresholds.includes(percent))
+    .filter(
+      (percent) =>
+        compare(multiply(used, rational(100n)), multiply(limit, rational(BigInt(percent)))) >= 0,
+    )
+    .sort((one, other) => one - other);
+}
+
+/** Returns the counter with a new total of usage. Subscriptions cover usage up to their allowance, after expired grant usage. */
+export function withUsed<
+  Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
+>(counter: Counted, used: Rational, allowance: Rational | null): Counted {
+  const rest = greaterOf(subtract(used, counter.expiredGrantUsage), ZERO);
+  const coverable = allowance === null ? rest : greaterOf(counter.planUsage, allowance);
+  return { ...counter, used, planUsage: lesserOf(rest, coverable) };
+}
+
+/**
+ * Spreads usage over grants. The allowance of subscriptions is used up first, because its rest would lapse. Plan usage and
+ * expired grant usage stay covered.
+ */
+export function spreadOverGrants(
+  grants: readonly GrantBalance[],
+  allowance: Rational | null,
+  {
+    used,
+    expiredGrantUsage,
+    planUsage,
+  }: Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
+): readonly GrantUsage[] {
+  const beyond =
+    allowance === null
+      ? ZERO
+      : greaterOf(
+          subtract(subtract(used, expiredGrantUsage), greaterOf(allowance, planUsage)),
+          ZERO,
+        );
+  const { parts, uncovered } = burnDown(grants, beyond);
+  const taken = parts.reduce((total, part) => add(total, part.taken), ZERO);
+  invariant(
+    compare(add(taken, uncovered), beyond) === 0 && compare(taken, totalOf(grants)) <= 0,
+    'The parts taken from grants add up.',
+  );
+  return parts;
+}
+
+/** Ends one grant. Usage taken from it becomes expired grant usage; the rest of its balance is lost. */
+export function withoutGrant(
+  counter: UsageCounter,
+  grants: readonly GrantBalance[],
+  allowance: Rational | null,
+  id: string,
+): { readonly counter: UsageCounter; readonly grants: readonly GrantBalance[] } {
+  const part = spreadOverGrants(grants, allowance, counter).find(({ grant }) => grant.id === id);
+  return {
+    counter: { ...counter, expiredGrantUsage: add(counter.expiredGrantUsage, part?.taken ?? ZERO) },
+    grants: grants.filter((grant) => grant.id !== id),
+  };
+}
+
+/** Returns the counter of a window that starts, with no usage. */
+export function newCounter(window: ResetWindow | null): UsageCounter {
+  return { window, used: ZERO, expiredGrantUsage: ZERO, planUsage: ZERO, notifiedThresholds: [] };
+}
+
+/** Starts the next window with no usage. Each grant keeps the balance that rolls over. */
+export function afterReset(
+  counter: UsageCounter,
+  grants: readonly GrantBalance[],
+  allowance: Rational | null,
+  next: ResetWindow,
+): { readonly counter: UsageCounter; readonly grants: readonly GrantBalance[] } {
+  return {
+    counter: newCounter(next),
+    grants: spreadOverGrants(grants, allowance, counter).map(({ grant, left }) => ({
+      ...grant,
+      balance: rolledOver(grant.rollover, left),
+    })),
+  };
+}

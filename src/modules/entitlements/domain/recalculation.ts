@@ -1,0 +1,151 @@
+import { compare, greaterOf, type Rational, ZERO } from '../../../core/decimal';
+import type { GrantBalance, Grant } from './grant';
+import {
+  afterReset,
+  type UsageCounter,
+  newCounter,
+  spreadOverGrants,
+  withoutGrant,
+} from './entitlement-balance';
+import { type BillingSchedule, type Reset, type ResetWindow, windowAt } from './reset-window';
+
+/** Usage and grants of one balance while it is recalculated. */
+export interface Recalculation {
+  readonly counter: UsageCounter;
+  /** Grants that have not ended. */
+  readonly grants: readonly Grant[];
+  readonly ended: readonly Grant[];
+}
+
+/** Instant at which grant balances change: a grant expires, or the window ends. */
+export type BalanceBoundary =
+  | { readonly kind: 'expiry'; readonly at: Date; readonly grantId: string }
+  | { readonly kind: 'reset'; readonly at: Date };
+
+/** Returns the first boundary at or before now. At the same instant, a grant expires before the window ends. */
+export function nextBoundary(
+  { counter, grants }: Recalculation,
+  now: Date,
+): BalanceBoundary | null {
+  const expiries = grants.flatMap(({ id, expiresAt }) =>
+    expiresAt !== null && expiresAt <= now
+      ? [{ kind: 'expiry' as const, at: expiresAt, grantId: id }]
+      : [],
+  );
+  const first = expiries.reduce<BalanceBoundary | null>(
+    (earliest, one) => (earliest === null || one.at < earliest.at ? one : earliest),
+    null,
+  );
+  const endAt = counter.window?.endAt ?? null;
+  if (endAt === null || endAt > now || (first !== null && first.at <= endAt)) return first;
+  return { kind: 'reset', at: endAt };
+}
+
+/** Ends a grant. Usage taken from it stays covered in this window. */
+export function endGrant(
+  state: Recalculation,
+  allowance: Rational | null,
+  id: string,
+  how: { readonly end: 'expired' | 'voided'; readonly at: Date },
+): Recalculation {
+  const { counter } = withoutGrant(state.counter, grantBalancesOf(state.grants), allowance, id);
+  const grants = state.grants.filter((grant) => grant.id !== id);
+  const ended = state.grants
+    .filter((grant) => grant.id === id)
+    .map((grant) => ({ ...grant, end: how.end, endedAt: how.at }));
+  return { counter, grants, ended: [...state.ended, ...ended] };
+}
+
+/** Ends the window. Each grant keeps the balance that rolls over; a grant without a balance lapses. */
+export function reset(
+  { counter, grants, ended }: Recalculation,
+  allowance: Rational | null,
+  next: ResetWindow,
+): Recalculation {
+  const after = afterReset(counter, grantBalancesOf(grants), allowance, next);
+  const balances = new Map(after.grants.map(({ id, balance }) => [id, balance]));
+  const rolled = grants.map((grant) => ({ ...grant, balance: balances.get(grant.id) ?? null }));
+  const isLeft = ({ balance }: Grant): boolean => balance === null || compare(balance, ZERO) > 0;
+  return {
+    counter: after.counter,
+    grants: rolled.filter(isLeft),
+    ended: [
+      ...ended,
+      ...rolled
+        .filter((grant) => !isLeft(grant))
+        .map((grant) => ({ ...grant, end: 'lapsed' as const, endedAt: next.startAt })),
+    ],
+  };
+}
+
+/** Replaces a window without an end by the next one. Nothing lapses: grants keep their remaining balances. */
+export function carryInto(
+  { counter, grants, ended }: Recalculation,
+  allowance: Rational | null,
+  next: ResetWindow,
+): Recalculation {
+  const left = new Map(
+    spreadOverGrants(grantBalancesOf(grants), allowance, counter).map((part) => [
+      part.grant.id,
+      part.left,
+    ]),
+  );
+  return {
+    counter: newCounter(next),
+    grants: grants.map((grant) => ({ ...grant, balance: left.get(grant.id) ?? grant.balance })),
+    ended,
+  };
+}
+
+/**
+ * Drops the last window of a customer who no longer has the entitlement: when the window has ended, or at once if it has
+ * no usage. A later grant then starts a new window.
+ */
+export function dropUnneededWindow(state: Recalculation, now: Date): Recalculation {
+  const { window, used, expiredGrantUsage, notifiedThresholds } = state.counter;
+  const endAt = window?.endAt ?? null;
+  const isOver = endAt !== null && endAt <= now;
+  const isUsed =
+    compare(used, ZERO) > 0 ||
+    compare(expiredGrantUsage, ZERO) > 0 ||
+    notifiedThresholds.length > 0;
+  return isUsed && !isOver ? state : { ...state, counter: newCounter(null) };
+}
+
+/**
+ * Returns the window that contains an instant. The rule of a subscription decides. For grants alone, the current window
+ * continues, and a window without an end follows it.
+ */
+export function windowFor(
+  rule: { readonly reset: Reset; readonly billing: BillingSchedule } | null,
+  current: ResetWindow | null,
+  at: Date,
+): ResetWindow {
+  if (rule !== null) return windowAt(rule.reset, rule.billing, at);
+  if (current !== null && (current.endAt === null || current.endAt > at)) return current;
+  return { reset: 'never', startAt: current?.endAt ?? at, endAt: null };
+}
+
+/** Compares windows by their starts, because the end of a period may still move. */
+export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boolean {
+  return (
+    one !== null &&
+    one.startAt.getTime() === other.startAt.getTime() &&
+    isEndless(one) === isEndless(other)
+  );
+}
+
+function isEndless({ endAt }: ResetWindow): boolean {
+  return endAt === null;
+}
+
+export function grantBalancesOf(grants: readonly Grant[]): readonly GrantBalance[] {
+  return grants.map(({ id, priority, expiresAt, createdAt, rollover, balance }) => ({
+    id,
+    priority,
+    expiresAt,
+    createdAt,
+    rollover,
+    balance: greaterOf(balance ?? ZERO, ZERO),
+  }));
+}

@@ -1,0 +1,50 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { type MovedWindow, UsageWatchers } from '../metering';
+import { TestClocksService } from '../test-clocks';
+import { BalanceWindowsRepository } from './balance-windows.repository';
+import { type MovedBalance, BalanceUsageService } from './balance-usage.service';
+import { RecalculateBalanceService } from './recalculate-balance.service';
+
+/** Updates balances in the commit of each usage event. */
+@Injectable()
+export class EntitlementUsageHooks implements OnModuleInit {
+  constructor(
+    private readonly usage: UsageWatchers,
+    private readonly windows: BalanceWindowsRepository,
+    private readonly recalculation: RecalculateBalanceService,
+    private readonly balanceUsage: BalanceUsageService,
+    private readonly testClocks: TestClocksService,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.usage.register((windows) => this.onUsageMoved(windows));
+  }
+
+  /** Updates the balances of changed usage windows. The caller has locked their streams. */
+  private async onUsageMoved(moves: readonly MovedWindow[]): Promise<void> {
+    const times = new Map<string, Date>();
+    const moved: MovedBalance[] = [];
+    for (const { record, isCurrent, used } of await this.windows.lockCounted(moves)) {
+      const { testClockId } = record.row;
+      const now = times.get(testClockId ?? '') ?? (await this.nowOf(testClockId));
+      times.set(testClockId ?? '', now);
+      if (isCurrent) {
+        moved.push({ record, used, now });
+        continue;
+      }
+      // The allowance is outdated. The recalculation also reads the usage.
+      const customer = { id: record.row.customerId, testClockId };
+      const recalculated = await this.recalculation.recalculate(customer, record.entitlement, now);
+      moved.push({ record: recalculated, used: recalculated.row.used, now });
+    }
+    await this.balanceUsage.write(moved);
+  }
+
+  private async nowOf(testClockId: string | null): Promise<Date> {
+    return testClockId === null
+      ? this.clock.now()
+      : (await this.testClocks.get(testClockId)).instant;
+  }
+}

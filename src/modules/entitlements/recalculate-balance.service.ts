@@ -1,0 +1,245 @@
+import { Injectable } from '@nestjs/common';
+import { add, compare, type Rational, ZERO } from '../../core/decimal';
+import { Database } from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { earliest } from './domain/access';
+import {
+  type BalanceRecord,
+  type BalanceRow,
+  grantToSourceView,
+  toSourceView,
+  windowOf,
+} from './domain/customer-entitlement';
+import type { Grant } from './domain/grant';
+import { withUsed } from './domain/entitlement-balance';
+import type { ResetWindow } from './domain/reset-window';
+import {
+  type BalanceBoundary,
+  carryInto,
+  endGrant,
+  isSameWindow,
+  nextBoundary,
+  reset,
+  type Recalculation,
+  windowFor,
+  dropUnneededWindow,
+} from './domain/recalculation';
+import { EntitlementsRepository } from './entitlements.repository';
+import { GrantsRepository } from './grants.repository';
+import { type EntitledCustomer, BalancesRepository } from './balances.repository';
+import { MeteredUsageService } from './metered-usage.service';
+import { BalanceUsageService } from './balance-usage.service';
+import { type CustomerAllowance, SourcesService } from './sources.service';
+
+/** Balance to recalculate, and the current time of its customer. */
+interface RecalculationRequest {
+  readonly customer: EntitledCustomer;
+  readonly entitlement: BalanceRecord['entitlement'];
+  readonly now: Date;
+}
+
+/** Recalculates balances: resolves the allowance, and advances usage and grants to an instant. */
+@Injectable()
+export class RecalculateBalanceService {
+  constructor(
+    private readonly database: Database,
+    private readonly balances: BalancesRepository,
+    private readonly entitlements: EntitlementsRepository,
+    private readonly grants: GrantsRepository,
+    private readonly sources: SourcesService,
+    private readonly usage: MeteredUsageService,
+    private readonly balanceUsage: BalanceUsageService,
+  ) {}
+
+  /**
+   * Recalculates one balance and stores the result, in the caller's transaction. Locks the stream of the meter, then the
+   * balance row.
+   */
+  async recalculate(
+    customer: EntitledCustomer,
+    entitlement: BalanceRecord['entitlement'],
+    now: Date,
+  ): Promise<BalanceRecord> {
+    this.database.requireTransaction();
+    const one = { customer, entitlement, now };
+    await this.lockStream(one);
+    const before = await this.balances.lock(customer, entitlement.id, newId('cent'), now);
+    // Versions are read before the data they stand for: a concurrent commit then leaves a row that is known to be outdated.
+    const accessVersion = await this.balances.accessVersionOf(customer);
+    const rulesVersion = await this.entitlements.rulesVersionOf(entitlement.id);
+    const given = await this.sources.allowance(customer.id, entitlement.id, now);
+    const running = await this.grants.running(before);
+    // The former allowance applied until now: a change counts from the first recalculation after it.
+    const allowance = before.isEntitled ? before.allowance : ZERO;
+    const start = { counter: counterOf(before), grants: running, ended: [] };
+    const after =
+      entitlement.type === 'metered'
+        ? await this.advance(one, start, given, allowance)
+        : withoutExpired(start, now);
+    await this.writeGrants(running, after, now);
+    const row = rowOf(
+      { ...before, accessVersion, rulesVersion },
+      { entitlement, given, after },
+      now,
+    );
+    await this.balances.update(row);
+    return this.enterWindow(one, before, row);
+  }
+
+  /** Writes the grants that changed. */
+  private async writeGrants(
+    before: readonly Grant[],
+    { grants, ended }: Recalculation,
+    now: Date,
+  ): Promise<void> {
+    for (const grant of [...grants, ...ended]) {
+      if (before.includes(grant)) continue;
+      await this.grants.update({ ...grant, version: grant.version + 1, updatedAt: now });
+    }
+  }
+
+  /** Locks the stream of the meter before the balance row: the same order as ingest. */
+  private async lockStream({ customer, entitlement, now }: RecalculationRequest): Promise<void> {
+    if (entitlement.meterId === null) return;
+    const { windowRule } = await this.sources.allowance(customer.id, entitlement.id, now);
+    const current = await this.balances.findWindow(customer.id, entitlement.id);
+    const window = windowRule === null ? current : windowFor(windowRule, current, now);
+    if (window !== null) await this.usage.register(customer.id, entitlement.meterId, window);
+  }
+
+  /** Passes every boundary up to now, in order, and enters the window that contains now. */
+  private async advance(
+    one: RecalculationRequest,
+    start: Recalculation,
+    given: CustomerAllowance,
+    allowance: Rational | null,
+  ): Promise<Recalculation> {
+    const { now } = one;
+    let state = start;
+    if (given.windowRule === null && state.grants.length === 0)
+      return dropUnneededWindow(state, now);
+    for (
+      let boundary = nextBoundary(state, now);
+      boundary !== null && state.grants.length > 0;
+      boundary = nextBoundary(state, now)
+    ) {
+      state = await this.withUsageUntil(one, state, boundary);
+      state =
+        boundary.kind === 'expiry'
+          ? endGrant(state, allowance, boundary.grantId, { end: 'expired', at: boundary.at })
+          : reset(state, allowance, windowFor(given.windowRule, state.counter.window, boundary.at));
+    }
+    const target = windowFor(given.windowRule, state.counter.window, now);
+    const { window } = state.counter;
+    if (isSameWindow(window, target)) {
+      state = { ...state, counter: { ...state.counter, window: target } };
+    } else if ((window?.endAt ?? null) === null) {
+      state = carryInto(state, allowance, target);
+    } else {
+      state = reset(state, allowance, target);
+    }
+    return this.withUsageIn(one, state, { window: target, allowance: given.amount });
+  }
+
+  /** Returns the state with the usage up to a boundary. A meter is read; without one, the counter is up to date. */
+  private async withUsageUntil(
+    { customer, entitlement: { meterId } }: RecalculationRequest,
+    state: Recalculation,
+    { at }: BalanceBoundary,
+  ): Promise<Recalculation> {
+    const { counter } = state;
+    if (meterId === null || counter.window === null || counter.window.startAt >= at) return state;
+    const part = { startAt: counter.window.startAt, endAt: at };
+    const used = await this.usage.readOnce(customer.id, meterId, part);
+    return { ...state, counter: { ...counter, used } };
+  }
+
+  /** Opens the usage window and returns the state with its usage. */
+  private async withUsageIn(
+    { customer, entitlement: { meterId } }: RecalculationRequest,
+    state: Recalculation,
+    { window, allowance }: { readonly window: ResetWindow; readonly allowance: Rational | null },
+  ): Promise<Recalculation> {
+    if (meterId === null) return state;
+    const used = await this.usage.open(customer.id, meterId, window);
+    const isSame = compare(used, state.counter.used) === 0;
+    return isSame ? state : { ...state, counter: withUsed(state.counter, used, allowance) };
+  }
+
+  /** If the usage window changed: closes the former one, and records the thresholds that usage in the new one has reached. */
+  private async enterWindow(
+    { customer, entitlement, now }: RecalculationRequest,
+    before: BalanceRow,
+    row: BalanceRow,
+  ): Promise<BalanceRecord> {
+    const record = { entitlement, row };
+    const { meterId } = entitlement;
+    const [former, current] = [windowOf(before), windowOf(row)];
+    if (meterId === null || isSameSpan(former, current)) return record;
+    if (former !== null) await this.usage.close(customer.id, meterId, former);
+    if (current === null) return record;
+    const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
+    return after ?? record;
+  }
+}
+
+function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean {
+  if (one === null || other === null) return one === other;
+  return isSameWindow(one, other) && one.endAt?.getTime() === other.endAt?.getTime();
+}
+
+function counterOf(row: BalanceRow) {
+  const { used, expiredGrantUsage, planUsage, notifiedThresholds } = row;
+  return { window: windowOf(row), used, expiredGrantUsage, planUsage, notifiedThresholds };
+}
+
+/** Ends expired grants of an entitlement that is not metered and so has no windows. */
+function withoutExpired(start: Recalculation, now: Date): Recalculation {
+  const isOver = ({ expiresAt }: Grant): boolean => expiresAt !== null && expiresAt <= now;
+  return {
+    ...start,
+    grants: start.grants.filter((grant) => !isOver(grant)),
+    ended: start.grants
+      .filter(isOver)
+      .map((grant) => ({ ...grant, end: 'expired' as const, endedAt: grant.expiresAt })),
+  };
+}
+
+function rowOf(
+  before: BalanceRow,
+  found: {
+    readonly entitlement: BalanceRecord['entitlement'];
+    readonly given: CustomerAllowance;
+    readonly after: Recalculation;
+  },
+  now: Date,
+): BalanceRow {
+  const { entitlement, given, after } = found;
+  const { counter, grants } = after;
+  const isEntitled = given.sources.length > 0 || grants.length > 0;
+  const windowEndAt = counter.window?.endAt ?? null;
+  const ends = [given.until, ...grants.map(({ expiresAt }) => expiresAt)];
+  // A renewal opens the next window itself. Other boundaries need background work.
+  const isOpenedByRenewal = given.windowRule !== null && counter.window?.reset === 'period';
+  const isMetered = isEntitled && entitlement.meterId !== null;
+  return {
+    ...before,
+    version: before.version + 1,
+    validUntil: earliest([windowEndAt, ...ends]),
+    isEntitled,
+    allowance: given.amount,
+    granted: grants.reduce((total, { balance }) => add(total, balance ?? ZERO), ZERO),
+    isOverageAllowed: given.isOverageAllowed,
+    reset: counter.window?.reset ?? null,
+    windowStartAt: counter.window?.startAt ?? null,
+    windowEndAt,
+    used: counter.used,
+    expiredGrantUsage: counter.expiredGrantUsage,
+    planUsage: counter.planUsage,
+    notifiedThresholds: counter.notifiedThresholds,
+    sources: [...given.sources.map(toSourceView), ...grants.map(grantToSourceView)],
+    dueAt: isMetered ? earliest([isOpenedByRenewal ? null : windowEndAt, ...ends]) : null,
+    leaseEndsAt: null,
+    updatedAt: now,
+  };
+}

@@ -1,0 +1,63 @@
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { invalidCursor } from '../../platform/errors';
+import {
+  IdPipe,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { customerNotFound } from '../customers';
+import { CreditBalanceService } from './credit-balance.service';
+import {
+  CreditBalanceDto,
+  CreditBalanceTransactionDto,
+  toCreditBalanceDto,
+  toCreditBalanceTransactionDto,
+} from './dto/credit-balance.dto';
+import { creditBalanceTooLarge } from './invoicing.errors';
+
+const customerIdPipe = new IdPipe('cus', customerNotFound);
+
+@ApiTags('Credit balance')
+@Controller('v1/customers/:customer_id/balance')
+export class CreditBalanceController {
+  constructor(private readonly credit: CreditBalanceService) {}
+
+  @Get()
+  @Operation({
+    summary: 'Read the credit balance of a customer',
+    description:
+      'Credit from credit notes, negative invoices and money that paid no invoice: payments without an invoice, ' +
+      'overpayments, and payments of invoices that were voided. Invoices use it when they are finalised.',
+    status: 200,
+    answer: CreditBalanceDto,
+    reads: 'path',
+    problems: [customerNotFound, creditBalanceTooLarge],
+  })
+  async getCreditBalance(
+    @Param('customer_id', customerIdPipe) customerId: string,
+  ): Promise<CreditBalanceDto> {
+    return toCreditBalanceDto(await this.credit.balanceOf(customerId));
+  }
+
+  @Get('transactions')
+  @Operation({
+    summary: 'List the transactions of a credit balance',
+    description: 'The amounts of all of them add up to the balance. Newest first.',
+    status: 200,
+    answer: pageOf(CreditBalanceTransactionDto),
+    reads: 'query',
+    problems: [customerNotFound, invalidCursor],
+  })
+  async listCreditBalanceTransactions(
+    @Param('customer_id', customerIdPipe) customerId: string,
+    @Query() query: ListQueryDto,
+  ): Promise<PageDto<CreditBalanceTransactionDto>> {
+    const page = await this.credit.transactionsOf(customerId, toPageRequest(query, 'ltx'));
+    return toPageDto(page, toCreditBalanceTransactionDto);
+  }
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import type { Page, PageRequest } from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { CustomersService } from '../customers';
+import { LedgerService, type PostedTransaction } from '../ledger';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import {
+  type CreditBalance,
+  newGrant,
+  type StoredCreditGrant,
+  usedByInvoices,
+} from './domain/credit-grant';
+
+/** Money of a payment that becomes credit of its customer, in minor units. */
+export interface PaymentCredit {
+  readonly paymentId: string;
+  readonly customerId: string;
+  readonly currency: string;
+  readonly amount: bigint;
+  /** The parts of it that pending refunds have reserved, and that refunds gave back. */
+  readonly reserved: bigint;
+  readonly refunded: bigint;
+}
+
+/** The credit that a payment became, in minor units. */
+export interface CreditOfPayment {
+  readonly reserved: bigint;
+  readonly refunded: bigint;
+  /** Used by invoices, so that it cannot be refunded. */
+  readonly used: bigint;
+}
+
+const NO_CREDIT: CreditOfPayment = { reserved: 0n, refunded: 0n, used: 0n };
+
+/** The credit balance of customers, and the part of it that payments brought. */
+@Injectable()
+export class CreditBalanceService {
+  constructor(
+    private readonly grants: CreditGrantsRepository,
+    private readonly customers: CustomersService,
+    private readonly ledger: LedgerService,
+  ) {}
+
+  /** @throws {ProblemError} `customer_not_found` */
+  async balanceOf(customerId: string): Promise<CreditBalance> {
+    const { currency } = await this.customers.get(customerId);
+    return { customerId, currency, ...(await this.grants.balanceOf(customerId)) };
+  }
+
+  /**
+   * The ledger transactions that changed the balance of a customer.
+   * @throws {ProblemError} `customer_not_found`
+   */
+  async transactionsOf(customerId: string, request: PageRequest): Promise<Page<PostedTransaction>> {
+    await this.customers.get(customerId);
+    return this.ledger.list({ customerId, sourceId: null, account: 'customer_credit' }, request);
+  }
+
+  /** Adds money of a payment to the balance, in the caller's transaction, which has locked the payment. */
+  async add(credit: PaymentCredit, now: Date): Promise<void> {
+    const { paymentId: sourceId, customerId, currency, amount, reserved, refunded } = credit;
+    if (amount === 0n) return;
+    const grant = newGrant({
+      id: newId('crd'),
+      customerId,
+      currency,
+      amount,
+      sourceId,
+      createdAt: now,
+    });
+    const remaining = amount - reserved - refunded;
+    await this.grants.add({ ...grant, remaining, reserved, refunded });
+  }
+
+  /** Locks the credit that a locked payment became, until the caller's transaction ends. */
+  async lockOf(paymentId: string): Promise<CreditOfPayment> {
+    return creditOf(await this.grants.lockOf(paymentId));
+  }
+
+  /** Reserves for a refund what is left of the credit that a locked payment became, up to an amount. */
+  async reserve(paymentId: string, amount: bigint): Promise<CreditOfPayment> {
+    return creditOf(await this.grants.reserve(paymentId, amount));
+  }
+
+  /** Takes a refund that succeeded out of what is reserved of the credit; returns the part that was credit. */
+  takeRefund(paymentId: string, amount: bigint): Promise<bigint> {
+    return this.grants.takeReserved(paymentId, amount);
+  }
+
+  /**
+   * Makes the credit of a refund that a bank returned available again; returns how much that is.
+   * @param stillRefunded what other refunds of the payment gave back
+   */
+  returnRefund(paymentId: string, stillRefunded: bigint): Promise<bigint> {
+    return this.grants.returnRefunded(paymentId, stillRefunded);
+  }
+
+  /**
+   * Makes the credit that a failed refund reserved available again.
+   * @param stillPending what other pending refunds of the payment reserve
+   */
+  releaseRefund(paymentId: string, stillPending: bigint): Promise<void> {
+    return this.grants.releaseReserved(paymentId, stillPending);
+  }
+}
+
+function creditOf(grant: StoredCreditGrant | null): CreditOfPayment {
+  if (grant === null) return NO_CREDIT;
+  const { reserved, refunded } = grant;
+  return { reserved, refunded, used: usedByInvoices(grant) };
+}

@@ -1,0 +1,80 @@
+import type { HeldDiscount, HeldTerms } from './held-terms';
+import type { InvoiceLine, InvoiceTaxRate } from './invoice';
+
+/** A line of a finalised invoice that is not void, with what the invoice says of it. */
+export interface BilledLine extends InvoiceLine {
+  readonly taxRates: readonly Pick<
+    InvoiceTaxRate,
+    'taxRateId' | 'name' | 'percentage' | 'inclusive'
+  >[];
+  /** The start of the period of its invoice. */
+  readonly billedFrom: Date | null;
+}
+
+/**
+ * What lines of one price and period still hold after their discounts and earlier credits: the one base of every credit.
+ *
+ * @param returns whether the discount returns to its coupon when it is credited
+ */
+export function heldOf(
+  lines: readonly BilledLine[],
+  returns: (discount: HeldDiscount) => boolean,
+): HeldTerms {
+  const total = (of: (line: BilledLine) => bigint): bigint =>
+    lines.reduce((sum, line) => sum + of(line), 0n);
+  const rates = new Map(
+    lines.flatMap(({ taxShares, taxRates }) =>
+      taxRates
+        .filter(({ taxRateId }) => taxShares.some((share) => share.taxRateId === taxRateId))
+        .map((rate) => [rate.taxRateId, rate] as const),
+    ),
+  );
+  const taxed = lines.filter(({ net }) => net !== 0n);
+  return {
+    listedMinor: total(listedAmount),
+    heldMinor: total(({ amount, discount, credited }) => amount - discount - credited),
+    taxes: [...rates.values()].map(({ taxRateId, name, percentage, inclusive }) => ({
+      taxRateId,
+      name,
+      percentage,
+      inclusive,
+      leftMinor: total((line) => taxLeft(line, taxRateId)),
+    })),
+    hasOneSetOfRates: taxed.every(({ taxShares }) => taxShares.length === rates.size),
+    discounts: discountsOf(lines).filter(returns),
+  };
+}
+
+/** The amount at list prices: a correction that gave back what was paid is shown by less. */
+export function listedAmount({ amount, trace }: InvoiceLine): bigint {
+  return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
+}
+
+function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: string): bigint {
+  const of = (shares: InvoiceLine['taxShares']): bigint =>
+    shares.find((share) => share.taxRateId === taxRateId)?.taxMinor ?? 0n;
+  return of(taxShares) - of(creditedTaxShares);
+}
+
+/** The discounts of lines by coupon and period, less what returned already. */
+function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
+  const byKey = new Map<string, HeldDiscount>();
+  for (const line of lines) {
+    const shares = [
+      ...line.discountShares.map((share) => ({ ...share, billedFrom: line.billedFrom })),
+      ...returnedBy(line).map((share) => ({ ...share, amountMinor: -share.amountMinor })),
+    ];
+    for (const share of shares) {
+      const key = `${share.redemptionId} ${share.billedFrom?.getTime() ?? ''}`;
+      const before = byKey.get(key)?.amountMinor ?? 0n;
+      byKey.set(key, { ...share, amountMinor: before + share.amountMinor });
+    }
+  }
+  return [...byKey.values()];
+}
+
+/** What a line gave back to coupons, positive: a credit of an unused part, or a correction of usage. */
+export function returnedBy({ trace }: Pick<InvoiceLine, 'trace'>): readonly HeldDiscount[] {
+  if (trace.kind === 'credit') return trace.returned ?? [];
+  return trace.kind === 'usage' ? (trace.corrects?.returned ?? []) : [];
+}

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
+import { Outbox } from '../../platform/outbox';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
+import { amountRemaining, type Invoice } from './domain/invoice';
+import { lastLookAt } from './domain/invoice-collection';
+import type { InvoiceOrder } from './domain/order';
+import { DueInvoicesRepository } from './due-invoices.repository';
+import { InvoiceBooks } from './invoice-books';
+import { invoicePaid, invoiceUpdated } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
+
+/** Lowers open invoices of a subscription by the credit of its negative invoices. */
+@Injectable()
+export class LowerOpenInvoicesService {
+  constructor(
+    private readonly due: DueInvoicesRepository,
+    private readonly invoices: InvoicesRepository,
+    private readonly grants: CreditGrantsRepository,
+    private readonly books: InvoiceBooks,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Uses the credit of each negative invoice on the open invoices of its subscription, oldest first, in the caller's
+   * transaction, which has locked the subscription. Only the rest stays in the credit balance.
+   */
+  async lowerAll(drafts: readonly Decided[], now: Date): Promise<void> {
+    for (const { invoice, added } of drafts) {
+      if (added === null || invoice.subscriptionId === null) continue;
+      const ids = await this.due.lockOpenOf([invoice.subscriptionId]);
+      if (ids.length === 0) continue;
+      const available = (await this.grants.lockOf(invoice.id))?.remaining ?? 0n;
+      let left = available;
+      for (const open of await this.invoices.findAll(ids)) {
+        left -= await this.lower(open, left, now);
+      }
+      await this.grants.use(added.id, available - left);
+      await this.books.postCreditApplied(invoice, available - left, now);
+    }
+  }
+
+  /**
+   * Reads how much is open of the subscriptions of orders whose customers have several of them: only there does one invoice
+   * find the credit of another.
+   */
+  async openMinorOf(
+    orders: readonly Pick<InvoiceOrder, 'customerId' | 'subscriptionId'>[],
+  ): Promise<OpenMinorOf> {
+    const customers = groupBy(orders, ({ customerId }) => customerId);
+    const shared = [...customers.values()].filter(({ length }) => length > 1).flat();
+    const ids = shared.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const open: ReadonlyMap<string, bigint> =
+      ids.length === 0 ? new Map<string, bigint>() : await this.due.openAmountsOf(ids);
+    return ({ subscriptionId }) => open.get(subscriptionId ?? '') ?? 0n;
+  }
+
+  /** Lowers a locked open invoice by at most what is available; returns by how much. */
+  private async lower(before: Invoice, available: bigint, now: Date): Promise<bigint> {
+    const remaining = amountRemaining(before);
+    const amount = available < remaining ? available : remaining;
+    if (amount <= 0n) return 0n;
+    const lowered = {
+      ...before,
+      amountCredited: before.amountCredited + amount,
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    const isPaid = amount === remaining;
+    const after: Invoice = isPaid
+      ? { ...lowered, status: 'paid', paidAt: now, collectAt: lastLookAt(before, now) }
+      : lowered;
+    await this.invoices.update(after);
+    const event = isPaid ? invoicePaid : invoiceUpdated;
+    await this.outbox.record(event, { after, before, occurredAt: now });
+    return amount;
+  }
+}

@@ -1,0 +1,59 @@
+import bidiFactory from 'bidi-js';
+
+/** Unicode Bidirectional Algorithm (UAX #9). */
+const bidi = bidiFactory();
+
+/** Letters of scripts that are read from the right, and marks that set that direction. */
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Whether a text has anything that is read from the right. */
+export function isRightToLeft(text: string): boolean {
+  return RIGHT_TO_LEFT.test(text);
+}
+
+/**
+ * Returns the embedding level of each UTF-16 unit of a line: odd ones are read from the right. Null where all of it is read
+ * from the left, which is told without the algorithm.
+ */
+export function embeddingLevels(line: string): Uint8Array | null {
+  return isRightToLeft(line) ? bidi.getEmbeddingLevels(line, 'auto').levels : null;
+}
+
+/** The character that stands for this one where text is read from the right: a closing bracket for an opening one. */
+export function mirrored(character: string): string {
+  return bidi.getMirroredCharacter(character) ?? character;
+}
+
+/**
+ * Puts runs of one level each into the order in which they stand on paper, from left to right: from the highest level
+ * down, what stands together at that level or above is reversed (UAX #9, rule L2). Each run keeps its own text as it is.
+ */
+export function inVisualOrder<Run extends { readonly level: number }>(
+  runs: readonly Run[],
+): readonly Run[] {
+  let ordered = [...runs];
+  for (let level = Math.max(0, ...runs.map((run) => run.level)); level > 0; level -= 1) {
+    const next: Run[] = [];
+    let raised: Run[] = [];
+    for (const run of ordered) {
+      if (run.level >= level) {
+        raised = [run, ...raised];
+      } else {
+        next.push(...raised, run);
+        raised = [];
+      }
+    }
+    ordered = [...next, ...raised];
+  }
+  return ordered;
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** A text with its characters in the opposite order; marks stay with the character they belong to. */
+export function reversed(text: string): string {
+  return Array.from(graphemes.segment(text), ({ segment }) => segment)
+    .toReversed()
+    .join('');
+}

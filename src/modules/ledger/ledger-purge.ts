@@ -1,0 +1,19 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { TestClockPurges } from '../test-clocks';
+import { LedgerRepository } from './ledger.repository';
+
+/** Purges the ledger transactions of customers on a deleted test clock. */
+@Injectable()
+export class LedgerPurge implements OnModuleInit {
+  constructor(
+    private readonly purges: TestClockPurges,
+    private readonly ledger: LedgerRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.purges.register({
+      name: 'ledger',
+      purge: (customerIds) => this.ledger.removeOf(customerIds),
+    });
+  }
+}

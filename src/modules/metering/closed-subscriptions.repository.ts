@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { BilledPeriod } from './usage-billed.repository';
+
+/** Nothing can be late for customers without a stream: a bill makes one. */
+const CLOSE = `
+  INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)
+  SELECT new.id, new.customer_id, new.test_clock_id
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS new(id, customer_id, test_clock_id)
+  WHERE EXISTS (SELECT FROM usage_stream AS stream WHERE stream.customer_id = new.customer_id)
+  ORDER BY new.id
+  ON CONFLICT (id) DO UPDATE SET late_due_at = NULL, lease_ends_at = NULL`;
+
+const FORGET = 'DELETE FROM usage_closed_subscription WHERE id = ANY ($1)';
+
+const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscription AS closed';
+
+const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDATE';
+
+/** Those that billed the same usage as these bills. */
+const CLOSED_WITH_BILLS = `
+  ${CLOSED}
+  WHERE closed.id IN (
+    SELECT billed.subscription_id
+    FROM usage_billed AS one JOIN usage_billed AS billed
+      ON billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
+      AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
+    WHERE one.id = ANY ($1)
+  ) AND ${WITHOUT_DUE_TIME}`;
+
+const CLOSED_WITH_PERIODS = `
+  ${CLOSED}
+  WHERE closed.id IN (
+    SELECT billed.subscription_id
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
+    JOIN usage_billed AS billed ON billed.item_id = one.item_id
+      AND billed.period_start_at = one.start_at AND billed.period_end_at = one.end_at
+  ) AND ${WITHOUT_DUE_TIME}`;
+
+const PLAN = `
+  UPDATE usage_closed_subscription AS closed SET late_due_at = planned.due_at
+  FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
+  WHERE closed.id = planned.id`;
+
+const CLAIM_DUE = `
+  WITH claimed AS (
+    UPDATE usage_closed_subscription SET lease_ends_at = $2 WHERE id IN (
+      SELECT id FROM usage_closed_subscription
+      WHERE late_due_at <= $1 AND test_clock_id IS NULL
+        AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
+      ORDER BY late_due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING id, late_due_at)
+  SELECT id FROM claimed ORDER BY late_due_at, id`;
+
+const DUE_ON_TEST_CLOCK = `
+  SELECT id FROM usage_closed_subscription WHERE test_clock_id = $1 AND late_due_at <= $2
+  ORDER BY late_due_at, id LIMIT $3`;
+
+const NEXT_ON_TEST_CLOCK = `
+  SELECT min(late_due_at) AS due_at FROM usage_closed_subscription
+  WHERE test_clock_id = $1 AND late_due_at IS NOT NULL`;
+
+export interface ClosedSubscription {
+  readonly id: string;
+  readonly customerId: string;
+}
+
+/** Subscriptions whose last invoice was made, and when their late usage is to be billed. */
+@Injectable()
+export class ClosedSubscriptionsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** From now on, late usage of these needs an invoice of its own; what was late until now is billed. */
+  async close(
+    subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
+  ): Promise<void> {
+    this.database.requireTransaction();
+    if (subscriptions.length === 0) return;
+    await this.database.query(CLOSE, [
+      subscriptions.map(({ id }) => id),
+      subscriptions.map(({ customerId }) => customerId),
+      subscriptions.map(({ testClockId }) => testClockId),
+    ]);
+  }
+
+  /** No late usage of these is billed any more. */
+  async forget(ids: readonly string[]): Promise<void> {
+    await this.database.query(FORGET, [ids]);
+  }
+
+  /** Closed subscriptions that billed what these bills did and have no late usage yet, locked. */
+  lockOfBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
+    this.database.requireTransaction();
+    return this.database.query<ClosedSubscription>(CLOSED_WITH_BILLS, [billedIds]);
+  }
+
+  /** Closed subscriptions that billed these periods and have no late usage yet, locked. */
+  lockOfPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
+    this.database.requireTransaction();
+    return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, [
+      periods.map(({ itemId }) => itemId),
+      periods.map(({ startAt }) => startAt),
+      periods.map(({ endAt }) => endAt),
+    ]);
+  }
+
+  /** Sets when late usage is to be billed. */
+  async plan(planned: readonly { readonly id: string; readonly dueAt: Date }[]): Promise<void> {
+    if (planned.length === 0) return;
+    const columns = [planned.map(({ id }) => id), planned.map(({ dueAt }) => dueAt)];
+    await this.database.query(PLAN, columns);
+  }
+
+  /** Those with late usage that is due by the real clock, in due order, leased to the caller. */
+  async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
+    return idsOf(await this.database.query(CLAIM_DUE, [now, leaseEndsAt, most]));
+  }
+
+  /** Those with late usage that is due on a test clock, in due order. */
+  async dueOn(testClockId: string, now: Date, most: number): Promise<readonly string[]> {
+    return idsOf(await this.database.query(DUE_ON_TEST_CLOCK, [testClockId, now, most]));
+  }
+
+  /** When the next one is due on a test clock. */
+  async nextDueOn(testClockId: string): Promise<Date | null> {
+    const [row] = await this.database.query<{ due_at: Date | null }>(NEXT_ON_TEST_CLOCK, [
+      testClockId,
+    ]);
+    return row?.due_at ?? null;
+  }
+}
+
+function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { hourOf } from './counted-sql';
+import { MeterBackfillEntity } from './meter-backfill.entity';
+import type { StreamHours } from './usage-totals-writer';
+
+export type MeterBackfill = MeterBackfillEntity;
+
+/** Another process takes the next one. */
+const NEXT = 'ORDER BY steps, meter_id LIMIT 1 FOR UPDATE SKIP LOCKED';
+
+const UPDATE = `
+  UPDATE meter_backfill SET older_transactions = $2, last_stream_id = $3, next_stream_id = $4, next_hour = $5,
+    steps = steps + 1
+  WHERE meter_id = $1`;
+
+const EXTENT = `
+  SELECT coalesce(max(id), 0) AS "lastStreamId", coalesce(sum(last_position), 0) AS events
+  FROM usage_stream WHERE event_name = $1`;
+
+const STREAMS = `
+  SELECT id, last_position AS events FROM usage_stream
+  WHERE event_name = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4`;
+
+const HOLD_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
+
+const HOLD_FREE = `
+  SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
+
+/** The hours of the first event from an instant on, and of the one that is so many places after it. */
+const HOURS = `
+  SELECT ${hourOf('occurred_at')} AS hour FROM (
+    (SELECT occurred_at FROM usage_event
+     WHERE stream_id = $1 AND occurred_at >= coalesce($2::timestamptz, '-infinity') ORDER BY occurred_at LIMIT 1)
+    UNION ALL
+    (SELECT occurred_at FROM usage_event
+     WHERE stream_id = $1 AND occurred_at >= coalesce($2::timestamptz, '-infinity')
+     ORDER BY occurred_at OFFSET $3 LIMIT 1)
+  ) AS event ORDER BY occurred_at`;
+
+const COUNT_EVENTS = `
+  UPDATE meter SET backfill_counted = backfill_counted + (
+    SELECT count(*) FROM usage_event
+    WHERE stream_id = ANY($2::bigint[]) AND occurred_at >= coalesce($3::timestamptz, '-infinity')
+      AND occurred_at < coalesce($4::timestamptz, 'infinity')
+  ) WHERE id = $1`;
+
+/** A stream, and an upper bound of its events. */
+export interface StreamExtent {
+  readonly id: string;
+  readonly events: number;
+}
+
+/** Keeps how far backfills are, and finds the streams and hours that they count next. */
+@Injectable()
+export class MeterBackfillsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(meterId: string): Promise<void> {
+    await this.database.insert(MeterBackfillEntity, {
+      meterId,
+      olderTransactions: null,
+      lastStreamId: null,
+      nextStreamId: '0',
+      nextHour: null,
+      steps: 0,
+    });
+  }
+
+  /** Locks the backfill with the fewest steps; null where there is none, or others hold all of them. */
+  lockNext(): Promise<MeterBackfill | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(MeterBackfillEntity, NEXT, []);
+  }
+
+  /** Writes how far a locked backfill is after a step. */
+  async advance(backfill: MeterBackfill): Promise<void> {
+    const { meterId, olderTransactions, lastStreamId, nextStreamId, nextHour } = backfill;
+    await this.database.query(UPDATE, [
+      meterId,
+      olderTransactions,
+      lastStreamId,
+      nextStreamId,
+      nextHour,
+    ]);
+  }
+
+  /** Puts a backfill whose step failed behind the others. */
+  async postpone(meterId: string): Promise<void> {
+    await this.database.query('UPDATE meter_backfill SET steps = steps + 1 WHERE meter_id = $1', [
+      meterId,
+    ]);
+  }
+
+  async remove(meterId: string): Promise<void> {
+    await this.database.query('DELETE FROM meter_backfill WHERE meter_id = $1', [meterId]);
+  }
+
+  /** Returns the last stream of the name, and an upper bound of the events in all of them. */
+  async extentOf(eventName: string): Promise<{ readonly lastStreamId: string; events: number }> {
+    const [row] = await this.database.query<{ lastStreamId: string; events: string }>(EXTENT, [
+      eventName,
+    ]);
+    return { lastStreamId: row?.lastStreamId ?? '0', events: Number(row?.events ?? 0) };
+  }
+
+  /** Returns streams of the name in the order of their ids, from one to another. */
+  async streamsOf(
+    eventName: string,
+    range: { readonly from: string; readonly to: string; readonly limit: number },
+  ): Promise<readonly StreamExtent[]> {
+    const rows = await this.database.query<{ id: string; events: string }>(STREAMS, [
+      eventName,
+      range.from,
+      range.to,
+      range.limit,
+    ]);
+    return rows.map(({ id, events }) => ({ id, events: Number(events) }));
+  }
+
+  /** Holds a stream until the transaction ends; false where it is gone. */
+  async holdFirst(streamId: string): Promise<boolean> {
+    return (await this.database.query(HOLD_FIRST, [streamId])).length > 0;
+  }
+
+  /** Holds those streams that nobody else holds, until the transaction ends. */
+  async holdFree(streamIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ id: string }>(HOLD_FREE, [streamIds]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /**
+   * Returns the end of a range of hours of a stream that holds at most this many events, or one hour; null where all that
+   * is left is within it.
+   */
+  async endOfHours(streamId: string, from: Date | null, mostEvents: number): Promise<Date | null> {
+    const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, mostEvents]);
+    const [first, beyond] = rows.map(({ hour }) => hour.getTime());
+    if (first === undefined || beyond === undefined) return null;
+    return new Date(beyond > first ? beyond : first + 3_600_000);
+  }
+
+  /** Adds the events of a range to the progress that the meter shows. */
+  async countProgress(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
+    await this.database.query(COUNT_EVENTS, [meterId, streams, from, to]);
+  }
+
+  async setTotal(meterId: string, events: number): Promise<void> {
+    await this.database.query('UPDATE meter SET backfill_total = $2 WHERE id = $1', [
+      meterId,
+      events,
+    ]);
+  }
+}

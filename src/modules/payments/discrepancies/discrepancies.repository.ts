@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import { DiscrepancyEntity } from './discrepancy.entity';
+import type { Discrepancy, DiscrepancyStatus } from './domain/discrepancy';
+
+const IS_KNOWN = `
+  SELECT id FROM provider_discrepancy
+  WHERE subject_id = $1 AND recorded_status = $2 AND reported_status = $3`;
+
+const REMOVE = `
+  DELETE FROM provider_discrepancy WHERE payment_id IN (
+    SELECT id FROM payment WHERE customer_id = ANY ($1))
+  RETURNING id`;
+
+@Injectable()
+export class DiscrepanciesRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Writes a discrepancy unless it was reported before; returns whether it was written. The caller holds the lock of the
+   * payment, which keeps two reports apart.
+   */
+  async insert(discrepancy: Discrepancy): Promise<boolean> {
+    this.database.requireTransaction();
+    const { paymentId, refundId, recordedStatus, reportedStatus } = discrepancy;
+    const subjectId = refundId ?? paymentId;
+    const key = [subjectId, recordedStatus, reportedStatus];
+    if ((await this.database.query(IS_KNOWN, key)).length > 0) return false;
+    await this.database.insert(DiscrepancyEntity, { ...discrepancy, subjectId });
+    return true;
+  }
+
+  find(id: string): Promise<Discrepancy | null> {
+    return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
+  }
+
+  /** The discrepancy, locked until the transaction ends: after its payment and refund. */
+  lock(id: string): Promise<Discrepancy | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  async updateStatus({ id, status, version, updatedAt }: Discrepancy): Promise<void> {
+    await this.database.update(DiscrepancyEntity, id, { status, version, updatedAt });
+  }
+
+  page(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {
+    const query = this.database.repository(DiscrepancyEntity).createQueryBuilder('discrepancy');
+    if (status !== null) query.where('discrepancy.status = :status', { status });
+    return pageById(query, request);
+  }
+
+  /** Removes the discrepancies of customers; returns their ids. */
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
+    return rows.map(({ id }) => id);
+  }
+}

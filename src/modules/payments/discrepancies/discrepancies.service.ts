@@ -1,0 +1,121 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Counter } from 'prom-client';
+import { Clock } from '../../../platform/clock';
+import { Database, type Page, type PageRequest } from '../../../platform/database';
+import { invalidTransition } from '../../../platform/errors';
+import { newId } from '../../../platform/ids';
+import { Metrics } from '../../../platform/observability';
+import { Outbox } from '../../../platform/outbox';
+import { discrepancyNotFound } from './discrepancies.errors';
+import {
+  discrepancyApplied,
+  discrepancyCreated,
+  discrepancyDismissed,
+} from './discrepancies.events';
+import { DiscrepanciesRepository } from './discrepancies.repository';
+import type { Discrepancy, DiscrepancyStatus, ReportedDiscrepancy } from './domain/discrepancy';
+
+const RESOLVED_EVENTS = { applied: discrepancyApplied, dismissed: discrepancyDismissed } as const;
+
+/** Keeps what providers report against final outcomes, until somebody applies or dismisses it. */
+@Injectable()
+export class DiscrepanciesService {
+  private readonly logger = new Logger('payment-provider');
+  private readonly recorded: Counter<'object' | 'recorded' | 'reported'>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly discrepancies: DiscrepanciesRepository,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.recorded = new Counter({
+      name: 'provider_discrepancies_total',
+      help: 'Reports of payment providers that contradict a final outcome.',
+      labelNames: ['object', 'recorded', 'reported'],
+      registers: [metrics.registry],
+    });
+  }
+
+  /** Records a contradiction and alerts, in the caller's transaction; once, however often it is reported. */
+  async record(reported: ReportedDiscrepancy): Promise<void> {
+    const now = this.clock.now();
+    const created: Discrepancy = {
+      ...reported,
+      id: newId('dscr'),
+      version: 1,
+      status: 'open',
+      createdAt: now,
+      updatedAt: now,
+    };
+    if (!(await this.discrepancies.insert(created))) return;
+    await this.outbox.record(discrepancyCreated, { after: created, occurredAt: now });
+    this.database.afterCommit(() => {
+      this.alert(created);
+    });
+  }
+
+  /** @throws {ProblemError} `provider_discrepancy_not_found` */
+  async get(id: string): Promise<Discrepancy> {
+    const discrepancy = await this.discrepancies.find(id);
+    if (discrepancy === null) throw discrepancyNotFound(id);
+    return discrepancy;
+  }
+
+  list(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {
+    return this.discrepancies.page(status, request);
+  }
+
+  /**
+   * Closes a discrepancy that was settled elsewhere; a no-op when it is dismissed already.
+   * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
+   */
+  dismiss(id: string): Promise<Discrepancy> {
+    return this.resolve(id, 'dismissed', () => Promise.resolve());
+  }
+
+  /**
+   * Does what resolves an open discrepancy, in one commit with its new status. The discrepancy is locked before everything
+   * else, so that of two calls at once one does it; a no-op when it was resolved like this before.
+   * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
+   */
+  resolve(
+    id: string,
+    status: Exclude<DiscrepancyStatus, 'open'>,
+    work: (discrepancy: Discrepancy) => Promise<void>,
+  ): Promise<Discrepancy> {
+    return this.database.transaction(async () => {
+      const before = await this.discrepancies.lock(id);
+      if (before === null) throw discrepancyNotFound(id);
+      if (before.status === status) return before;
+      if (before.status !== 'open') {
+        throw invalidTransition('provider discrepancy', before.status, status);
+      }
+      await work(before);
+      const now = this.clock.now();
+      const after = { ...before, status, version: before.version + 1, updatedAt: now };
+      await this.discrepancies.updateStatus(after);
+      await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt: now });
+      return after;
+    });
+  }
+
+  private alert({ id, paymentId, refundId, recordedStatus, reportedStatus }: Discrepancy): void {
+    this.recorded.inc({
+      object: refundId === null ? 'payment' : 'refund',
+      recorded: recordedStatus,
+      reported: reportedStatus,
+    });
+    this.logger.error(
+      {
+        discrepancy_id: id,
+        payment_id: paymentId,
+        refund_id: refundId,
+        recorded_status: recordedStatus,
+        reported_status: reportedStatus,
+      },
+      'a provider contradicts a final outcome: apply or dismiss the discrepancy',
+    );
+  }
+}

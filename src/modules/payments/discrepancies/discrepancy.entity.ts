@@ -1,0 +1,44 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import {
+  IdColumn,
+  InstantColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../../platform/database';
+import type {
+  Discrepancy,
+  DiscrepancyStatus,
+  FinalStatus,
+  ReportedStatus,
+} from './domain/discrepancy';
+
+/** One row for each contradiction, however often it is reported. */
+@Entity('provider_discrepancy')
+@Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)
+@Check(
+  'provider_discrepancy_recorded_check',
+  `"recorded_status" IN ('succeeded', 'failed', 'canceled')`,
+)
+@Check('provider_discrepancy_reported_check', `"reported_status" IN ('succeeded', 'failed')`)
+@Index('provider_discrepancy_payment_index', ['paymentId'])
+@Index('provider_discrepancy_unique', ['subjectId', 'recordedStatus', 'reportedStatus'], {
+  unique: true,
+})
+export class DiscrepancyEntity implements Discrepancy {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @ForeignKey('PaymentEntity', { name: 'provider_discrepancy_payment_id_fkey' })
+  @ReferenceColumn()
+  readonly paymentId!: string;
+  @ReferenceColumn({ nullable: true }) readonly refundId!: string | null;
+  /** The refund, or else the payment. */
+  @ReferenceColumn() readonly subjectId!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly recordedStatus!: FinalStatus;
+  @Column({ type: 'varchar', length: 20 }) readonly reportedStatus!: ReportedStatus;
+  @Column({ type: 'varchar', length: 255, nullable: true }) readonly providerReference!:
+    string | null;
+  @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
+  @Column({ type: 'varchar', length: 20 }) readonly status!: DiscrepancyStatus;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

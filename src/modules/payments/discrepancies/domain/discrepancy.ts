@@ -1,0 +1,82 @@
+import type { ProviderOutcome } from '../../domain/payment-provider';
+
+export const DISCREPANCY_STATUSES = ['open', 'applied', 'dismissed'] as const;
+export type DiscrepancyStatus = (typeof DISCREPANCY_STATUSES)[number];
+
+/** Final states that a provider reports. */
+export const REPORTED_STATUSES = ['succeeded', 'failed'] as const;
+export type ReportedStatus = (typeof REPORTED_STATUSES)[number];
+
+export const FINAL_STATUSES = ['succeeded', 'failed', 'canceled'] as const;
+export type FinalStatus = (typeof FINAL_STATUSES)[number];
+
+/** A provider's report that contradicts the final state of a payment or refund. */
+export interface Discrepancy {
+  readonly id: string;
+  readonly version: number;
+  readonly paymentId: string;
+  /** null: the report is about the payment itself. */
+  readonly refundId: string | null;
+  readonly recordedStatus: FinalStatus;
+  readonly reportedStatus: ReportedStatus;
+  /** The provider's name for the charge or refund that it reports as succeeded. */
+  readonly providerReference: string | null;
+  /** The reason of a reported failure. */
+  readonly failureCode: string | null;
+  readonly status: DiscrepancyStatus;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export type ReportedDiscrepancy = Pick<
+  Discrepancy,
+  | 'paymentId'
+  | 'refundId'
+  | 'recordedStatus'
+  | 'reportedStatus'
+  | 'providerReference'
+  | 'failureCode'
+>;
+
+/** The object that a report is about. */
+interface Reported {
+  readonly paymentId: string;
+  readonly refundId: string | null;
+  readonly status: string;
+  /** null: unknown, or never given. */
+  readonly providerReference: string | null;
+}
+
+/**
+ * Returns what an outcome contradicts, or null. A success after a failure means that money moved unrecorded; a failure after a
+ * success, that recorded money did not; a success under another reference, that it moved twice.
+ */
+export function discrepancyOf(
+  { paymentId, refundId, status, providerReference }: Reported,
+  outcome: ProviderOutcome,
+): ReportedDiscrepancy | null {
+  const recordedStatus = FINAL_STATUSES.find((final) => final === status);
+  if (recordedStatus === undefined) return null;
+  const object = { paymentId, refundId, recordedStatus };
+  if (outcome.kind === 'failed' && recordedStatus === 'succeeded') {
+    const { failureCode } = outcome;
+    return { ...object, reportedStatus: 'failed', providerReference: null, failureCode };
+  }
+  if (outcome.kind !== 'succeeded') return null;
+  const isKnown =
+    recordedStatus === 'succeeded' &&
+    (providerReference === null || providerReference === outcome.reference);
+  if (isKnown) return null;
+  const { reference } = outcome;
+  return {
+    ...object,
+    reportedStatus: 'succeeded',
+    providerReference: reference,
+    failureCode: null,
+  };
+}
+
+/** Holds for a success after a failure: the only kind that is booked by applying it. */
+export function isApplicable({ recordedStatus, reportedStatus }: Discrepancy): boolean {
+  return recordedStatus !== 'succeeded' && reportedStatus === 'succeeded';
+}

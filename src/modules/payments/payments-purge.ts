@@ -1,0 +1,27 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { TestClockPurges } from '../test-clocks';
+import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
+import { PaymentMethodsRepository } from './methods/payment-methods.repository';
+import { PaymentsRepository } from './payments.repository';
+
+/** Purges the payments and payment methods of customers on a deleted test clock. */
+@Injectable()
+export class PaymentsPurge implements OnModuleInit {
+  constructor(
+    private readonly purges: TestClockPurges,
+    private readonly discrepancies: DiscrepanciesRepository,
+    private readonly payments: PaymentsRepository,
+    private readonly methods: PaymentMethodsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.purges.register({
+      name: 'payments',
+      purge: async (customerIds) => [
+        ...(await this.discrepancies.removeOf(customerIds)),
+        ...(await this.payments.removeOf(customerIds)),
+        ...(await this.methods.removeOf(customerIds)),
+      ],
+    });
+  }
+}

@@ -1,0 +1,26 @@
+/** Rows that the checks of the ledger add up; each statement gives `(key, currency, amount)`. */
+
+/** Money that each provider holds. */
+export const HELD_ROWS = `
+  SELECT provider AS key, currency, amount - amount_refunded AS amount
+  FROM payment WHERE status = 'succeeded'`;
+
+/** What paid invoices, by customer. */
+export const APPLIED_ROWS = `
+  SELECT customer_id AS key, currency, amount_applied AS amount
+  FROM payment WHERE status = 'succeeded'`;
+
+/** Money that paid no invoice, by customer. */
+export const NOT_APPLIED_ROWS = `
+  SELECT customer_id AS key, currency, amount - amount_applied AS amount
+  FROM payment WHERE status = 'succeeded'`;
+
+/** Money that refunds gave back, by customer. */
+export const REFUNDED_ROWS = `
+  SELECT customer_id AS key, currency, amount_refunded AS amount
+  FROM payment WHERE status = 'succeeded'`;
+
+/** What is being charged for invoices, by customer. */
+export const UNDER_WAY_ROWS = `
+  SELECT customer_id AS key, currency, amount
+  FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;

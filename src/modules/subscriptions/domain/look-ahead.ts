@@ -1,0 +1,49 @@
+import { decideDue } from './decide';
+import { isAwaitingPayment } from './first-payment';
+import type { NewIds, Outcome } from './outcome';
+import type { Snapshot, SubscriptionItem } from './subscription';
+
+/** Pieces of due work that bill nothing: the notice of a trial's end comes before the end of the period. */
+const MOST_WITHOUT_BILLING = 3;
+
+/** The decision that makes the next invoice, and when it is made. */
+export interface NextBilling {
+  readonly outcome: Outcome;
+  readonly at: Date;
+}
+
+/**
+ * Finds the next invoice after a decision: the one it makes itself, or else the one that falls due first, as things stand.
+ * Where none is to come, the decision itself, which bills nothing.
+ */
+export function nextBilling(
+  snapshot: Snapshot,
+  decided: Outcome,
+  ids: NewIds,
+  now: Date,
+): NextBilling {
+  let state = snapshot;
+  let outcome = decided;
+  let at = now;
+  for (let ahead = 0; ahead < MOST_WITHOUT_BILLING && outcome.billing === null; ahead += 1) {
+    state = stateAfter(state, outcome);
+    const dueAt = state.subscription.nextBillingAt;
+    if (dueAt === null || isAwaitingPayment(state.subscription)) break;
+    at = dueAt;
+    outcome = decideDue(state, ids, at);
+  }
+  return outcome.billing === null ? { outcome: decided, at: now } : { outcome, at };
+}
+
+function stateAfter({ items, period, pending }: Snapshot, outcome: Outcome): Snapshot {
+  const ended = new Map(outcome.itemsEnded.map((item) => [item.id, item]));
+  const kept = items
+    .filter(({ id }) => !outcome.itemsRemoved.includes(id))
+    .map((item): SubscriptionItem => ({ ...item, ...ended.get(item.id) }));
+  return {
+    subscription: outcome.subscription,
+    items: [...kept, ...outcome.itemsAdded],
+    period: outcome.periodOpened ?? outcome.periodChanged ?? period,
+    pending: outcome.scheduled ?? (outcome.settled === null ? pending : null),
+  };
+}

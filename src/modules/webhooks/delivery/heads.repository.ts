@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+
+/**
+ * Claims due heads of one endpoint, except those with an earlier event that is not dispatched yet. A head whose delivery
+ * has ended or is not due comes back with null delivery columns. Uses no table joins, so that every plan finds the rows
+ * by key: a join may read the whole queue. Earlier events are looked up for a bounded number of heads only, under the
+ * condition of `event_undispatched_object_index`: with statistics from before a burst, a plan could otherwise read all
+ * undispatched events for each head.
+ */
+const CLAIM = `
+  WITH oldest AS MATERIALIZED (
+    SELECT head.object_id, head.delivery_id, head.sequence, head.due_at FROM webhook_head AS head
+    WHERE head.endpoint_id = $3 AND head.due_at <= $1
+    ORDER BY head.due_at LIMIT 2 * $4::integer FOR UPDATE OF head SKIP LOCKED
+  ), due AS MATERIALIZED (
+    SELECT oldest.object_id, oldest.delivery_id FROM oldest
+    WHERE (
+      SELECT true FROM event
+      WHERE event.object_id = oldest.object_id AND event.sequence < oldest.sequence
+        AND COALESCE(event.dispatched_at, 'infinity') = 'infinity'
+      LIMIT 1) IS NULL
+    ORDER BY oldest.due_at LIMIT $4
+  ), taken AS (
+    UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1
+    WHERE delivery.id = ANY (ARRAY(SELECT delivery_id FROM due))
+      AND delivery.status = 'pending' AND delivery.due_at <= $1
+    RETURNING delivery.id, delivery.endpoint_id, delivery.object_id, delivery.event_id, delivery.attempts,
+      delivery.fence
+  ), leased AS (
+    UPDATE webhook_head AS head SET due_at = $2
+    WHERE head.endpoint_id = $3 AND head.object_id = ANY (ARRAY(SELECT object_id FROM taken))
+  )
+  SELECT due.object_id, taken.id, taken.endpoint_id, taken.event_id, taken.attempts, taken.fence
+  FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
+
+/** Locks in primary key order, like the insertion, so that two transactions do not deadlock. */
+const LOCK = `
+  SELECT endpoint_id, object_id FROM webhook_head
+  WHERE delivery_id = ANY ($1) ORDER BY endpoint_id, object_id FOR UPDATE`;
+
+const LOCK_OBJECTS = `
+  SELECT endpoint_id, object_id FROM webhook_head
+  WHERE endpoint_id = $1 AND object_id = ANY ($2) ORDER BY endpoint_id, object_id FOR UPDATE`;
+
+const FIRST_PENDING = `
+  SELECT id, sequence, due_at FROM webhook_delivery AS delivery
+  WHERE delivery.endpoint_id = object.endpoint_id AND delivery.object_id = object.object_id
+    AND delivery.status = 'pending'
+  ORDER BY delivery.sequence, delivery.id LIMIT 1`;
+
+const ADVANCE = `
+  WITH next AS (
+    SELECT object.endpoint_id, object.object_id, first.id, first.sequence, first.due_at
+    FROM unnest($1::varchar[], $2::varchar[]) AS object (endpoint_id, object_id)
+    LEFT JOIN LATERAL (${FIRST_PENDING}) AS first ON true
+  ), ended AS (
+    DELETE FROM webhook_head AS head USING next
+    WHERE head.endpoint_id = next.endpoint_id AND head.object_id = next.object_id AND next.id IS NULL
+  )
+  UPDATE webhook_head AS head SET delivery_id = next.id, sequence = next.sequence, due_at = next.due_at
+  FROM next
+  WHERE head.endpoint_id = next.endpoint_id AND head.object_id = next.object_id AND next.id IS NOT NULL`;
+
+const BUILD = `
+  INSERT INTO webhook_head (endpoint_id, object_id, delivery_id, sequence, due_at)
+  SELECT DISTINCT ON (object_id) endpoint_id, object_id, id, sequence, due_at
+  FROM webhook_delivery WHERE endpoint_id = $1 AND status = 'pending'
+  ORDER BY object_id, sequence, id`;
+
+const REMOVE = 'DELETE FROM webhook_head WHERE endpoint_id = $1';
+
+export interface ClaimRow {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly attempts: number;
+  readonly fence: number;
+}
+
+interface ObjectKey {
+  readonly endpoint_id: string;
+  readonly object_id: string;
+}
+
+type HeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
+
+/**
+ * Heads of the queues of ordered endpoints. Adding a delivery and ending one both lock the head of the object, so they
+ * run one after the other. A head that no longer matches its delivery is harmless: the claim corrects it.
+ */
+@Injectable()
+export class HeadsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Claims deliveries to an ordered endpoint; the cost depends on `most`, not on the number of pending objects. */
+  async claim(
+    now: Date,
+    leaseEndsAt: Date,
+    endpointId: string,
+    most: number,
+  ): Promise<readonly ClaimRow[]> {
+    const parameters = [now, leaseEndsAt, endpointId, most];
+    const rows = await this.database.query<HeadRow>(CLAIM, parameters);
+    const outdated = rows.filter(({ id }) => id === null);
+    if (outdated.length > 0) {
+      await this.correct(
+        endpointId,
+        outdated.map((row) => row.object_id),
+      );
+    }
+    return rows.flatMap((row) => (row.id === null ? [] : [row]));
+  }
+
+  /** Locks the heads that point to these deliveries, until the transaction ends. */
+  async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
+    this.database.requireTransaction();
+    return this.database.query<ObjectKey>(LOCK, [deliveryIds]);
+  }
+
+  /** Sets the head of each object to its first pending delivery. The caller has locked the heads. */
+  async advance(objects: readonly ObjectKey[]): Promise<void> {
+    this.database.requireTransaction();
+    if (objects.length === 0) return;
+    await this.database.query(ADVANCE, [
+      objects.map((object) => object.endpoint_id),
+      objects.map((object) => object.object_id),
+    ]);
+  }
+
+  /** Creates the heads of an endpoint that becomes ordered. The caller has locked it, so that no delivery is added. */
+  async build(endpointId: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(BUILD, [endpointId]);
+  }
+
+  async remove(endpointId: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(REMOVE, [endpointId]);
+  }
+
+  private async correct(endpointId: string, objectIds: readonly string[]): Promise<void> {
+    await this.database.transaction(async () => {
+      await this.advance(
+        await this.database.query<ObjectKey>(LOCK_OBJECTS, [endpointId, objectIds]),
+      );
+    });
+  }
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import type { Replay } from './domain/replay';
+import { WebhookReplayEntity } from './webhook-replay.entity';
+
+/** Locks the running replay that has waited longest. Other processes skip it and take the next one. */
+const NEXT_RUNNING = `
+  WHERE status = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+@Injectable()
+export class ReplaysRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(replay: Replay): Promise<void> {
+    await this.database.insert(WebhookReplayEntity, replay);
+  }
+
+  find(endpointId: string, id: string): Promise<Replay | null> {
+    return this.replays.findOneBy({ id, endpointId });
+  }
+
+  findRunning(endpointId: string): Promise<Replay | null> {
+    return this.replays.findOneBy({ endpointId, status: 'running' });
+  }
+
+  lockNextRunning(): Promise<Replay | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(WebhookReplayEntity, NEXT_RUNNING, []);
+  }
+
+  page(endpointId: string, request: PageRequest): Promise<Page<Replay>> {
+    const query = this.replays
+      .createQueryBuilder('replay')
+      .where('replay.endpointId = :endpointId', { endpointId });
+    return pageById(query, request);
+  }
+
+  /** Writes the fields that a step changes. */
+  async update(replay: Replay): Promise<void> {
+    const { status, failureCode, readToAt, readToId, eventsRead, replayed, updatedAt } = replay;
+    await this.database.update(WebhookReplayEntity, replay.id, {
+      status,
+      failureCode,
+      readToAt,
+      readToId,
+      eventsRead,
+      replayed,
+      updatedAt,
+    });
+  }
+
+  private get replays() {
+    return this.database.repository(WebhookReplayEntity);
+  }
+}

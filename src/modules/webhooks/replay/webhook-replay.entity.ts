@@ -1,0 +1,32 @@
+import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
+import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
+import type { Replay, ReplayFailure, ReplayStatus } from './domain/replay';
+
+const countTransformer = { from: Number, to: String };
+
+@Entity('webhook_replay')
+@Check('webhook_replay_status_check', `"status" IN ('running', 'completed', 'failed')`)
+@Check('webhook_replay_failure_check', `("failure_code" IS NOT NULL) = ("status" = 'failed')`)
+@Index('webhook_replay_endpoint_index', ['endpointId', 'id'])
+@Index('webhook_replay_running_unique', ['endpointId'], {
+  unique: true,
+  where: `"status" = 'running'`,
+})
+export class WebhookReplayEntity implements Replay {
+  @IdColumn() readonly id!: string;
+  @ForeignKey('WebhookEndpointEntity')
+  @ReferenceColumn()
+  readonly endpointId!: string;
+  @InstantColumn() readonly fromAt!: Date;
+  @InstantColumn() readonly toAt!: Date;
+  @Column({ type: 'varchar', length: 80, array: true }) readonly events!: readonly string[];
+  @Column({ type: 'varchar', length: 10 }) readonly status!: ReplayStatus;
+  @Column({ type: 'varchar', length: 40, nullable: true })
+  readonly failureCode!: ReplayFailure | null;
+  @InstantColumn() readonly readToAt!: Date;
+  @ReferenceColumn() readonly readToId!: string;
+  @Column({ type: 'bigint', transformer: countTransformer }) readonly eventsRead!: number;
+  @Column({ type: 'integer' }) readonly replayed!: number;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly updatedAt!: Date;
+}

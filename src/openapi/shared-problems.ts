@@ -1,0 +1,44 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { PROBLEM_MEDIA_TYPE } from '../platform/http';
+import { operationsOf, type Paths } from './operations';
+
+type Responses = NonNullable<NonNullable<Paths[string]['get']>['responses']>;
+type Response = Exclude<NonNullable<Responses[string]>, { $ref: string }>;
+
+/**
+ * Moves error responses and their examples to the components. A response is named by its codes, for example
+ * `refund_not_found-or-refund_not_in_sandbox`.
+ */
+export function shareProblems(document: OpenAPIObject): void {
+  const responses: Record<string, Response> = {};
+  const examples: NonNullable<NonNullable<OpenAPIObject['components']>['examples']> = {};
+  for (const { operation } of operationsOf(document.paths)) {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const problem = problemOf(response);
+      if (problem === null) continue;
+      const codes = Object.keys(problem.examples);
+      Object.assign(examples, problem.examples);
+      const name = codes.join('-or-');
+      responses[name] = {
+        description: problem.description,
+        content: {
+          [PROBLEM_MEDIA_TYPE]: {
+            schema: problem.schema,
+            examples: Object.fromEntries(
+              codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
+          },
+        },
+      };
+      operation.responses[status] = { $ref: `#/components/responses/${name}` };
+    }
+  }
+  document.components = { ...document.components, responses, examples };
+}
+
+function problemOf(response: Responses[string]) {
+  if (response === undefined || '$ref' in response) return null;
+  const media = response.content?.[PROBLEM_MEDIA_TYPE];
+  if (media?.schema === undefined || media.examples === undefined) return null;
+  return { description: response.description, schema: media.schema, examples: media.examples };
+}

@@ -1,0 +1,53 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { allEvents, type EventDefinition } from '../platform/outbox';
+
+/** Headers of Standard Webhooks. */
+const HEADERS = [
+  ['webhook-id', 'Id of the event; the same for every attempt at its delivery.'],
+  ['webhook-timestamp', 'Time of the attempt, in seconds since 1970.'],
+  ['webhook-signature', 'Signatures over the id, the timestamp and the body, separated by spaces.'],
+].map(([name, description]) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+}));
+
+/** Adds the notification that endpoints receive for every event of the catalogue. */
+export function addWebhooks(document: OpenAPIObject): void {
+  const schemas = document.components?.schemas ?? {};
+  const webhooks = allEvents().map((event) => [event.type, webhookOf(event, schemas)] as const);
+  Object.assign(document, { webhooks: Object.fromEntries(webhooks) });
+}
+
+function webhookOf({ type, meaning, dto }: EventDefinition, schemas: object): object {
+  const object =
+    dto.name in schemas ? { $ref: `#/components/schemas/${dto.name}` } : { type: 'object' };
+  const schema = {
+    allOf: [
+      { $ref: '#/components/schemas/EventDto' },
+      {
+        type: 'object',
+        properties: {
+          type: { const: type },
+          data: { type: 'object', properties: { object } },
+        },
+      },
+    ],
+  };
+  return {
+    post: {
+      operationId: `on-${type}`,
+      summary: type,
+      description: meaning,
+      tags: ['Webhooks'],
+      parameters: HEADERS,
+      requestBody: { required: true, content: { 'application/json': { schema } } },
+      responses: {
+        '2XX': { description: 'Received. Any other status is tried again.' },
+        '4XX': { description: 'Not received; tried again.' },
+      },
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** Runs a bounded number of pieces of work at once; further ones wait, first come, first served. */
+export class ConcurrencyLimiter {
+  private running = 0;
+  private readonly queue: (() => void)[] = [];
+
+  /**
+   * @param mostAtOnce pieces of work that run at the same time
+   * @param mostWaiting pieces of work that may wait for their turn
+   */
+  constructor(
+    private readonly mostAtOnce: number,
+    private readonly mostWaiting = Infinity,
+  ) {}
+
+  /** True when a further piece of work could neither start nor wait. */
+  get isFull(): boolean {
+    return this.running >= this.mostAtOnce && this.queue.length >= this.mostWaiting;
+  }
+
+  /** Runs the work once there is room for it. The caller asks `isFull` before, where waiting is limited. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const release = await this.enter();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Waits for a turn that the caller ends.
+   * @param signal gives up waiting; a turn that has begun goes on
+   * @returns ends the turn; a second call is a no-op
+   */
+  async enter(signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    if (this.running < this.mostAtOnce) this.running += 1;
+    else await this.nextTurn(signal);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.leave();
+    };
+  }
+
+  private nextTurn(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        this.queue.splice(this.queue.indexOf(start), 1);
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.queue.push(start);
+    });
+  }
+
+  /** Hands the turn to the first that waits. */
+  private leave(): void {
+    const next = this.queue.shift();
+    if (next === undefined) this.running -= 1;
+    else next();
+  }
+}

@@ -1,0 +1,1 @@
+export { ConcurrencyLimiter } from './concurrency-limiter';

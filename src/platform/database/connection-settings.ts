@@ -1,0 +1,102 @@
+import { Client, type ClientBase, type ClientConfig, type Pool } from 'pg';
+
+export const CONNECT_TIMEOUT_MS = 5_000;
+/** Longest silence before the client checks whether the server's machine is reachable. */
+const KEEP_ALIVE_MS = 10_000;
+/** Longest wait for a row that another transaction has locked. */
+const LOCK_TIMEOUT_MS = 5_000;
+export const STATEMENT_TIMEOUT_MS = 30_000;
+/** Time after the server's own timeout, in which its answer must arrive. */
+export const ANSWER_SLACK_MS = 5_000;
+/** Longest pause between two statements of a transaction. Locks of a vanished process are held no longer. */
+export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
+/** Interval at which a running statement checks whether its client is still connected. */
+const CLIENT_CHECK_MS = 10_000;
+
+/** SQLSTATE `invalid_parameter_value`. */
+const INVALID_VALUE = '22023';
+
+/** Set by a statement on each connection, because poolers refuse or drop most settings sent while connecting. */
+function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
+  return {
+    TimeZone: 'UTC',
+    lock_timeout: LOCK_TIMEOUT_MS,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    // Statements are too short for JIT compilation to pay off.
+    jit: 'off',
+    // In seconds. A silent client is disconnected after 20 + 5 * 5.
+    tcp_keepalives_idle: 20,
+    tcp_keepalives_interval: 5,
+    tcp_keepalives_count: 5,
+    tcp_user_timeout: 45_000,
+  };
+}
+
+/** Client-side settings of a pool or a single connection. */
+export function clientSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): ClientConfig {
+  return {
+    application_name: 'billing-engine',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: statementTimeoutMs + Math.min(statementTimeoutMs, ANSWER_SLACK_MS),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  };
+}
+
+/**
+ * Prepares a new connection: sets its timeouts on the server, and adds an error listener, without which an error would
+ * end the process.
+ */
+export async function prepareConnection(
+  connection: ClientBase,
+  statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+): Promise<void> {
+  // The connection may break between pool and user, when neither listens. Its next statement fails then.
+  connection.on('error', () => undefined);
+  const settings = Object.entries(sessionSettings(statementTimeoutMs));
+  await connection.query(settings.map(([name, value]) => `SET ${name} = '${value}'`).join('; '));
+  try {
+    await connection.query(`SET client_connection_check_interval = ${CLIENT_CHECK_MS}`);
+  } catch (error) {
+    // Servers on Windows do not support this check.
+    if ((error as { readonly code?: string }).code !== INVALID_VALUE) throw error;
+  }
+}
+
+/** Opens a connection outside of any pool, with the common settings. */
+export async function openConnection(url: string): Promise<Client> {
+  const connection = new Client({ connectionString: url, ...clientSettings() });
+  try {
+    await connection.connect();
+    await prepareConnection(connection);
+    return connection;
+  } catch (error) {
+    void connection.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** `pg` records whether the last statement was answered, but its types do not declare it. */
+interface Answering {
+  readonly readyForQuery?: boolean;
+}
+
+/** Returns true if the connection is outside of any transaction and its last statement was answered. */
+export function isIdle(connection: ClientBase): boolean {
+  // The transaction status is that of the last answer, and says nothing about an unanswered statement.
+  return (
+    connection.getTransactionStatus() === 'I' && (connection as Answering).readyForQuery === true
+  );
+}
+
+/**
+ * Makes a pool drop connections that are not idle when released. Otherwise statements of the next user would run in a
+ * foreign transaction, and be rolled back with it.
+ */
+export function keepOnlyIdleConnections(pool: Pool): void {
+  pool.on('release', (_, connection) => {
+    // The pool drops connections that are ending.
+    if (!isIdle(connection)) void connection.end().catch(() => undefined);
+  });
+}

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from 'pg';
+
+/** Arbitrary number, the same in all processes of the engine. */
+const MIGRATION_LOCK = 7_205_759_403;
+const LOOK_EVERY_MS = 250;
+
+const HOLDER = `
+  SELECT lock.pid, activity.application_name AS name, activity.client_addr AS address, activity.state,
+    to_char(activity.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since
+  FROM pg_locks AS lock LEFT JOIN pg_stat_activity AS activity USING (pid)
+  WHERE lock.locktype = 'advisory' AND lock.granted AND lock.objsubid = 1
+    AND (lock.classid::bigint << 32 | lock.objid::bigint) = $1
+    AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  LIMIT 1`;
+
+interface Holder {
+  readonly pid: number;
+  readonly name: string | null;
+  readonly address: string | null;
+  readonly state: string | null;
+  readonly since: string | null;
+}
+
+/** Another session held the migration lock for longer than a start waits. */
+export class MigrationLockError extends Error {}
+
+/**
+ * Opens a transaction that holds the migration lock until it ends. Behind a pooler, a session lock would outlive its
+ * process.
+ * @param onWait called once with the holder, if the lock is taken
+ * @throws {MigrationLockError} naming the holder, when the lock is not released in time
+ */
+export async function lockMigrations(
+  connection: Client,
+  onWait: (holder: string) => void,
+  longestWaitMs: number,
+): Promise<void> {
+  await connection.query('BEGIN');
+  await connection.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+  const givesUpAt = performance.now() + longestWaitMs;
+  for (let looks = 0; !(await tryLock(connection)); looks += 1) {
+    const holder = await holderOf(connection);
+    if (holder !== null && looks === 0) onWait(describe(holder));
+    if (performance.now() >= givesUpAt) throw notFree(holder, longestWaitMs);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+async function tryLock(connection: Client): Promise<boolean> {
+  const { rows } = await connection.query<{ free: boolean }>(
+    'SELECT pg_try_advisory_xact_lock($1) AS free',
+    [MIGRATION_LOCK],
+  );
+  return rows[0]?.free === true;
+}
+
+/** Returns null if the lock was released meanwhile. */
+async function holderOf(connection: Client): Promise<Holder | null> {
+  const { rows } = await connection.query<Holder>(HOLDER, [MIGRATION_LOCK]);
+  return rows[0] ?? null;
+}
+
+function describe({ pid, name, address, state, since }: Holder): string {
+  const details = [
+    name === null || name === '' ? null : `application ${name}`,
+    address === null ? null : `from ${address}`,
+    since === null ? null : `connected since ${since}`,
+    state,
+  ].filter((detail) => detail !== null);
+  return `the database session ${pid} (${details.join(', ')})`;
+}
+
+function notFree(holder: Holder | null, longestWaitMs: number): MigrationLockError {
+  const who = holder === null ? 'other sessions, one after the other' : describe(holder);
+  const end = holder === null ? '' : ` with SELECT pg_terminate_backend(${holder.pid})`;
+  return new MigrationLockError(
+    `The migration lock was not free within ${Math.round(longestWaitMs / 1000)} s: it is held by ${who}. If that session ` +
+      `is migrating, wait for it, or set MIGRATION_WAIT_MS; if its process is gone, end it${end}.`,
+  );
+}

@@ -1,0 +1,108 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+import { ConcurrencyLimiter } from '../concurrency';
+import { tooManyReports } from '../errors';
+import { keepOnlyIdleConnections } from './connection-settings';
+import { Database } from './database';
+import { postgresOptionsOf } from './postgres-options';
+
+/** As many connections as reports that may run at once. */
+const POOL_SIZE = 6;
+
+/** Limits a report to one core, regardless of table sizes. */
+const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
+
+export type ReportKind = 'verification' | 'simulation' | 'proof' | 'replay';
+
+/**
+ * Runs reports, which are long reads, on a small connection pool of their own, so that they do not block requests and
+ * due work.
+ */
+@Injectable()
+export class Reports implements OnApplicationShutdown {
+  /** One limiter per kind, so that kinds do not block each other. */
+  private readonly limiters = {
+    verification: new ConcurrencyLimiter(1, 4),
+    simulation: new ConcurrencyLimiter(2, 4),
+    proof: new ConcurrencyLimiter(2, 16),
+    replay: new ConcurrencyLimiter(1),
+  };
+  /** Opened by the first report, because many processes never run one. */
+  private source: Promise<DataSource> | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    const source = await this.source?.catch(() => null);
+    await source?.destroy();
+  }
+
+  /**
+   * Runs the reads of a report on one snapshot, once the limit of its kind allows it.
+   * @throws {ProblemError} `too_many_reports`
+   */
+  async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
+    const leave = await this.enter(kind);
+    try {
+      return await this.read(reads);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Runs one step of work that reads as much as a report, in a transaction that may write. */
+  async commit<Result>(kind: ReportKind, work: () => Promise<Result>): Promise<Result> {
+    this.database.refuseTransaction('A step of a report');
+    const leave = await this.enter(kind);
+    try {
+      return await this.database.transaction(work, { source: await this.openSource() });
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Waits until a report of several reads may start.
+   * @returns ends the report
+   * @throws {ProblemError} `too_many_reports`
+   */
+  async enter(kind: ReportKind): Promise<() => void> {
+    this.requireRoom(kind);
+    return this.limiters[kind].enter();
+  }
+
+  /**
+   * @throws {ProblemError} `too_many_reports` if a report could neither start nor wait
+   */
+  requireRoom(kind: ReportKind): void {
+    if (this.limiters[kind].isFull) throw tooManyReports(kind);
+  }
+
+  /** Runs reads of a started report on one snapshot. */
+  async read<Result>(reads: () => Promise<Result>): Promise<Result> {
+    const source = await this.openSource();
+    return this.database.snapshot(async () => {
+      await this.database.query(ONE_CORE);
+      return reads();
+    }, source);
+  }
+
+  private openSource(): Promise<DataSource> {
+    this.source ??= new DataSource({ ...postgresOptionsOf(this.dataSource), poolSize: POOL_SIZE })
+      .initialize()
+      .then((source) => {
+        keepOnlyIdleConnections((source.driver as PostgresDriver).master as Pool);
+        return source;
+      })
+      .catch((error: unknown) => {
+        this.source = null;
+        throw error;
+      });
+    return this.source;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Client } from 'pg';
+import { openConnection } from './connection-settings';
+
+/** A pooler shares database sessions between its clients. */
+export class PoolerError extends Error {}
+
+/**
+ * Checks that each connection has its own session. A pooler in transaction mode passes a session to another client
+ * after each transaction, with its settings, locks, LISTEN and prepared statements.
+ * @throws {PoolerError} when two connections share a session, or one connection changes its session
+ */
+export async function requireDedicatedSessions(url: string, first: Client): Promise<void> {
+  const pid = await sessionOf(first);
+  if ((await sessionOf(first)) !== pid) throw refusal();
+  const second = await openConnection(url);
+  try {
+    await second.query('BEGIN');
+    // A pooler cannot reassign the session of an open transaction, so the first connection must use another one.
+    const isShared = (await sessionOf(second)) === pid || (await sessionOf(first)) !== pid;
+    if (isShared) throw refusal();
+  } finally {
+    await second.end();
+  }
+}
+
+async function sessionOf(connection: Client): Promise<number | undefined> {
+  const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid;
+}
+
+function refusal(): PoolerError {
+  return new PoolerError(
+    'DATABASE_URL leads to a pooler that shares sessions between clients (PgBouncer: pool_mode = transaction or ' +
+      'statement). Settings and locks of one process would reach another. Connect to the database directly, or through ' +
+      'a pool with pool_mode = session.',
+  );
+}

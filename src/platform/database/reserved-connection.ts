@@ -1,0 +1,71 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Pool, type PoolConfig } from 'pg';
+import { DataSource } from 'typeorm';
+import { keepOnlyIdleConnections } from './connection-settings';
+import type { TimedQuery } from './connections';
+import { Database } from './database';
+import { postgresOptionsOf } from './postgres-options';
+
+const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
+
+/**
+ * Keeps a connection for the readiness probe, which must answer while all other connections are busy. Concurrent probes
+ * share one query.
+ */
+@Injectable()
+export class ReservedConnection implements OnApplicationShutdown {
+  private pool: Pool | null = null;
+  private pendingProbe: Promise<void> | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.pool?.end();
+  }
+
+  /**
+   * Requests a lock, which only a writable database grants.
+   * @param timeoutMs for the connection and the answer together
+   * @throws {Error} when the database does not answer in time, or is read-only
+   */
+  async requireWritable(timeoutMs: number): Promise<void> {
+    this.pendingProbe ??= this.database.observed(this.probe(timeoutMs)).finally(() => {
+      this.pendingProbe = null;
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const isLate = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`The database did not answer within ${timeoutMs} ms.`));
+      }, timeoutMs);
+    });
+    try {
+      await Promise.race([this.pendingProbe, isLate]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async probe(timeoutMs: number): Promise<void> {
+    this.pool ??= this.connect(timeoutMs);
+    const question: TimedQuery = { text: LOCK_NOTHING, query_timeout: timeoutMs };
+    await this.pool.query(question);
+  }
+
+  private connect(timeoutMs: number): Pool {
+    const options = postgresOptionsOf(this.dataSource);
+    const pool = new Pool({
+      ...(options.extra as PoolConfig),
+      ...(options.url === undefined ? {} : { connectionString: options.url }),
+      max: 1,
+      connectionTimeoutMillis: timeoutMs,
+      idleTimeoutMillis: 0,
+    });
+    // A broken connection leaves the pool, and the next probe opens another.
+    pool.on('error', () => undefined);
+    keepOnlyIdleConnections(pool);
+    return pool;
+  }
+}

@@ -1,0 +1,15 @@
+import { isWorthRetrying } from './postgres-errors';
+
+/** Repeats the work after a deadlock or serialization failure, up to `tries` attempts in all. */
+export async function withRetries<Result>(
+  tries: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt >= tries || !isWorthRetrying(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Request, RequestHandler } from 'express';
+import { serviceUnavailable } from '../errors';
+
+/** Bodies up to this size have their own budget, so that a few large ones do not block them. */
+const SMALL_BYTES = 65_536;
+const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
+const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
+
+/** Counts the memory that the bodies of requests in flight may use. */
+class Budget {
+  private used = 0;
+
+  constructor(private readonly most: number) {}
+
+  take(bytes: number): boolean {
+    if (this.used + bytes > this.most) return false;
+    this.used += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.used -= bytes;
+  }
+}
+
+/**
+ * Refuses a request with 503 and `Retry-After`, without reading its body, while other bodies use the whole memory
+ * budget. A body counts from its headers until its answer is sent.
+ * @param sizeOf returns the most bytes that the body of a request uses in memory
+ */
+export function limitBodiesInFlight(sizeOf: (request: Request) => number): RequestHandler {
+  const small = new Budget(SMALL_BUDGET_BYTES);
+  const large = new Budget(LARGE_BUDGET_BYTES);
+  return (request, response, next) => {
+    const bytes = sizeOf(request);
+    const budget = bytes <= SMALL_BYTES ? small : large;
+    if (!budget.take(bytes)) {
+      next(
+        serviceUnavailable('Too many bytes of request bodies are in flight. Nothing was stored.'),
+      );
+      return;
+    }
+    response.once('close', () => {
+      budget.release(bytes);
+    });
+    next();
+  };
+}
+
+/** Returns the announced size of a body, or `mostBytes` if it is unknown. */
+export function announcedBytes({ headers }: Request, mostBytes: number): number {
+  const isPacked = (headers['content-encoding'] ?? 'identity') !== 'identity';
+  const length = Number(headers['content-length'] ?? Number.NaN);
+  return isPacked || Number.isNaN(length) ? mostBytes : Math.min(length, mostBytes);
+}

@@ -1,0 +1,27 @@
+import type { NextFunction, Request, Response } from 'express';
+
+type Step = (request: Request, response: Response, next: NextFunction) => void;
+
+/**
+ * Runs several middleware functions in order, as Express would. Express's router takes about as long to find the next
+ * one as most of these take to run.
+ */
+export function composeMiddleware(...steps: readonly Step[]): Step {
+  return (request, response, done) => {
+    let index = 0;
+    const next: NextFunction = (error?: unknown) => {
+      const step = error ? undefined : steps[index];
+      index += 1;
+      if (step === undefined) {
+        done(error);
+        return;
+      }
+      try {
+        step(request, response, next);
+      } catch (thrown) {
+        done(thrown);
+      }
+    };
+    next();
+  };
+}

@@ -1,0 +1,11 @@
+import type { RequestHandler } from 'express';
+import { unsupportedEncoding } from '../errors';
+
+/** Supported encodings. Others expand far more for the same number of bytes. */
+const READ_ENCODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'deflate']);
+
+/** Refuses bodies in unsupported encodings (415 with `Accept-Encoding`). */
+export const requireReadEncoding: RequestHandler = (request, _response, next) => {
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  next(READ_ENCODINGS.has(encoding) ? undefined : unsupportedEncoding(encoding));
+};

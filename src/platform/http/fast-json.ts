@@ -1,0 +1,31 @@
+import type { Express, Response } from 'express';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Replaces Express's `json` for plain answers, because reading its settings and headers takes half of its time. All
+ * other answers use the original.
+ */
+export function useFastJson({ response }: Express): void {
+  const { json } = response;
+  response.json = function plainJson(this: Response, body: unknown): Response {
+    if (!isPlain(this)) return json.call(this, body);
+    const text = JSON.stringify(body);
+    this.setHeader('Content-Type', JSON_TYPE);
+    this.setHeader('Content-Length', Buffer.byteLength(text));
+    this.end(text);
+    return this;
+  };
+}
+
+/** True for a body without a content type yet, when no conditional request could give 304. */
+function isPlain(response: Response): boolean {
+  const { method, headers } = response.req;
+  return (
+    (response.statusCode === 200 || response.statusCode === 201) &&
+    method !== 'HEAD' &&
+    headers['if-none-match'] === undefined &&
+    headers['if-modified-since'] === undefined &&
+    !response.hasHeader('Content-Type')
+  );
+}

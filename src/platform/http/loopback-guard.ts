@@ -1,0 +1,44 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
+import { isLoopback } from '../config';
+import { crossSiteRequest, hostNotLoopback } from '../errors';
+
+/** Host name, IPv4 address or IPv6 address in brackets, with an optional port. */
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([^[\]:/?#@\\\s]+))(?::\d{1,5})?$/i;
+
+/**
+ * Refuses requests that a web page of another site could send to a service that every user of this machine may call
+ * without a key. Against DNS rebinding it checks the `Host` header. Pages of another site or port are recognised by
+ * `Sec-Fetch-Site`, or by `Origin` in browsers without it. Other clients send neither header.
+ */
+export function guardLoopback(request: Request, _response: Response, next: NextFunction): void {
+  const { host = '', ...headers } = request.headers;
+  if (!namesLoopback(host)) {
+    next(hostNotLoopback(host.slice(0, 200)));
+    return;
+  }
+  next(isFromElsewhere(request.method, host, headers) ? crossSiteRequest() : undefined);
+}
+
+function namesLoopback(host: string): boolean {
+  const [, address, name] = HOST.exec(host) ?? [];
+  return isLoopback((address ?? name ?? '').toLowerCase());
+}
+
+function isFromElsewhere(method: string, host: string, headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin' || site === 'none') return false;
+  if (site !== undefined) return !isNavigation(method, headers);
+  const { origin } = headers;
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== host.toLowerCase();
+}
+
+/** A followed link to a page of this service changes nothing, and the linking page cannot read the answer. */
+function isNavigation(method: string, headers: IncomingHttpHeaders): boolean {
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    headers['sec-fetch-dest'] === 'document'
+  );
+}

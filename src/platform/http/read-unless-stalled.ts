@@ -1,0 +1,128 @@
+import { requestTimeout, serviceUnavailable } from '../errors';
+
+/** Least speed of a body that takes longer than the longest pause, as usual for web servers. */
+const LEAST_BYTES_PER_MS = 0.5;
+
+interface Sender {
+  readonly socket: { readonly bytesRead: number };
+  /** True if the whole body has arrived, read or not. */
+  readonly complete: boolean;
+}
+
+export interface StallLimits {
+  /** Longest time for which a client may send nothing. */
+  readonly longestPauseMs: number;
+  /** Aborted when the process stops. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Yields the chunks of a body while its client makes progress and the process runs. Time in which no chunk is requested
+ * does not count, because the client may then be waiting for this process.
+ * @throws {ProblemError} `request_timeout` if no byte arrives within the longest pause, or if reading takes longer than
+ * that at less than 500 bytes per second; `service_unavailable` if the process stops before the whole body has arrived
+ */
+export async function* readUnlessStalled<Piece>(
+  sender: Sender,
+  pieces: AsyncIterator<Piece>,
+  { longestPauseMs, stopping }: StallLimits,
+): AsyncGenerator<Piece> {
+  const progress = new Progress(sender, longestPauseMs);
+  let isWaiting = false;
+  try {
+    for (;;) {
+      isWaiting = true;
+      const piece = unlessStopping(sender, pieces.next(), stopping);
+      const next = await unlessSlow(progress, piece);
+      isWaiting = false;
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    // A pending `next` would delay `return` until its chunk arrives.
+    if (!isWaiting) await pieces.return?.();
+  }
+}
+
+/** Measures how much of a body arrives while it is awaited. */
+class Progress {
+  private readonly bytesBefore: number;
+  private bytesSeen: number;
+  private waitedMs = 0;
+  private sinceMs = 0;
+
+  constructor(
+    private readonly sender: Sender,
+    readonly longestPauseMs: number,
+  ) {
+    this.bytesBefore = sender.socket.bytesRead;
+    this.bytesSeen = this.bytesBefore;
+  }
+
+  begin(): void {
+    this.bytesSeen = this.sender.socket.bytesRead;
+    this.sinceMs = performance.now();
+  }
+
+  /** Returns true if no byte arrived since the last check. */
+  isSilent(): boolean {
+    const { bytesRead } = this.sender.socket;
+    const isSilent = bytesRead === this.bytesSeen;
+    this.bytesSeen = bytesRead;
+    return isSilent;
+  }
+
+  isTooSlow(): boolean {
+    const nowMs = performance.now();
+    // Limited to the interval of the checks, because this process may have been suspended.
+    this.waitedMs += Math.min(nowMs - this.sinceMs, this.longestPauseMs);
+    this.sinceMs = nowMs;
+    const broughtMs = (this.sender.socket.bytesRead - this.bytesBefore) / LEAST_BYTES_PER_MS;
+    return this.waitedMs > this.longestPauseMs + broughtMs;
+  }
+}
+
+/** Watches bytes, because a compressed body may send many of them before a chunk is decompressed. */
+async function unlessSlow<Result>(progress: Progress, piece: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  progress.begin();
+  const silence = new Promise<never>((_resolve, reject) => {
+    const look = (): void => {
+      if (progress.isSilent() || progress.isTooSlow()) {
+        reject(requestTimeout(progress.longestPauseMs));
+      }
+    };
+    // Checks after pending input was read, because this process may have been suspended.
+    timer = setInterval(() => setImmediate(look), progress.longestPauseMs);
+  });
+  const result = await Promise.race([piece, silence]).finally(() => {
+    clearInterval(timer);
+  });
+  if (progress.isTooSlow()) throw requestTimeout(progress.longestPauseMs);
+  return result;
+}
+
+/** Refuses a body that has not fully arrived when the process stops. */
+async function unlessStopping<Result>(
+  sender: Sender,
+  piece: Promise<Result>,
+  stopping: AbortSignal,
+): Promise<Result> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = () => {
+      if (!sender.complete) {
+        reject(
+          serviceUnavailable(
+            'The service stopped before the whole body arrived. Nothing was stored.',
+          ),
+        );
+      }
+    };
+    stopping.addEventListener('abort', stop);
+    if (stopping.aborted) stop();
+  });
+  return Promise.race([piece, stopped]).finally(() => {
+    stopping.removeEventListener('abort', stop);
+  });
+}

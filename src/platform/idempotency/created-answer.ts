@@ -1,0 +1,12 @@
+import type { Answer } from './idempotency.types';
+
+export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+
+/** Returns the answer of a request that created a resource, as its controller would send it. */
+export function createdAnswer(dto: object, version: number): Answer {
+  return {
+    status: 201,
+    headers: { 'Content-Type': JSON_MEDIA_TYPE, ETag: `"${version}"` },
+    body: JSON.stringify(dto),
+  };
+}

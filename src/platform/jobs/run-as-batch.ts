@@ -1,0 +1,34 @@
+/** Callbacks for failures of a batch. */
+export interface BatchFailureHandlers<Item> {
+  /** The batch failed, and its items are now processed one by one. */
+  readonly onBatchFailure: (error: unknown) => void;
+  /** One item failed. If this throws, the remaining items are not processed. */
+  readonly onItemFailure: (error: unknown, item: Item) => void | Promise<void>;
+}
+
+/**
+ * Processes items as one batch, in one commit. If that fails, processes each item in its own commit, so that a failing item
+ * affects only itself. A single item is not tried as a batch first.
+ * @param work processes all given items, or none
+ */
+export async function runAsBatch<Item>(
+  items: readonly Item[],
+  work: (items: readonly Item[]) => Promise<void>,
+  failed: BatchFailureHandlers<Item>,
+): Promise<void> {
+  if (items.length > 1) {
+    try {
+      await work(items);
+      return;
+    } catch (error) {
+      failed.onBatchFailure(error);
+    }
+  }
+  for (const item of items) {
+    try {
+      await work([item]);
+    } catch (error) {
+      await failed.onItemFailure(error, item);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../clock';
+import { Database } from '../database';
+import { Jobs } from '../jobs';
+import { PROCESS_LOCK_CLASS } from './process-session';
+
+const WORK = 'abandoned-work';
+const EVERY_MS = 1_000;
+
+/** A table with leases. Its column `leased_by` holds the number of the process that works on a row. */
+export interface LeasedTable {
+  readonly table: string;
+  /** Column with the end of the lease. The row is due again after that instant. */
+  readonly leaseColumn: string;
+  /** Due work that processes released rows. */
+  readonly work: string;
+}
+
+/**
+ * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its
+ * number is free. Processes take the lock before they write a lease, and numbers are not reused, so a number whose lock
+ * is free stays dead.
+ */
+@Injectable()
+export class AbandonedWork implements OnModuleInit {
+  private readonly logger = new Logger(WORK);
+  private readonly leased: LeasedTable[] = [];
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Registers a table with leases. Call it while the owning module starts. */
+  register(rows: LeasedTable): void {
+    this.leased.push(rows);
+  }
+
+  onModuleInit(): void {
+    this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+  }
+
+  /** Releases the leases of dead processes. Rows whose last commit arrives later are found by the next run. */
+  async runDue(): Promise<boolean> {
+    const dead = await this.deadProcesses();
+    if (dead.length === 0) return false;
+    for (const rows of this.leased) await this.release(rows, dead);
+    return false;
+  }
+
+  private async deadProcesses(): Promise<readonly number[]> {
+    if (this.leased.length === 0) return [];
+    const rows = await this.database.query<{ number: number }>(deadProcessesSql(this.leased));
+    return rows.map(({ number }) => number);
+  }
+
+  private async release(rows: LeasedTable, dead: readonly number[]): Promise<void> {
+    const released = await this.database.query(releaseSql(rows), [dead, this.clock.now()]);
+    if (released.length === 0) return;
+    this.logger.warn(
+      { table: rows.table, rows: released.length, processes: dead },
+      'a process died with work in progress, which is taken over',
+    );
+    this.jobs.wake(rows.work);
+  }
+}
+
+/**
+ * Reads rows as of the start of the statement, and locks later. That order is safe because a process takes its lock
+ * before it writes.
+ */
+function deadProcessesSql(leased: readonly LeasedTable[]): string {
+  const numbers = leased.map(
+    ({ table }) => `SELECT leased_by FROM ${table} WHERE leased_by IS NOT NULL`,
+  );
+  return `
+    SELECT DISTINCT leased_by AS number FROM (${numbers.join(' UNION ALL ')}) AS work
+    WHERE NOT EXISTS (
+      SELECT FROM pg_locks
+      WHERE locktype = 'advisory' AND objsubid = 2 AND granted
+        AND classid = ${PROCESS_LOCK_CLASS} AND objid = leased_by::oid
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
+}
+
+/** Skips rows that the dead process still has locked; the next run releases them. */
+function releaseSql({ table, leaseColumn }: LeasedTable): string {
+  return `
+    UPDATE ${table} SET ${leaseColumn} = least(${leaseColumn}, $2), leased_by = NULL
+    WHERE id IN (
+      SELECT id FROM ${table} WHERE leased_by = ANY ($1) FOR UPDATE SKIP LOCKED)
+    RETURNING id`;
+}

@@ -1,0 +1,4 @@
+export { AbandonedWork } from './abandoned-work';
+export { ClockCheck } from './clock-check';
+export { ProcessSession } from './process-session';
+export { ProcessesModule } from './processes.module';

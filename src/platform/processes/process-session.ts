@@ -1,0 +1,128 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Client } from 'pg';
+import { Database, openConnection } from '../database';
+
+/** First key of the advisory locks of processes. The second key is the number of the process. */
+export const PROCESS_LOCK_CLASS = 720_575;
+const RECONNECT_MS = 1_000;
+
+const TAKE_NUMBER = `
+  SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
+  FROM (SELECT nextval('process_number')::integer AS number) AS next`;
+
+/**
+ * Holds the connection that proves that this process is alive, with an advisory lock on the number of the process.
+ * Leases carry that number, and are taken over as soon as its lock is free. A lost connection is replaced under a new
+ * number. Work under the old number may then be taken over while this process still runs it, so the new owner queries
+ * its state before it repeats any.
+ */
+@Injectable()
+export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new Logger('process-session');
+  private client: Client | null = null;
+  private current: number | null = null;
+  private reconnect: NodeJS.Timeout | null = null;
+  private firstAttempt: Promise<void> | null = null;
+  private stopped = false;
+  private isFailing = false;
+
+  constructor(private readonly database: Database) {}
+
+  /** Number of this process; null while it has none. Its work is then protected by lease expiry only. */
+  get number(): number | null {
+    return this.current;
+  }
+
+  async onModuleInit(): Promise<void> {
+    await this.ready();
+  }
+
+  /** Resolves after the first attempt to connect. */
+  ready(): Promise<void> {
+    this.firstAttempt ??= this.connect();
+    return this.firstAttempt;
+  }
+
+  /** Runs last in a shutdown, after work in flight has ended. */
+  async onApplicationShutdown(): Promise<void> {
+    this.stopped = true;
+    if (this.reconnect !== null) clearTimeout(this.reconnect);
+    this.current = null;
+    await this.client?.end().catch(() => undefined);
+  }
+
+  /**
+   * Returns the rows of a statement, sent over this connection only, so that other work does not delay the answer.
+   * @throws {Error} when there is no connection
+   */
+  async query<Row extends object>(sql: string): Promise<readonly Row[]> {
+    const { client } = this;
+    if (client === null) throw new Error('This process has no session on the database.');
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } catch (error) {
+      this.lose(client, error);
+      throw error;
+    }
+  }
+
+  private async connect(): Promise<void> {
+    let client: Client | null = null;
+    try {
+      const opened = await openConnection(this.database.url);
+      client = opened;
+      opened.on('error', (error) => {
+        this.lose(opened, error);
+      });
+      opened.on('end', () => {
+        this.lose(opened, new Error('The connection ended.'));
+      });
+      this.current = await takeNumber(opened);
+      this.client = opened;
+      if (this.isFailing) {
+        this.logger.log({ number: this.current }, 'this process has a number again');
+      }
+      this.isFailing = false;
+    } catch (error) {
+      this.logFailure(error);
+      void client?.end().catch(() => undefined);
+      this.connectAgain();
+    }
+  }
+
+  private lose(client: Client, error: unknown): void {
+    if (this.client !== client || this.stopped) return;
+    this.logFailure(error);
+    this.client = null;
+    this.current = null;
+    // A connection that timed out may still hold the lock.
+    void client.end().catch(() => undefined);
+    this.connectAgain();
+  }
+
+  /** Logs only the first failure, because `OutageLog` reports an outage while it lasts. */
+  private logFailure(error: unknown): void {
+    if (this.isFailing) return;
+    this.isFailing = true;
+    const text =
+      'this process has lost its number: if it dies now, its work waits for the end of the lease';
+    this.logger.warn({ err: error, number: this.current }, text);
+  }
+
+  private connectAgain(): void {
+    if (this.stopped || this.reconnect !== null) return;
+    this.reconnect = setTimeout(() => {
+      this.reconnect = null;
+      void this.connect();
+    }, RECONNECT_MS);
+  }
+}
+
+/** Takes the next number whose lock is free. Numbers wrap around after two thousand million. */
+async function takeNumber(client: Client): Promise<number> {
+  for (;;) {
+    const { rows } = await client.query<{ number: number; taken: boolean }>(TAKE_NUMBER);
+    const [row] = rows;
+    if (row?.taken === true) return row.number;
+  }
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../clock';
+import { ConfigurationError } from '../config';
+import { Database } from '../database';
+import { SealedTextError, SecretBox } from './secret-box';
+
+const SAMPLE_OWNER = 'encryption-key-use';
+const SAMPLE_TEXT = 'opened';
+
+interface UseRow {
+  readonly key_id: string;
+  readonly owner: string;
+  readonly sealed: string;
+}
+
+const FIND = 'SELECT key_id, owner, sealed FROM encryption_key_use ORDER BY created_at, key_id';
+
+const INSERT = `
+  INSERT INTO encryption_key_use (key_id, owner, sealed, created_at) VALUES ($1, $2, $3, $4)`;
+
+/** Serialises two processes that start at once with different keys: the second one sees the row of the first. */
+const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
+
+/** Records the encryption keys used in this database, each with a sample that proves its value. */
+@Injectable()
+export class EncryptionKeyUses {
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Allows a new key to be created only if this database has used none.
+   * @param path location of the new key
+   * @throws {ConfigurationError} when a key was used before, because a new one cannot open stored secrets
+   */
+  async requireNone(path: string): Promise<void> {
+    const [use] = await this.database.query<UseRow>(FIND);
+    if (use === undefined) return;
+    throw new ConfigurationError(
+      `The database holds secrets sealed with the encryption key ${use.key_id}, but ENCRYPTION_KEYS is not set and ` +
+        `there is no file ${path}. Set ENCRYPTION_KEYS to the keys of the other processes, or bring back that file.`,
+    );
+  }
+
+  /**
+   * Checks that the keys open everything sealed in this database, and records the sealing key.
+   * @throws {ConfigurationError} when a key is missing, or has another value than before
+   */
+  async verify(box: SecretBox): Promise<void> {
+    const uses = await this.database.query<UseRow>(FIND);
+    if (this.isRecorded(box, uses)) return;
+    await this.database.transaction(async () => {
+      await this.database.query(LOCK);
+      if (this.isRecorded(box, await this.database.query<UseRow>(FIND))) return;
+      const sealed = box.seal(SAMPLE_TEXT, SAMPLE_OWNER);
+      const now = this.clock.now();
+      await this.database.query(INSERT, [box.sealingKeyId, SAMPLE_OWNER, sealed, now]);
+    });
+  }
+
+  private isRecorded(box: SecretBox, uses: readonly UseRow[]): boolean {
+    for (const use of uses) requireOpens(box, use);
+    return uses.some((use) => use.key_id === box.sealingKeyId);
+  }
+}
+
+function requireOpens(box: SecretBox, { key_id: keyId, owner, sealed }: UseRow): void {
+  if (!box.hasKey(keyId)) {
+    throw new ConfigurationError(
+      `The database holds secrets sealed with the encryption key ${keyId}, which this process does not have. Add it to ` +
+        'ENCRYPTION_KEYS: all processes on one database need the same keys. docs/operations.md says how to retire a key.',
+    );
+  }
+  try {
+    box.open(sealed, owner);
+  } catch (error) {
+    if (!(error instanceof SealedTextError)) throw error;
+    throw new ConfigurationError(
+      `The encryption key ${keyId} is not the one that sealed the secrets in this database: its id is the same, its value ` +
+        'is another one. Set ENCRYPTION_KEYS to the keys the database was used with before.',
+    );
+  }
+}

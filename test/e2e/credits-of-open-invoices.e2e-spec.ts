@@ -1,0 +1,121 @@
+import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
+import { postingsOf } from '../support/ledger';
+import { eventsOf } from '../support/test-app';
+
+describe('credit of a subscription that owes an invoice', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const begin = (): Promise<Story> =>
+    Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'USD' });
+  const cancel = (id: string) =>
+    engine.http
+      .post(`/v1/subscriptions/${id}/cancel`)
+      .send({ when: 'now', credit_unused: true })
+      .expect(200);
+  const balanceOf = async ({ customerId }: Story): Promise<number> => {
+    const { body } = await engine.http.get(`/v1/customers/${customerId}/balance`).expect(200);
+    return (body as { balance: number }).balance;
+  };
+  const payPart = (story: Story, invoiceId: string, amount: number) =>
+    engine.http
+      .post('/v1/payments')
+      .send({
+        customer_id: story.customerId,
+        invoice_id: invoiceId,
+        amount,
+        currency: 'USD',
+        payment_method_id: 'pm_sandbox_ok',
+      })
+      .expect(201);
+  /** Subscribed to a plan of 31.00 since the first of March; it is the 16th. */
+  async function subscribed(): Promise<{ story: Story; id: string; invoice: Invoice }> {
+    const story = await begin();
+    const { id } = await story.subscribe(await story.plan(3_100));
+    await story.advance('2026-03-16T00:00:00.000Z');
+    const [invoice] = await story.invoices();
+    if (invoice === undefined) throw new Error('The subscription was billed.');
+    return { story, id, invoice };
+  }
+
+  it('lowers that invoice, and adds nothing to the balance', async () => {
+    const { story, id, invoice } = await subscribed();
+    await cancel(id);
+    const [before, credited] = await story.invoices();
+    expect(before).toMatchObject({
+      status: 'open',
+      amount_credited: 1_500,
+      amount_remaining: 1_600,
+    });
+    expect(credited).toMatchObject({ total: -1_500, status: 'paid' });
+    expect(await balanceOf(story)).toBe(0);
+    expect(await postingsOf(engine, credited?.id ?? '')).toContainEqual([
+      'credit_applied',
+      { customer_credit: 1_500, accounts_receivable: -1_500 },
+    ]);
+    expect((await eventsOf(engine, invoice.id)).map(({ type }) => type)).toContain(
+      'invoice.updated',
+    );
+    await story.verify();
+    const paid = await engine.http
+      .post(`/v1/invoices/${invoice.id}/pay`)
+      .send({ payment_method_id: 'pm_sandbox_ok' });
+    expect(paid.body).toMatchObject({ amount: 1_600, status: 'succeeded' });
+    await story.verify();
+  });
+
+  it('pays what is left of it, and only the rest is balance', async () => {
+    const { story, id, invoice } = await subscribed();
+    await payPart(story, invoice.id, 2_000);
+    await cancel(id);
+    expect((await story.invoices())[0]).toMatchObject({ status: 'paid', amount_credited: 1_100 });
+    expect(await balanceOf(story)).toBe(400);
+    expect((await eventsOf(engine, invoice.id)).map(({ type }) => type)).toContain('invoice.paid');
+    await story.verify();
+  });
+
+  it('is balance where the invoice was paid', async () => {
+    const { story, id, invoice } = await subscribed();
+    await payPart(story, invoice.id, 3_100);
+    await cancel(id);
+    expect(await balanceOf(story)).toBe(1_500);
+    await story.verify();
+  });
+
+  it('lowers nothing of another subscription', async () => {
+    const { story, id, invoice } = await subscribed();
+    await payPart(story, invoice.id, 3_100);
+    await story.subscribe(await story.plan(1_000));
+    await cancel(id);
+    expect((await story.invoices())[1]).toMatchObject({ status: 'open', amount_remaining: 1_000 });
+    expect(await balanceOf(story)).toBe(1_500);
+    await story.verify();
+  });
+
+  it('keeps what a payment under way brings beyond it', async () => {
+    const { story, id, invoice } = await subscribed();
+    const { body } = await engine.http
+      .post(`/v1/invoices/${invoice.id}/pay`)
+      .send({ payment_method_id: 'pm_sandbox_pending' });
+    await cancel(id);
+    await engine.http
+      .post(`/v1/sandbox/payments/${(body as { id: string }).id}/settle`)
+      .send({ outcome: 'succeeded' })
+      .expect(200);
+    expect((await story.invoices())[0]).toMatchObject({ status: 'paid', amount_paid: 1_600 });
+    expect(await balanceOf(story)).toBe(1_500);
+    await story.verify();
+  });
+
+  it('keeps a lowered invoice from being voided', async () => {
+    const { id, invoice } = await subscribed();
+    await cancel(id);
+    const { body } = await engine.http.post(`/v1/invoices/${invoice.id}/void`).send({});
+    expect(body).toMatchObject({ status: 409, code: 'invoice_credited' });
+  });
+});

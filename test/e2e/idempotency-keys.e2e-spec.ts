@@ -1,0 +1,83 @@
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { content?: Record<string, { examples?: Record<string, unknown> }> }>
+  >;
+}
+
+/** Operations that move money or begin a contract. */
+const MOVING_MONEY = [
+  '/v1/credit-notes',
+  '/v1/credit-notes/{id}/void',
+  '/v1/invoices/{id}/pay',
+  '/v1/invoices/{id}/reissue',
+  '/v1/payments',
+  '/v1/refunds/payment/{paymentId}',
+  '/v1/subscriptions',
+  '/v1/subscriptions/{id}/cancel',
+  '/v1/subscriptions/{id}/change',
+  '/v1/subscriptions/{id}/coupons',
+  '/v1/subscriptions/{id}/pause',
+  '/v1/subscriptions/{id}/resume',
+  '/v1/subscriptions/{id}/uncancel',
+];
+
+const NEEDS_KEY = { status: 400, body: { code: 'idempotency_key_required' } };
+
+describe('a service that requires idempotency keys', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: { IDEMPOTENCY_KEYS: 'required' } });
+  });
+
+  afterAll(() => engine.close());
+
+  it('documents where, and refuses exactly there what has no key', async () => {
+    const { body } = await engine.uncheckedHttp.get('/openapi.json');
+    const { paths } = body as { paths: Record<string, { post?: Operation }> };
+    const documented = Object.entries(paths).filter(([, { post }]) =>
+      JSON.stringify(post?.responses['400'] ?? {}).includes('idempotency_key_required'),
+    );
+    expect(documented.map(([path]) => path).sort()).toEqual(expect.arrayContaining(MOVING_MONEY));
+    for (const [path] of documented) {
+      const url = path.replace(/\{\w+\}/, 'no_such_id');
+      expect(await engine.http.post(url).send({})).toMatchObject(NEEDS_KEY);
+      const keyed = await engine.http.post(url).set('Idempotency-Key', `key of ${path}`).send({});
+      expect(keyed.body).not.toMatchObject(NEEDS_KEY.body);
+    }
+    const others = Object.entries(paths).filter(
+      ([path, { post }]) => post !== undefined && !documented.some(([other]) => other === path),
+    );
+    for (const [path] of others) {
+      const url = path.replaceAll(/\{\w+\}/g, 'no_such_id');
+      expect((await engine.http.post(url).send({})).body).not.toMatchObject(NEEDS_KEY.body);
+    }
+  });
+
+  it('takes the key of a refund from its body', async () => {
+    const url = '/v1/refunds/payment/pay_01kq3m5x6zf0a8v7s9w2b4c6d8';
+    expect(await engine.http.post(url).send({})).toMatchObject(NEEDS_KEY);
+    expect(await engine.http.post(url).send({ idempotencyKey: null })).toMatchObject(NEEDS_KEY);
+    const keyed = await engine.http.post(url).send({ idempotencyKey: 'refund-1' });
+    expect(keyed).toMatchObject({ status: 404, body: { code: 'payment_not_found' } });
+  });
+
+  it('takes everything else without one', async () => {
+    await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' }).expect(201);
+  });
+});
+
+describe('a service with the settings it comes with', () => {
+  it('takes payments without a key', async () => {
+    const engine = await startTestApp();
+    const customer = await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' });
+    const { id } = customer.body as { id: string };
+    await engine.http
+      .post('/v1/payments')
+      .send({ customer_id: id, amount: 1000, currency: 'USD' })
+      .expect(201);
+    await engine.close();
+  });
+});

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+const MIB = 2 ** 20;
+/** A line of blanks that is as long as one may be. */
+const BLANK_LINE = Buffer.concat([Buffer.alloc(MIB - 1, ' '), Buffer.from('\n')]);
+
+describe('packed bodies', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const send = (type: string, encoding: string, body: Buffer, path = '/v1/usage-events') =>
+    engine.http
+      .post(path)
+      .set({ 'Content-Type': type, 'Content-Encoding': encoding })
+      .serialize((sent: Buffer) => sent as unknown as string)
+      .send(body);
+
+  /** Announces a body of `bytes` bytes, and sends its first ones only. */
+  const announce = async (headers: string[], bytes: number, first: Buffer | string) => {
+    const { port } = new URL(await engine.app.getUrl());
+    const socket = connect(Number(port), '127.0.0.1');
+    await once(socket, 'connect');
+    const lines = ['POST /v1/usage-events HTTP/1.1', 'Host: 127.0.0.1', ...headers];
+    socket.write(`${lines.join('\r\n')}\r\nContent-Length: ${bytes}\r\n\r\n`);
+    socket.write(first);
+    return socket;
+  };
+
+  it.each(['application/x-ndjson', 'application/json'])(
+    'are refused in Brotli, of %s, before they are unpacked',
+    async (type) => {
+      const bomb = brotliCompressSync(Buffer.concat(Array.from({ length: 64 }, () => BLANK_LINE)));
+      const answer = await send(type, 'br', bomb);
+      expect(answer.status).toBe(415);
+      expect(answer.headers['accept-encoding']).toBe('gzip, deflate');
+      expect(answer.body).toMatchObject({ code: 'unsupported_media_type' });
+    },
+  );
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+  ])('are read in %s', async (encoding, pack) => {
+    const lines = Array.from({ length: 100 }, () => '{}\n').join('');
+    const usage = await send('application/x-ndjson', encoding, pack(lines));
+    expect(usage.body).toMatchObject({ accepted: 0 });
+    expect((usage.body as { rejected: unknown[] }).rejected).toHaveLength(100);
+    const customer = JSON.stringify({ name: 'Ada Lovelace' });
+    const made = await send('application/json', encoding, pack(customer), '/v1/customers');
+    expect(made.status).toBe(201);
+  });
+
+  it('are refused where they unpack to a hundred times their size, before they are read to the end', async () => {
+    const bomb = gzipSync(Buffer.concat(Array.from({ length: 64 }, () => BLANK_LINE)));
+    const headers = ['Content-Type: application/x-ndjson', 'Content-Encoding: gzip'];
+    const socket = await announce(headers, bomb.length, bomb.subarray(0, bomb.length / 4));
+    try {
+      const answer = await answerOf(socket, 60_000);
+      expect(answer).toMatch(/^HTTP\/1.1 413 /);
+      expect(answer).toContain('"payload_too_large"');
+    } finally {
+      socket.destroy();
+    }
+  });
+
+  it('together may not take more memory than there is for them, and small ones are still read', async () => {
+    const sockets: Socket[] = [];
+    const announceLarge = async (): Promise<Socket> => {
+      const socket = await announce(['Content-Type: application/json'], 20 * MIB, '{');
+      sockets.push(socket);
+      return socket;
+    };
+    try {
+      for (let count = 0; count < 6; count += 1) await announceLarge();
+      await until('a large body is refused', async () => {
+        const answer = await answerOf(await announceLarge(), 1_000);
+        return /^HTTP\/1.1 503 /.test(answer) && /^retry-after: 2$/im.test(answer);
+      });
+      await engine.http.post('/v1/customers').send({ name: 'Grace Hopper' }).expect(201);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    const large = { events: [{ nonsense: 'x'.repeat(19 * MIB) }] };
+    await until('a large body is read', async () => {
+      return (await engine.http.post('/v1/usage-events').send(large)).status === 200;
+    });
+  });
+});
+
+/** Returns the answer to an incomplete request; empty if none arrives in time. */
+function answerOf(socket: Socket, milliseconds: number): Promise<string> {
+  return new Promise((resolve) => {
+    socket.once('data', (data) => {
+      resolve(data.toString());
+    });
+    socket.setTimeout(milliseconds, () => {
+      resolve('');
+    });
+  });
+}

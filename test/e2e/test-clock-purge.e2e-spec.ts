@@ -1,0 +1,260 @@
+import { Client } from 'pg';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { createPayment } from '../support/billing';
+import { postingsOf } from '../support/ledger';
+import { bucketsOf, insertMeter } from '../support/metering';
+import { startTestApp, Story, type TestApp } from '../support/story';
+import { until } from '../support/until';
+
+const START = '2026-03-01T00:00:00.000Z';
+/** Stored responses of idempotent requests, which stay. */
+const ANSWERS = 'idempotency_key';
+
+describe('deleting a test clock', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    await post('/v1/webhooks/endpoints', { url: 'https://example.com/hooks', events: ['*'] });
+  });
+
+  afterAll(() => engine.close());
+
+  async function post(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await engine.http.post(path).send(body);
+    expect({ path, body: answer.body as unknown, status: answer.status }).toMatchObject({
+      status: 201,
+    });
+    return answer.body as Readonly<Record<string, unknown>>;
+  }
+
+  const remove = (id: string) => engine.http.delete(`/v1/test-clocks/${id}`);
+
+  async function dispatch(): Promise<void> {
+    while (await engine.app.get(EventDispatcher).runDue());
+  }
+
+  /** Creates every kind of object a customer can have; returns the ids. */
+  async function live(story: Story, coupon: string): Promise<readonly string[]> {
+    const seats = { name: 'Seats', model: 'per_unit', unit_amount: '700' };
+    const plan = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount: 4_900 },
+      { ...seats, timing: 'in_advance' },
+      { ...seats, timing: 'in_arrears' },
+    ]);
+    const { id } = await story.subscribe(plan.id, { quantity: '3', coupon });
+    await story.advance('2026-04-11T00:00:00.000Z');
+    await story.tell(id, 'change', { quantity: '2', when: 'now' });
+    await story.tell(id, 'change', { quantity: '9', when: 'period_end' });
+    const [invoice] = await story.invoices();
+    const line = invoice?.lines[0]?.id;
+    const note = await post('/v1/credit-notes', {
+      invoice_id: invoice?.id,
+      lines: [{ invoice_line_id: line, amount: 100 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    const method = await post(`/v1/customers/${story.customerId}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+    });
+    await post(`/v1/invoices/${invoice?.id ?? ''}/pay`, {});
+    const payment = await createPayment(engine, { customer_id: story.customerId });
+    const refund = await post(`/v1/refunds/payment/${payment}`, { amount: 500 });
+    await post(`/v1/customers/${story.customerId}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+    });
+    const usage = await engine.http.post('/v1/usage-events').send({
+      idempotency_key: `of ${story.customerId}`,
+      customer_id: story.customerId,
+      event_name: 'api_request',
+      timestamp: '2026-03-01T09:15:00.000Z',
+      properties: { amount: 2 },
+    });
+    expect(usage.body).toMatchObject({ accepted: 1 });
+    const credits = `/v1/customers/${story.customerId}/entitlements/credits`;
+    const grant = await post(`${credits}/grants`, { value: '10' });
+    const consumed = await engine.http
+      .post(`${credits}/consume`)
+      .send({ quantity: '1', idempotency_key: `of ${story.customerId}` });
+    expect(consumed.body).toMatchObject({ allowed: true, remaining: '9' });
+    await dispatch();
+    const invoices = (await story.invoices()).map((one) => one.id);
+    const made = [note, method, refund, grant].map((one) => String(one['id']));
+    return [story.customerId, id, ...invoices, payment, ...made];
+  }
+
+  /** Returns the tables that contain any of the ids in any column. */
+  async function tablesWith(ids: readonly string[]): Promise<readonly string[]> {
+    const tables = await engine.database.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class
+       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+         AND relname <> $1 ORDER BY 1`,
+      [ANSWERS],
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const rows = await engine.database.query(
+        `SELECT FROM "${name}" AS one WHERE to_jsonb(one)::text LIKE ANY ($1) LIMIT 1`,
+        [ids.map((id) => `%${id}%`)],
+      );
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  }
+
+  it('purges its customers with all their data, and nothing else', async () => {
+    const coupon = await post('/v1/coupons', {
+      type: 'percent',
+      percent_off: '10',
+      duration: 'forever',
+      max_redemptions: 2,
+    });
+    const code = String(coupon['code']);
+    const meter = await insertMeter(engine, { eventName: 'api_request', aggregation: 'unique' });
+    await post('/v1/entitlements', { key: 'credits', name: 'Credits', type: 'metered' });
+    const [story, other] = [await Story.begin(engine, START), await Story.begin(engine, START)];
+    const gone = await live(story, code);
+    const kept = await live(other, code);
+    const before = await tablesWith(kept);
+    expect(await tablesWith(gone)).toEqual(before);
+    expect(before).toEqual(
+      expect.arrayContaining([
+        'coupon_redemption',
+        'credit_grant',
+        'credit_note',
+        'customer',
+        'event',
+        'invoice',
+        'invoice_line',
+        'ledger_transaction',
+        'payment',
+        'payment_method',
+        'refund',
+        'scheduled_change',
+        'subscription',
+        'subscription_item',
+        'subscription_period',
+        'usage_event',
+        'usage_stream',
+        'webhook_delivery',
+      ]),
+    );
+
+    expect((await remove(story.clockId)).status).toBe(204);
+    // The sandbox plays the provider, which keeps its records.
+    expect(await tablesWith([...gone, story.clockId])).toEqual(['sandbox_operation']);
+    expect(await tablesWith(kept)).toEqual(before);
+    expect(await bucketsOf(engine, meter)).toMatchObject([{ events: 1 }]);
+    const redeemed = (await engine.http.get(`/v1/coupons/${String(coupon['id'])}`)).body as object;
+    expect(redeemed).toMatchObject({ times_redeemed: 1 });
+    await other.advance('2026-06-01T00:00:00.000Z');
+    await other.verify();
+    expect((await remove(story.clockId)).body).toMatchObject({
+      status: 404,
+      code: 'test_clock_not_found',
+    });
+  });
+
+  it('is refused while it is advancing, but not after a crash', async () => {
+    const story = await Story.begin(engine, START);
+    await engine.database.query(
+      `UPDATE test_clock SET status = 'advancing', target_at = $2, lease_ends_at = $3 WHERE id = $1`,
+      [story.clockId, '2026-06-01T00:00:00Z', '2026-03-01T09:31:00Z'],
+    );
+    expect((await remove(story.clockId)).body).toMatchObject({
+      status: 409,
+      code: 'test_clock_advancing',
+    });
+    engine.clock.set('2026-03-01T09:31:00.000Z');
+    expect((await remove(story.clockId)).status).toBe(204);
+  });
+
+  it('concurrently twice deletes it once; a concurrent command is done before or refused', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const story = await Story.begin(engine, START);
+      const { id } = await story.subscribe(await story.seats('100'), { quantity: '3' });
+      const change = { quantity: '5', when: 'now' };
+      const [one, two, command] = await Promise.all([
+        remove(story.clockId),
+        remove(story.clockId),
+        engine.http.post(`/v1/subscriptions/${id}/change`).send(change),
+      ]);
+      expect([one.status, two.status].sort()).toEqual([204, 404]);
+      expect([200, 404, 422]).toContain(command.status);
+      expect(await tablesWith([story.customerId, id])).toEqual([]);
+    }
+  });
+
+  it('refuses usage that is reported concurrently, and stores none of it', async () => {
+    const story = await Story.begin(engine, START);
+    const event = (name: string, key: string, timestamp = START) => ({
+      idempotency_key: `${key} of ${story.customerId}`,
+      customer_id: story.customerId,
+      event_name: name,
+      timestamp,
+    });
+    const send = (body: object) => engine.http.post('/v1/usage-events').send(body);
+    await insertMeter(engine, { eventName: 'reported' });
+    expect((await send(event('reported', 'first'))).body).toMatchObject({ accepted: 1 });
+    const waiting = async (): Promise<number> => {
+      const waits = await engine.database.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+      );
+      return waits.length;
+    };
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM usage_tally FOR UPDATE');
+    const removed = remove(story.clockId).then(({ status }) => status);
+    await until('some of the usage is removed', async () => (await waiting()) === 1);
+    const sent = [
+      send(event('reported', 'second', '2026-03-01T01:00:00Z')),
+      send({ events: [event('reported', 'third', '2026-03-01T02:00:00Z'), {}] }),
+      send(event('new', 'fourth')),
+    ].map((one) => one.then(({ body }) => body as unknown));
+    // The order decides which request waits for the stream and which for the customer. All are refused.
+    await until('one of them waits', async () => (await waiting()) > 1, 3_000);
+    await holder.query('COMMIT');
+    await holder.end();
+    const refused = { code: 'usage_event_rejected', errors: [{ code: 'customer_not_found' }] };
+    const list = {
+      rejected: [
+        { index: 0, code: 'customer_not_found' },
+        { index: 1, code: 'validation_failed' },
+      ],
+    };
+    expect(await Promise.all(sent)).toMatchObject([refused, list, refused]);
+    expect(await removed).toBe(204);
+    const kept = await engine.database.query(
+      `SELECT stream_id FROM (SELECT stream_id FROM usage_event UNION SELECT stream_id FROM usage_bucket
+         UNION SELECT stream_id FROM usage_tally) AS used
+       WHERE stream_id NOT IN (SELECT id FROM usage_stream)`,
+    );
+    expect(kept).toEqual([]);
+  });
+
+  it('works for a clock without customers', async () => {
+    const { id } = await post('/v1/test-clocks', { name: 'Empty', now: START });
+    expect((await remove(String(id))).status).toBe(204);
+    expect((await remove('clock_01h455vb4pex5vsknk084sn02q')).status).toBe(404);
+  });
+
+  it('does not allow deletion of ledger rows of other customers, or of parts of a transaction', async () => {
+    const story = await Story.begin(engine, START);
+    await story.subscribe(await story.plan(1_000));
+    const payment = await createPayment(engine);
+    const removeAll =
+      'DELETE FROM ledger_posting USING ledger_transaction WHERE id = transaction_id';
+    await expect(
+      engine.database.query(`${removeAll} AND source_id = $1`, [payment]),
+    ).rejects.toThrow('append-only');
+    await expect(
+      engine.database.query(`${removeAll} AND customer_id = $1`, [story.customerId]),
+    ).rejects.toThrow('removed as a whole');
+    expect(await postingsOf(engine, payment)).not.toEqual([]);
+    await story.verify();
+  });
+});

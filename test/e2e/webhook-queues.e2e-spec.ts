@@ -1,0 +1,239 @@
+import { Client } from 'pg';
+import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
+import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { accept, answer, type Receiver, startReceiver } from '../support/receiver';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+const SECOND = 1_000;
+
+/** Events of new objects, each with these sequences. */
+const RECORD_EVENTS = `
+  INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
+  SELECT 'evt_' || $1::text || lpad(object::text, 8, '0') || lpad(sequence::text, 6, '0'),
+    'coupon.updated', object_id, sequence,
+    json_build_object('object', json_build_object('id', object_id), 'previous', '{}'::json), $4
+  FROM generate_series(1, $2::integer) AS object, generate_series($5::integer, $3::integer) AS sequence,
+    LATERAL (SELECT 'coup_' || $1::text || lpad(object::text, 8, '0') AS object_id) AS named`;
+
+/** Rows of the claimed tables that the connection has read since its statistics were last sent. */
+const ROWS_READ = `
+  SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
+  WHERE relname LIKE 'webhook%' OR relname = 'event'`;
+
+describe('the queues of ordered webhook endpoints', () => {
+  let engine: TestApp;
+  let receiver: Receiver;
+
+  beforeEach(async () => {
+    engine = await startTestApp();
+    receiver = await startReceiver();
+  });
+
+  afterEach(async () => {
+    await receiver.close();
+    await engine.close();
+  });
+
+  async function register(ordered: boolean, url = receiver.url): Promise<string> {
+    const created = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url, events: ['coupon.*'] });
+    const { id } = created.body as { id: string };
+    if (ordered) await setOrdered(id, true);
+    return id;
+  }
+
+  async function setOrdered(id: string, ordered: boolean): Promise<void> {
+    const changed = await engine.http.patch(`/v1/webhooks/endpoints/${id}`).send({ ordered });
+    expect(changed.status).toBe(200);
+  }
+
+  const dispatchAll = async () => {
+    while (await engine.app.get(EventDispatcher).runDue()) continue;
+  };
+
+  async function record(name: string, objects: number, eventsOfEach: number): Promise<void> {
+    const now = engine.clock.now();
+    await engine.database.query(RECORD_EVENTS, [name, objects, eventsOfEach, now, 1]);
+    await dispatchAll();
+    await engine.database.query('VACUUM ANALYZE');
+  }
+
+  async function work(): Promise<void> {
+    const worker = engine.app.get(DeliveryWorker);
+    await worker.runDue();
+    await worker.idle();
+  }
+
+  const claim = (endpointId: string, free: number, ordered = true) => {
+    const now = engine.clock.now();
+    const leaseEndsAt = new Date(now.getTime() + 60 * SECOND);
+    return engine.app
+      .get(DeliveriesRepository)
+      .claim(now, leaseEndsAt, [{ endpointId, free, ordered }]);
+  };
+
+  const rowsReadByClaim = (endpointId: string, claimable = 5): Promise<number> =>
+    engine.database.transaction(async () => {
+      // Tables as small as these would otherwise be read as a whole.
+      await engine.database.query('SET LOCAL enable_seqscan = off');
+      const before = await rowsRead();
+      expect(await claim(endpointId, 5)).toHaveLength(claimable);
+      return (await rowsRead()) - before;
+    });
+
+  async function rowsRead(): Promise<number> {
+    const [read] = await engine.database.query<{ rows: number }>(ROWS_READ);
+    return read?.rows ?? 0;
+  }
+
+  /** Scans of an index by the connection since its statistics were last sent. */
+  async function scansOf(index: string): Promise<number> {
+    const [row] = await engine.database.query<{ scans: number }>(
+      'SELECT pg_stat_get_xact_numscans($1::text::regclass)::int AS scans',
+      [index],
+    );
+    return row?.scans ?? 0;
+  }
+
+  interface Told {
+    readonly sequence: number;
+    readonly data: { readonly object: { readonly id: string } };
+  }
+
+  const toldOf = (prefix: string): readonly number[] =>
+    receiver.received
+      .map(({ body }) => JSON.parse(body) as Told)
+      .filter((told) => told.data.object.id.startsWith(prefix))
+      .map(({ sequence }) => sequence);
+
+  it('are claimed from at constant cost, independent of the number of pending objects', async () => {
+    const endpoint = await register(true);
+    await record('few', 30, 2);
+    const few = await rowsReadByClaim(endpoint);
+    await record('many', 3_000, 2);
+    const many = await rowsReadByClaim(endpoint);
+    expect(many).toBeLessThanOrEqual(2 * few);
+    expect(many).toBeLessThanOrEqual(50);
+  });
+
+  it('look up earlier events by object, also with statistics from before a burst of events', async () => {
+    const endpoint = await register(true);
+    await record('before', 150, 1);
+    await engine.database.query(RECORD_EVENTS, ['burst', 3_000, 2, engine.clock.now(), 1]);
+    await dispatchAll();
+    const scans = await engine.database.transaction(async () => {
+      const before = await scansOf('event_undispatched_index');
+      expect(await claim(endpoint, 5)).toHaveLength(5);
+      return (await scansOf('event_undispatched_index')) - before;
+    });
+    expect(scans).toBe(0);
+  });
+
+  it('cost no more to poll when nothing is due, independent of the number of pending objects', async () => {
+    const endpoint = await register(true);
+    engine.clock.advanceMs(60 * SECOND);
+    await record('later', 3_000, 2);
+    engine.clock.advanceMs(-SECOND);
+    expect(await rowsReadByClaim(endpoint, 0)).toBeLessThanOrEqual(50);
+  });
+
+  it('are claimed from at constant cost, independent of the number of earlier events of the object', async () => {
+    const endpoint = await register(true);
+    await record('old', 5, 600);
+    await engine.database.query(
+      `UPDATE webhook_delivery SET status = 'succeeded', due_at = NULL WHERE sequence < 600`,
+    );
+    await setOrdered(endpoint, false);
+    await setOrdered(endpoint, true);
+    await engine.database.query('VACUUM ANALYZE');
+    expect(await rowsReadByClaim(endpoint)).toBeLessThanOrEqual(100);
+  });
+
+  it('do not block other endpoints when one of them cannot be claimed from', async () => {
+    const [ordered, other] = [await register(true), await register(false)];
+    await record('one', 3, 1);
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE webhook_head');
+      const worker = engine.app.get(DeliveryWorker);
+      const statuses = async (id: string) =>
+        (
+          await engine.database.query<{ status: string }>(
+            'SELECT DISTINCT status FROM webhook_delivery WHERE endpoint_id = $1',
+            [id],
+          )
+        ).map(({ status }) => status);
+      await worker.runDue();
+      await until('the other endpoint has its events', () => receiver.received.length === 3);
+      expect(await statuses(ordered)).toEqual(['pending']);
+      await holder.query('COMMIT');
+      await worker.idle();
+      await work();
+      expect(await statuses(ordered)).toEqual(['succeeded']);
+      expect(await statuses(other)).toEqual(['succeeded']);
+    } finally {
+      await holder.end();
+    }
+  });
+
+  it('stay in order when an endpoint with pending deliveries becomes ordered, and unordered again', async () => {
+    const endpoint = await register(false);
+    receiver.behave(answer(500));
+    await record('turn', 4, 3);
+    await work();
+    await setOrdered(endpoint, true);
+    receiver.behave(accept);
+    engine.clock.advanceMs(10 * SECOND);
+    for (let round = 1; round <= 3; round += 1) {
+      await work();
+      expect(toldOf('coup_turn').slice(-4)).toEqual([round, round, round, round]);
+    }
+    expect(toldOf('coup_turn')).toHaveLength(12 + 12);
+    await record('more', 2, 2);
+    await setOrdered(endpoint, false);
+    await work();
+    expect([...toldOf('coup_more')].sort()).toEqual([1, 1, 2, 2]);
+  });
+
+  it('continue when a head does not match its delivery', async () => {
+    await register(true);
+    await record('bent', 2, 2);
+    await engine.database.query(
+      `UPDATE webhook_delivery SET status = 'succeeded', due_at = NULL WHERE sequence = 1`,
+    );
+    await work();
+    await work();
+    expect(toldOf('coup_bent')).toEqual([2, 2]);
+    expect(await engine.database.query('SELECT FROM webhook_head')).toEqual([]);
+  });
+
+  it('keep a head for each object with pending deliveries under concurrent writes', async () => {
+    const endpoint = await register(true);
+    await record('race', 10, 1);
+    for (let sequence = 2; sequence <= 12; sequence += 1) {
+      const now = engine.clock.now();
+      await engine.database.query(RECORD_EVENTS, ['race', 10, sequence, now, sequence]);
+      await Promise.all([work(), dispatchAll()]);
+    }
+    const [missing] = await engine.database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM (
+         SELECT DISTINCT ON (object_id) id FROM webhook_delivery
+         WHERE endpoint_id = $1 AND status = 'pending' ORDER BY object_id, sequence, id
+       ) AS first FULL JOIN webhook_head ON delivery_id = first.id
+       WHERE first.id IS NULL OR delivery_id IS NULL`,
+      [endpoint],
+    );
+    expect(missing).toEqual({ count: 0 });
+    for (let round = 0; round < 12; round += 1) await work();
+    for (let object = 1; object <= 10; object += 1) {
+      expect(toldOf(`coup_race${String(object).padStart(8, '0')}`)).toEqual(
+        Array.from({ length: 12 }, (_, index) => index + 1),
+      );
+    }
+  });
+});

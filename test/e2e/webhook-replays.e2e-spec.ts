@@ -1,0 +1,182 @@
+import { ReplaysService } from '../../src/modules/webhooks/replay/replays.service';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const FROM = '2026-01-01T00:00:00.000Z';
+const TO = '2026-02-01T00:00:00.000Z';
+
+/** Events that happened one second apart, one in `$2` of which is `refund.succeeded`. */
+const RECORD_EVENTS = `
+  INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
+  SELECT 'evt_replayed' || lpad(place::text, 10, '0'),
+    CASE WHEN place % $2 = 0 THEN 'refund.succeeded' ELSE 'coupon.updated' END,
+    'ref_replayed' || lpad(place::text, 10, '0'), 1, '{"object":{},"previous":{}}',
+    '2026-01-01T00:00:00Z'::timestamptz + place * interval '1 second', now()
+  FROM generate_series(1, $1::integer) AS place`;
+
+interface Replay {
+  readonly id: string;
+  readonly status: string;
+  readonly failure_code: string | null;
+  readonly read_to: string;
+  readonly events_read: number;
+  readonly replayed: number;
+}
+
+describe('replays to webhook endpoints', () => {
+  let engine: TestApp;
+  let at: string;
+
+  beforeEach(async () => {
+    engine = await startTestApp();
+    const created = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: 'http://127.0.0.1:9/hooks', events: ['*'] });
+    at = `/v1/webhooks/endpoints/${(created.body as { id: string }).id}`;
+  });
+
+  afterEach(async () => {
+    await engine.close();
+  });
+
+  const record = (count: number, oneIn: number) =>
+    engine.database.query(RECORD_EVENTS, [count, oneIn]);
+
+  const start = (events: readonly string[], key?: string) => {
+    const request = engine.http.post(`${at}/replay`);
+    if (key !== undefined) void request.set('Idempotency-Key', key);
+    return request.send({ from: FROM, to: TO, events });
+  };
+
+  const read = async (id: string) => (await engine.http.get(`${at}/replays/${id}`)).body as Replay;
+
+  const continueNext = (app: TestApp = engine) => app.app.get(ReplaysService).continueNext();
+
+  const deliveries = async () => {
+    const rows = await engine.database.query<{ event_id: string }>(
+      `SELECT event_id FROM webhook_delivery WHERE kind = 'replay' ORDER BY event_id`,
+    );
+    return rows.map((row) => row.event_id);
+  };
+
+  it('read a bounded number of events per step, and continue in the background', async () => {
+    await record(2_500, 500);
+    const started = await start(['refund.*']);
+    expect(started.status).toBe(200);
+    const first = started.body as Replay;
+    expect(first).toMatchObject({
+      status: 'running',
+      failure_code: null,
+      events_read: 1_000,
+      replayed: 2,
+      read_to: '2026-01-01T00:16:40.000Z',
+    });
+    expect(await read(first.id)).toEqual(first);
+    expect(await continueNext()).toBe(true);
+    expect(await read(first.id)).toMatchObject({ events_read: 2_000, replayed: 4 });
+    expect(await continueNext()).toBe(true);
+    expect(await read(first.id)).toMatchObject({
+      status: 'completed',
+      events_read: 2_500,
+      replayed: 5,
+      read_to: '2026-01-01T00:41:40.000Z',
+    });
+    expect(await continueNext()).toBe(false);
+    const listed = await engine.http.get(`${at}/replays`);
+    expect((listed.body as { data: Replay[] }).data).toEqual([await read(first.id)]);
+  });
+
+  it('create each delivery once, with failing steps and two concurrent processes', async () => {
+    await record(3_500, 1);
+    const { id } = (await start(['refund.*'])).body as Replay;
+    const other = await startTestApp({ databaseUrl: engine.databaseUrl });
+    try {
+      await engine.database.query(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cut'; END $$`);
+      await engine.database.query(
+        'CREATE TRIGGER refuse BEFORE UPDATE ON webhook_replay EXECUTE FUNCTION refuse()',
+      );
+      await expect(continueNext()).rejects.toThrow('cut');
+      expect(await read(id)).toMatchObject({ events_read: 1_000, replayed: 1_000 });
+      await engine.database.query('DROP TRIGGER refuse ON webhook_replay');
+      for (let round = 0; round < 5; round += 1) {
+        await Promise.all([
+          continueNext(),
+          continueNext(other),
+          continueNext(),
+          continueNext(other),
+        ]);
+      }
+      expect(await read(id)).toMatchObject({ status: 'completed', replayed: 3_500 });
+      const made = await deliveries();
+      expect(made).toHaveLength(3_500);
+      expect(new Set(made).size).toBe(3_500);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('to one endpoint run one at a time, and a repeated request is the same replay', async () => {
+    await record(1_500, 1);
+    const started = await start(['refund.*'], 'once');
+    const repeated = await start(['refund.*'], 'once');
+    expect(repeated.body).toEqual(started.body);
+    const { id } = started.body as Replay;
+    const refused = await start(['refund.*']);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({ code: 'webhook_replay_running', replay_id: id });
+    await continueNext();
+    const [one, two] = await Promise.all([start(['refund.*']), start(['refund.*'])]);
+    expect([one.status, two.status].sort()).toEqual([200, 409]);
+  });
+
+  it('stop when the endpoint is disabled, and show their progress', async () => {
+    await record(1_500, 1);
+    const { id } = (await start(['refund.*'])).body as Replay;
+    await engine.http.patch(at).send({ is_active: false });
+    await continueNext();
+    expect(await read(id)).toMatchObject({
+      status: 'failed',
+      failure_code: 'webhook_endpoint_inactive',
+      events_read: 1_000,
+      replayed: 1_000,
+      read_to: '2026-01-01T00:16:40.000Z',
+    });
+    expect(await continueNext()).toBe(false);
+  });
+
+  it('stop at 100,000 deliveries, and can be started again from there', async () => {
+    await record(2_500, 1);
+    const { id } = (await start(['refund.*'])).body as Replay;
+    await engine.database.query('UPDATE webhook_replay SET replayed = 99_500 WHERE id = $1', [id]);
+    await continueNext();
+    expect(await read(id)).toMatchObject({
+      status: 'failed',
+      failure_code: 'replay_too_large',
+      events_read: 1_500,
+      replayed: 100_000,
+      read_to: '2026-01-01T00:25:00.000Z',
+    });
+  });
+
+  it('without events are completed at once', async () => {
+    expect((await start(['refund.*'])).body).toMatchObject({
+      status: 'completed',
+      events_read: 0,
+      replayed: 0,
+      read_to: FROM,
+    });
+  });
+
+  it('with unknown ids, or of another endpoint, give 404', async () => {
+    const { id } = (await start(['refund.*'])).body as Replay;
+    const other = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: 'http://127.0.0.1:9/hooks', events: ['*'] });
+    const elsewhere = `/v1/webhooks/endpoints/${(other.body as { id: string }).id}`;
+    for (const path of [`${elsewhere}/replays/${id}`, `${at}/replays/nope`]) {
+      const answered = await engine.http.get(path);
+      expect(answered.status).toBe(404);
+      expect(answered.body).toMatchObject({ code: 'webhook_replay_not_found' });
+    }
+  });
+});

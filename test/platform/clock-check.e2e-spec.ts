@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { SystemClock } from '../../src/platform/clock/clock';
+import { ClockCheck } from '../../src/platform/processes';
+import { createCustomer } from '../support/billing';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { RunningService } from '../support/running-service';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+const OFFSET = join(__dirname, '../support/clock-offset.cjs');
+
+describe('a process whose clock is compared with that of the database', () => {
+  let database: TestDatabase;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterAll(() => database.drop());
+
+  async function waiting(): Promise<number> {
+    const observer = new Client({ connectionString: database.url });
+    await observer.connect();
+    try {
+      const { rows } = await observer.query('SELECT id FROM event WHERE dispatched_at IS NULL');
+      return rows.length;
+    } finally {
+      await observer.end();
+    }
+  }
+
+  const startWithOffset = (offsetMs: number): Promise<RunningService> =>
+    RunningService.start(database.url, {
+      NODE_OPTIONS: `--require=${OFFSET}`,
+      CLOCK_OFFSET_MS: String(offsetMs),
+    });
+
+  it('is not ready when it is 7.5 s ahead, says why, and does no due work', async () => {
+    const service = await startWithOffset(7_500);
+    try {
+      const ready = await service.get('/health/ready');
+      expect(ready.status).toBe(503);
+      expect(((await ready.json()) as { detail: string }).detail).toMatch(
+        /^The clock of this process is 7\.[45] s ahead of the clock of the database/,
+      );
+      const metrics = await (await service.get('/metrics')).text();
+      expect(metrics).toMatch(/^clock_offset_seconds 7\.[45]/m);
+      expect((await service.get('/health/live')).status).toBe(200);
+
+      await service.post('/v1/customers', { name: 'Ada Lovelace' });
+      expect(await waiting()).toBe(1);
+      await service.kill();
+      // The control: another process, whose clock is right, does the work at once.
+      const right = await startWithOffset(0);
+      await until('the event is dispatched', async () => (await waiting()) === 0);
+      await right.kill();
+    } finally {
+      await service.kill();
+    }
+  }, 120_000);
+
+  it('is ready when it is 3 s behind', async () => {
+    const service = await startWithOffset(-3_000);
+    try {
+      expect((await service.get('/health/ready')).status).toBe(200);
+    } finally {
+      await service.kill();
+    }
+  }, 60_000);
+
+  describe('while it runs', () => {
+    let engine: TestApp;
+
+    beforeEach(async () => {
+      engine = await startTestApp({
+        databaseUrl: database.url,
+        environment: { ROLE: 'all', LOG_LEVEL: 'fatal' },
+      });
+    });
+
+    afterEach(async () => {
+      jest.restoreAllMocks();
+      await engine.close();
+    });
+
+    const readiness = async (): Promise<number> => (await engine.http.get('/health/ready')).status;
+
+    it('stops its due work when it falls behind, and goes on when it is right again', async () => {
+      await until('the events of before are dispatched', async () => (await waiting()) === 0);
+      expect(await readiness()).toBe(200);
+      const wrong = jest
+        .spyOn(SystemClock.prototype, 'now')
+        .mockImplementation(() => new Date(Date.now() - 60_000));
+      await engine.app.get(ClockCheck).check();
+      expect(await readiness()).toBe(503);
+      await createCustomer(engine);
+      expect(await waiting()).toBe(1);
+      wrong.mockRestore();
+      await engine.app.get(ClockCheck).check();
+      expect(await readiness()).toBe(200);
+      await until('the event is dispatched', async () => (await waiting()) === 0);
+    });
+  });
+});

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const ROOT = resolve(__dirname, '../..');
+
+/** A client that names no field with a default. */
+const CALLER = `
+import type { components } from './api';
+
+type Schemas = components['schemas'];
+
+export const subscription: Schemas['CreateSubscriptionDto'] = { customer_id: 'c', plan_id: 'p' };
+export const invoice: Schemas['CreateInvoiceDto'] = {
+  customer_id: 'c',
+  lines: [{ description: 'Set-up', amount: 1 }],
+};
+export const meter: Schemas['CreateMeterDto'] = {
+  key: 'k',
+  event_name: 'e',
+  aggregation: 'count',
+};
+export const grant: Schemas['CreateGrantDto'] = {};
+export const rate: Schemas['CreateTaxRateDto'] = { name: 'VAT', percentage: '20' };
+export const admin: Schemas['CreateStudioAdminDto'] = {
+  email: 'e',
+  name: 'n',
+  passwordHash: 'h',
+};
+export const cancellation: Schemas['CancelSubscriptionDto'] = { when: 'period_end' };
+export const addon: Schemas['AddonInputDto'] = { addon_id: 'a' };
+export const allowance: Schemas['PlanEntitlementInputDto'] = { entitlement_id: 'e' };
+export const payment: Schemas['SettleInSandboxDto'] = { outcome: 'succeeded' };
+export const refund: Schemas['SettleRefundInSandboxDto'] = { outcome: 'succeeded' };
+`;
+
+/** A client that leaves out a field without a default. */
+const CARELESS_CALLER = `
+import type { components } from './api';
+
+export const subscription: components['schemas']['CreateSubscriptionDto'] = { plan_id: 'p' };
+`;
+
+describe('types that openapi-typescript generates from the OpenAPI document', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'generated-types-'));
+    const cli = join(ROOT, 'node_modules/openapi-typescript/bin/cli.js');
+    const document = join(ROOT, 'openapi/openapi.json');
+    // Elsewhere, because the generator would obey the Redocly configuration of this folder.
+    execFileSync(process.execPath, [cli, document, '-o', 'api.ts'], { cwd: folder });
+  });
+
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** Returns what the compiler reports for a strict program. */
+  async function compile(source: string): Promise<string> {
+    const file = join(folder, 'caller.ts');
+    await writeFile(file, source);
+    const flags = ['--strict', '--noEmit', '--ignoreConfig'];
+    try {
+      const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+      return execFileSync(process.execPath, [compiler, ...flags, file], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+    } catch (error) {
+      return (error as { readonly stdout: string }).stdout;
+    }
+  }
+
+  it('let a strict caller omit every field that has a default', async () => {
+    expect(await compile(CALLER)).toBe('');
+  });
+
+  it('require a field without a default', async () => {
+    expect(await compile(CARELESS_CALLER)).toContain("'customer_id' is missing");
+  });
+});

@@ -1,0 +1,140 @@
+import { DuePayments } from '../../src/modules/payments/due-payments';
+import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
+import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
+import { AbandonedWork, ProcessSession } from '../../src/platform/processes';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { createCustomer } from '../support/metering';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+/** Two engines on one database: the first asks a provider that does not answer, the second takes over. */
+describe('work of a process', () => {
+  let database: TestDatabase;
+  let first: TestApp;
+  let second: TestApp;
+  let customer: string;
+  let answerFirst: ((outcome: ProviderOutcome) => void) | null;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    first = await startTestApp({ databaseUrl: database.url });
+    second = await startTestApp({ databaseUrl: database.url });
+    customer = await createCustomer(first);
+    answerFirst = null;
+    jest
+      .spyOn(first.app.get(SandboxProvider), 'charge')
+      .mockImplementation(() => new Promise((answer) => (answerFirst = answer)));
+  });
+
+  afterEach(async () => {
+    answerFirst?.({ kind: 'unknown' });
+    await first.close();
+    await second.close();
+    await database.drop();
+  });
+
+  const pay = (engine: TestApp, key: string) =>
+    engine.http
+      .post('/v1/payments')
+      .set('Idempotency-Key', key)
+      .send({ customer_id: customer, amount: 500, currency: 'EUR' });
+
+  /** A payment whose provider the first engine is asking. */
+  async function underWay(key: string): Promise<{ id: string; answer: Promise<unknown> }> {
+    const answer = pay(first, key).then(({ body }) => body as unknown);
+    await until('the provider is asked', () => answerFirst !== null);
+    const [row] = await second.database.query<{ id: string }>('SELECT id FROM payment');
+    return { id: row?.id ?? '', answer };
+  }
+
+  async function takeOver(): Promise<void> {
+    await second.app.get(AbandonedWork).runDue();
+    const worker = second.app.get(DuePayments);
+    await worker.runDue();
+    await worker.idle();
+  }
+
+  async function statusOf(id: string): Promise<string> {
+    const answer = await second.http.get(`/v1/payments/${id}`);
+    return (answer.body as { status: string }).status;
+  }
+
+  const sessionOf = (engine: TestApp): ProcessSession => engine.app.get(ProcessSession);
+
+  /** Breaks the connection of the first engine that holds its number, and waits until it has another one. */
+  async function loseNumber(): Promise<void> {
+    const before = sessionOf(first).number;
+    expect(before).not.toBeNull();
+    await second.database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_locks
+       WHERE locktype = 'advisory' AND objsubid = 2 AND objid = $1::integer::oid`,
+      [before],
+    );
+    await until('it has another number', () => {
+      const { number } = sessionOf(first);
+      return number !== null && number !== before;
+    });
+  }
+
+  it('is left to it while it lives, and a repeated key says what it makes', async () => {
+    const { id, answer } = await underWay('alive');
+    await takeOver();
+    expect(await statusOf(id)).toBe('pending');
+
+    const repeated = await pay(second, 'alive');
+    expect(repeated.status).toBe(409);
+    expect(repeated.headers['retry-after']).toBe('2');
+    expect(repeated.body).toMatchObject({ code: 'idempotency_key_in_use', resource_id: id });
+
+    answerFirst?.({ kind: 'succeeded', reference: 'pm_sandbox_ok/alive' });
+    expect(await answer).toMatchObject({ id, status: 'succeeded' });
+  }, 30_000);
+
+  it('without a number waits for its lease, as Retry-After says', async () => {
+    await underWay('unnumbered');
+    await second.database.query('UPDATE payment SET leased_by = NULL');
+    await second.database.query('UPDATE idempotency_key SET leased_by = NULL');
+    second.clock.advanceMs(30_000);
+    const repeated = await pay(second, 'unnumbered');
+    expect([repeated.status, repeated.headers['retry-after']]).toEqual([409, '120']);
+  }, 30_000);
+
+  it('is taken over when its lock is free, and done once though it goes on', async () => {
+    const { id, answer } = await underWay('lost');
+    await loseNumber();
+    await takeOver();
+    expect(await statusOf(id)).toBe('succeeded');
+    const repeated = await pay(second, 'lost');
+    expect([repeated.status, repeated.headers['idempotent-replayed']]).toEqual([201, 'true']);
+    expect(repeated.body).toMatchObject({ id, status: 'succeeded' });
+
+    answerFirst?.({ kind: 'unknown' });
+    expect(await answer).toEqual(repeated.body);
+    const operations = await second.database.query('SELECT key FROM sandbox_operation');
+    expect(operations).toHaveLength(1);
+    expect((await eventsOf(second, id)).map(({ type }) => type)).toEqual([
+      'payment.created',
+      'payment.succeeded',
+    ]);
+  });
+
+  it('is taken over when the process has stopped', async () => {
+    const { number } = sessionOf(first);
+    const id = ((await pay(second, 'stopped')).body as { id: string }).id;
+    await second.database.query(
+      `UPDATE payment SET status = 'pending', provider_reference = NULL, due_at = $2, leased_by = $3
+       WHERE id = $1`,
+      [id, new Date(second.clock.now().getTime() + 150_000), number],
+    );
+    await takeOver();
+    expect(await statusOf(id)).toBe('pending');
+    await first.close();
+    // `afterEach` closes it as well, which does nothing.
+    await second.app.get(AbandonedWork).runDue();
+    const [row] = await second.database.query<{ leased_by: number | null; due_at: Date }>(
+      'SELECT leased_by, due_at FROM payment WHERE id = $1',
+      [id],
+    );
+    expect(row).toEqual({ leased_by: null, due_at: second.clock.now() });
+  });
+});

@@ -1,0 +1,146 @@
+import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { verifyLedger } from '../support/ledger';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const DAY_MS = 86_400_000;
+
+describe('a start far in the past', () => {
+  let engine: TestApp;
+  let planId = '';
+  let customerId = '';
+
+  const send = async (path: string, body: object, key?: string) => {
+    const request = engine.http.post(path);
+    if (key !== undefined) void request.set('Idempotency-Key', key);
+    return request.send(body);
+  };
+
+  const create = async (path: string, body: object): Promise<string> => {
+    const answer = await send(path, body);
+    expect({ path, status: answer.status, body: answer.body as object }).toMatchObject({
+      status: 201,
+    });
+    return (answer.body as { id: string }).id;
+  };
+
+  beforeEach(async () => {
+    engine = await startTestApp();
+    planId = await create('/v1/plans', {
+      code: 'daily',
+      name: 'Daily',
+      currency: 'USD',
+      interval: 'day',
+      prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 100 }],
+    });
+    customerId = await create('/v1/customers', { name: 'Ada Lovelace' });
+  });
+
+  afterEach(() => engine.close());
+
+  const daysAgo = (days: number): string =>
+    new Date(engine.clock.now().getTime() - days * DAY_MS).toISOString();
+
+  const subscribing = (days: number) => ({
+    customer_id: customerId,
+    plan_id: planId,
+    start_at: daysAgo(days),
+  });
+
+  const invoiceNumbers = async (): Promise<readonly string[]> => {
+    const rows = await engine.database.query<{ number: string }>(
+      'SELECT number FROM invoice ORDER BY period_start_at',
+    );
+    return rows.map(({ number }) => number);
+  };
+
+  /** Runs due work to its end; returns how many invoices each commit made. */
+  const workOff = async (): Promise<readonly number[]> => {
+    const due = engine.app.get(DueSubscriptions);
+    const made: number[] = [];
+    let before = (await invoiceNumbers()).length;
+    while (await due.runDue()) {
+      const after = (await invoiceNumbers()).length;
+      made.push(after - before);
+      before = after;
+    }
+    return made;
+  };
+
+  it('bills its first period at once, and each of the others in a commit of its own', async () => {
+    const answer = await send('/v1/subscriptions', subscribing(60), 'start');
+    expect(answer.body).toMatchObject({ status: 'active', current_period_start: daysAgo(60) });
+    expect(await invoiceNumbers()).toEqual(['INV-000001']);
+    expect(await workOff()).toEqual(Array.from({ length: 60 }, () => 1));
+    const numbers = Array.from(
+      { length: 61 },
+      (_, index) => `INV-${String(index + 1).padStart(6, '0')}`,
+    );
+    expect(await invoiceNumbers()).toEqual(numbers);
+    const { id } = answer.body as { id: string };
+    const now = await engine.http.get(`/v1/subscriptions/${id}`);
+    expect(now.body).toMatchObject({
+      current_period_start: daysAgo(0),
+      next_billing_at: daysAgo(-1),
+    });
+    const replay = await send('/v1/subscriptions', subscribing(60), 'start');
+    expect(replay.body).toEqual(answer.body);
+    expect((await invoiceNumbers()).length).toBe(61);
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  });
+
+  it('takes a year of days, and refuses more with the limit', async () => {
+    expect((await send('/v1/subscriptions', subscribing(365))).status).toBe(201);
+    for (const preview of ['', '?preview=true']) {
+      const answer = await send(`/v1/subscriptions${preview}`, subscribing(366));
+      expect(answer.status).toBe(422);
+      expect(answer.body).toMatchObject({
+        code: 'subscription_terms_contradict',
+        errors: [
+          { pointer: '/start_at', message: 'asks for more than 366 periods to be billed at once' },
+        ],
+      });
+    }
+    expect((await invoiceNumbers()).length).toBe(1);
+  });
+
+  it.each([
+    ['change', { quantity: '2', when: 'now' }, 'active'],
+    ['cancel', { when: 'now' }, 'canceled'],
+    ['pause', {}, 'paused'],
+  ])(
+    'refuses to %s while many periods are yet to be billed, and does it then',
+    async (command, body, status) => {
+      const started = await send('/v1/subscriptions', subscribing(40));
+      const path = `/v1/subscriptions/${(started.body as { id: string }).id}/${command}`;
+      const refused = await send(path, body, 'command');
+      expect(refused.status).toBe(409);
+      expect(refused.body).toMatchObject({ code: 'subscription_behind' });
+      expect(refused.headers['retry-after']).toBe('5');
+      await workOff();
+      expect((await send(path, body, 'command')).body).toMatchObject({ status });
+      expect((await invoiceNumbers()).length).toBe(41);
+    },
+  );
+
+  it('does a few periods with the command that finds them due', async () => {
+    const started = await send('/v1/subscriptions', subscribing(12));
+    const { id } = started.body as { id: string };
+    const answer = await send(`/v1/subscriptions/${id}/cancel`, { when: 'now' });
+    expect(answer.body).toMatchObject({ status: 'canceled', current_period_start: daysAgo(0) });
+    expect((await invoiceNumbers()).length).toBe(13);
+  });
+
+  it('on a test clock the next advance does the rest, in due order', async () => {
+    const story = await Story.begin(engine, '2026-06-01T00:00:00.000Z');
+    const { id } = await story.subscribe(planId, { start_at: '2026-04-02T00:00:00.000Z' });
+    expect((await story.invoices()).length).toBe(13);
+    const answer = await send(`/v1/subscriptions/${id}/pause`, {});
+    expect(answer.body).toMatchObject({ code: 'subscription_behind' });
+    await story.advance('2026-06-02T00:00:00.000Z');
+    const starts = Array.from({ length: 62 }, (_, index) =>
+      new Date(Date.parse('2026-04-02T00:00:00.000Z') + index * DAY_MS).toISOString(),
+    );
+    expect(await story.starts()).toEqual(starts);
+    await story.verify();
+  });
+});

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { RunningService } from '../support/running-service';
+import { SEED } from '../support/seed';
+import { until } from '../support/until';
+
+/**
+ * Kills the service with refunds in flight and sends all of them again: to the same service, started anew, or to another
+ * process on the same database. The short form runs always; `CAMPAIGN=full` kills twenty times. `SEED` repeats a run.
+ */
+const FULL = process.env['CAMPAIGN'] === 'full';
+const KILLS = FULL ? 20 : 2;
+const REFUNDS = 60;
+const AMOUNT = 10_000;
+/** A retry is answered within this time of readiness, or of the death of the process where another one runs. */
+const ANSWERED_WITHIN_MS = 5_000;
+const TIME_LIMIT_MS = FULL ? 900_000 : 180_000;
+
+describe('refunds in flight when the process is killed', () => {
+  let database: TestDatabase;
+  let watcher: Client;
+  let service: RunningService;
+  const started: RunningService[] = [];
+
+  async function start(
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<RunningService> {
+    const one = await RunningService.start(database.url, environment);
+    started.push(one);
+    return one;
+  }
+
+  beforeAll(async () => {
+    process.stdout.write(`refund kills: ${KILLS}, SEED=${SEED}\n`);
+    database = await createTestDatabase();
+    watcher = new Client({ connectionString: database.url });
+    await watcher.connect();
+    service = await start();
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const one of started) await one.kill();
+    await watcher.end();
+    await database.drop();
+  });
+
+  async function idOf(answer: Response): Promise<string> {
+    expect(answer.status).toBe(201);
+    return ((await answer.json()) as { id: string }).id;
+  }
+
+  async function countOf(sql: string): Promise<number> {
+    const { rows } = await watcher.query<{ count: number }>(sql);
+    return rows[0]?.count ?? 0;
+  }
+
+  const left = (): Promise<number> =>
+    countOf(`SELECT count(*)::int AS count FROM refund WHERE status = 'pending'`);
+
+  /** Payments of which each is refunded by several requests, half of them on one and the same payment. */
+  async function paymentsFor(refunds: number): Promise<readonly string[]> {
+    const customer = await idOf(await service.post('/v1/customers', { name: 'Ada Lovelace' }));
+    const order = { customer_id: customer, amount: AMOUNT * refunds, currency: 'USD' };
+    const pay = async (): Promise<string> => idOf(await service.post('/v1/payments', order));
+    const shared = await pay();
+    const payments: string[] = [];
+    for (let index = 0; index < refunds; index += 1) {
+      payments.push(index % 2 === 0 ? shared : await pay());
+    }
+    return payments;
+  }
+
+  const refund = (by: RunningService, payment: string, key: string): Promise<Response> =>
+    by.post(`/v1/refunds/payment/${payment}`, { amount: AMOUNT, idempotencyKey: key });
+
+  /** Sends refunds at once and kills the service after so many answers; returns how many refunds it left pending. */
+  async function killAmid(
+    payments: readonly string[],
+    round: string,
+    after: number,
+  ): Promise<number> {
+    const victim = service;
+    let answers = 0;
+    await Promise.all(
+      payments.map(async (payment, index) => {
+        const answer = await refund(victim, payment, `${round}-${index}`).catch(() => null);
+        if (answer !== null && (answers += 1) === after) await victim.kill();
+      }),
+    );
+    await victim.kill();
+    return left();
+  }
+
+  /** Sends all of them again; returns how long the slowest took since the instant given. */
+  async function retryAll(
+    payments: readonly string[],
+    round: string,
+    since: number,
+  ): Promise<number> {
+    const answers = await Promise.all(
+      payments.map(async (payment, index) => {
+        const answer = await refund(service, payment, `${round}-${index}`);
+        const { status } = (await answer.json()) as { status: string };
+        return { http: answer.status, status, tookMs: performance.now() - since };
+      }),
+    );
+    const kinds = new Set(answers.map(({ http, status }) => `${http} ${status}`));
+    expect([...kinds]).toEqual(['201 succeeded']);
+    return Math.max(...answers.map(({ tookMs }) => tookMs));
+  }
+
+  async function expectEachOnce(payments: readonly string[], round: string): Promise<void> {
+    const refunds = `FROM refund WHERE idempotency_key LIKE '${round}-%' AND status = 'succeeded'`;
+    expect(await countOf(`SELECT count(*)::int AS count ${refunds}`)).toBe(payments.length);
+    const given = await countOf(`
+      SELECT sum(amount_refunded)::int AS count FROM payment
+      WHERE id IN (SELECT payment_id ${refunds})`);
+    expect(given).toBe(AMOUNT * payments.length);
+    const books = (await (await service.get('/v1/ledger/verify')).json()) as { ok: boolean };
+    expect(books.ok).toBe(true);
+  }
+
+  it(
+    'are finished by the restarted service: each retry is answered within 5 s of readiness',
+    async () => {
+      const moments = fc.sample(fc.integer({ min: 1, max: 20 }), { seed: SEED, numRuns: KILLS });
+      let inFlight = 0;
+      for (const [kill, after] of moments.entries()) {
+        const round = `restart-${kill}`;
+        const payments = await paymentsFor(REFUNDS);
+        inFlight += await killAmid(payments, round, after);
+        service = await start();
+        const slowestMs = await retryAll(payments, round, service.readyAt);
+        process.stdout.write(`retry after a restart: ${Math.round(slowestMs)} ms at most\n`);
+        expect(slowestMs).toBeLessThan(ANSWERED_WITHIN_MS);
+        await expectEachOnce(payments, round);
+      }
+      // Otherwise nothing was tested.
+      expect(inFlight).toBeGreaterThan(0);
+    },
+    TIME_LIMIT_MS,
+  );
+
+  it(
+    'are finished by another process: each retry is answered within 5 s of the kill',
+    async () => {
+      const payments = await paymentsFor(REFUNDS);
+      const other = await start();
+      await killAmid(payments, 'other', 5);
+      const killedAt = performance.now();
+      service = other;
+      const slowestMs = await retryAll(payments, 'other', killedAt);
+      process.stdout.write(`retry at another process: ${Math.round(slowestMs)} ms at most\n`);
+      expect(slowestMs).toBeLessThan(ANSWERED_WITHIN_MS);
+      await expectEachOnce(payments, 'other');
+      await until('nothing is pending', async () => (await left()) === 0);
+    },
+    TIME_LIMIT_MS,
+  );
+});

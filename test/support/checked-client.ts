@@ -1,0 +1,19 @@
+import supertest from 'supertest';
+import type TestAgent from 'supertest/lib/agent';
+import { committedDocument } from './documented-answers';
+
+/** HTTP client of a running engine whose requests fail where the response is not as the OpenAPI document says. */
+export function checkedClient(url: string): TestAgent {
+  return supertest.agent(url).use((request: supertest.Test) => {
+    request.expect(({ status, headers, body }: supertest.Response) => {
+      const { method } = request;
+      const path = request.url.slice(url.length);
+      const contentType = headers['content-type'] ?? '';
+      const faults = committedDocument().faultsOf({ method, path, status, contentType, body });
+      if (faults.length === 0) return;
+      throw new Error(
+        `${method} ${path} was not answered with ${status} as documented:\n${faults.join('\n')}\n${JSON.stringify(body)}`,
+      );
+    });
+  });
+}

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AnySchema, Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+
+/** A response as a client sees it; `body` is the parsed body where it is JSON. */
+export interface Answer {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: unknown;
+}
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface DocumentedResponse {
+  readonly content?: Readonly<Record<string, { readonly schema?: AnySchema }>>;
+}
+
+interface DocumentedOperation {
+  readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
+}
+
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, object>>;
+    readonly responses?: Readonly<Record<string, DocumentedResponse>>;
+  };
+}
+
+const SCHEMAS = '#/components/schemas/';
+const RESPONSES = '#/components/responses/';
+const PROBLEM = 'application/problem+json';
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isReference = (value: object): value is Reference => '$ref' in value;
+
+const isJson = (mediaType: string): boolean => /[/+]json$/.test(mediaType);
+
+/**
+ * Returns the schema with references by the plain name of a component, and closed: an object with declared properties has
+ * no others, unless it says so. Examples are data and stay as they are.
+ */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isObject(schema)) return schema;
+  const entries = Object.entries(schema).map(([name, value]): [string, unknown] => {
+    if (name === 'example') return [name, value];
+    if (name === '$ref') return [name, String(value).replace(SCHEMAS, '')];
+    return [name, closed(value)];
+  });
+  const isClosed = isObject(schema['properties']) && schema['type'] === 'object';
+  return { ...(isClosed ? { additionalProperties: false } : {}), ...Object.fromEntries(entries) };
+}
+
+/** Compares responses with the OpenAPI document. Each schema is compiled once, when it is first needed. */
+export class DocumentedAnswers {
+  private readonly ajv = new Ajv2020({ allErrors: true, strictTypes: false });
+  private readonly validators = new Map<string, ValidateFunction>();
+  private readonly templates: readonly { readonly template: string; readonly pattern: RegExp }[];
+
+  constructor(private readonly document: ApiDocument) {
+    addFormats(this.ajv);
+    this.ajv.addVocabulary(['example', 'discriminator']);
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      this.ajv.addSchema(closed(schema) as AnySchema, name);
+    }
+    const literals = (template: string): string => template.replaceAll(/\{\w+\}/g, '');
+    const parameters = (template: string): number => template.split('{').length;
+    // The most literal template first, as `/v1/invoices/{id}.pdf` before `/v1/invoices/{id}`.
+    this.templates = Object.keys(document.paths)
+      .sort(
+        (one, other) =>
+          parameters(one) - parameters(other) || literals(other).length - literals(one).length,
+      )
+      .map((template) => {
+        const escaped = template.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`);
+        return { template, pattern: new RegExp(`^${escaped.replaceAll(/\{\w+\}/g, '[^/]+')}$`) };
+      });
+  }
+
+  /** Returns every difference between a response and the document; none when it is as documented. */
+  faultsOf(answer: Answer): readonly string[] {
+    const method = answer.method.toLowerCase();
+    const operation = this.operationOf(method === 'head' ? 'get' : method, answer.path);
+    if (operation === null) return this.faultsWithoutOperation(answer);
+    // Every GET can be conditional (RFC 9110, section 13).
+    if (answer.status === 304) return [];
+    const documented = operation.responses[String(answer.status)];
+    if (documented === undefined) return [`the status ${answer.status} is not documented`];
+    const content = this.resolved(documented).content;
+    if (method === 'head') return [];
+    if (content === undefined) {
+      return answer.contentType === '' ? [] : ['a body is not documented'];
+    }
+    const mediaType = answer.contentType.split(';')[0] ?? '';
+    const schema = content[mediaType]?.schema;
+    if (schema === undefined) return [`the content type ${mediaType} is not documented`];
+    return isJson(mediaType) ? this.faultsOfBody(schema, answer.body) : [];
+  }
+
+  /** Outside the document there is nothing but problems. */
+  private faultsWithoutOperation({ status, contentType, body }: Answer): readonly string[] {
+    if (status < 400) return ['the operation is not documented'];
+    if (!contentType.startsWith(PROBLEM)) return [`the content type is not ${PROBLEM}`];
+    return this.faultsOfBody({ $ref: `${SCHEMAS}ProblemDto` }, body);
+  }
+
+  private operationOf(method: string, path: string): DocumentedOperation | null {
+    const [pathname = ''] = path.split('?');
+    const found = this.templates.find(
+      ({ template, pattern }) =>
+        this.document.paths[template]?.[method] !== undefined && pattern.test(pathname),
+    );
+    return found === undefined ? null : (this.document.paths[found.template]?.[method] ?? null);
+  }
+
+  private resolved(response: DocumentedResponse | Reference): DocumentedResponse {
+    if (!isReference(response)) return response;
+    const name = response.$ref.replace(RESPONSES, '');
+    const found = this.document.components.responses?.[name];
+    if (found === undefined) throw new Error(`The document has no response ${response.$ref}`);
+    return found;
+  }
+
+  private faultsOfBody(schema: AnySchema, body: unknown): readonly string[] {
+    const validate = this.validatorOf(schema);
+    if (validate(body)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${instancePath === '' ? 'the body' : instancePath} ${message ?? ''} ${JSON.stringify(params)}`,
+    );
+  }
+
+  private validatorOf(schema: AnySchema): ValidateFunction {
+    const key = JSON.stringify(schema);
+    const known = this.validators.get(key);
+    if (known !== undefined) return known;
+    const validate = this.ajv.compile(closed(schema) as AnySchema);
+    this.validators.set(key, validate);
+    return validate;
+  }
+}
+
+let committed: DocumentedAnswers | null = null;
+
+/** Returns the comparison with the committed document, which is read when it is first needed. */
+export function committedDocument(): DocumentedAnswers {
+  committed ??= new DocumentedAnswers(
+    JSON.parse(readFileSync(join(__dirname, '../../openapi/openapi.json'), 'utf8')) as ApiDocument,
+  );
+  return committed;
+}

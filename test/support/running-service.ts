@@ -1,0 +1,69 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+const RUN_TS = join(__dirname, 'run-ts.cjs');
+const MAIN = join(__dirname, '../../src/main.ts');
+
+/** The service as it is deployed: `src/main.ts` in a process of its own, by the clock of the machine. */
+export class RunningService {
+  private constructor(
+    readonly url: string,
+    private readonly process: ChildProcess,
+    private readonly ended: Promise<unknown[]>,
+    /** `performance.now()` of the moment in which it announced its address. */
+    readonly readyAt: number,
+  ) {}
+
+  /** Starts the service and resolves once it listens. */
+  static async start(
+    databaseUrl: string,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<RunningService> {
+    const service: ChildProcessByStdio<null, Readable, null> = spawn(
+      process.execPath,
+      [RUN_TS, MAIN],
+      {
+        env: {
+          ...process.env,
+          DATABASE_URL: databaseUrl,
+          PORT: '0',
+          LOG_LEVEL: 'fatal',
+          ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
+          ...environment,
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const ended = once(service, 'exit');
+    const lines = createInterface(service.stdout);
+    for await (const line of lines) {
+      const [, url] = /^Billing engine: (.*)$/.exec(line) ?? [];
+      if (url === undefined) continue;
+      // Nobody reads the rest of its output.
+      service.stdout.resume();
+      return new RunningService(url, service, ended, performance.now());
+    }
+    throw new Error('The service ended before it listened.');
+  }
+
+  async post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async get(path: string): Promise<Response> {
+    return fetch(`${this.url}${path}`);
+  }
+
+  /** Ends it as `kill -9` does; does nothing when it has ended. */
+  async kill(): Promise<void> {
+    this.process.kill('SIGKILL');
+    await this.ended;
+  }
+}
