@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -6,6 +7,9 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Configuration } from '../config';
+
+/** Longest pause after one run, so that due work goes on under any load. */
+const LONGEST_YIELD_MS = 250;
 
 /** Background work whose due items are rows in the database. Any number of workers may run it. */
 export interface DueWork {
@@ -34,6 +38,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private readonly logger = new Logger('jobs');
   private readonly loops = new Map<string, Loop>();
   private readonly pauseConditions: (() => boolean)[] = [];
+  private readonly yieldConditions: (() => boolean)[] = [];
   private running = false;
 
   constructor(private readonly configuration: Configuration) {}
@@ -52,6 +57,11 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   /** Pauses all due work while the condition holds. It is evaluated before each run. */
   pauseWhile(condition: () => boolean): void {
     this.pauseConditions.push(condition);
+  }
+
+  /** Leaves half of the time to requests while the condition holds. It is evaluated after each run. */
+  yieldWhile(condition: () => boolean): void {
+    this.yieldConditions.push(condition);
   }
 
   onApplicationBootstrap(): void {
@@ -87,9 +97,17 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private async run(loop: Loop): Promise<void> {
     while (this.running) {
       loop.wakeRequested = false;
+      const startedAt = performance.now();
       const more = this.isPaused() ? false : await this.runOnce(loop.work);
-      if (!more && this.mayRest(loop)) await pause(loop);
+      if (more) await this.yield(performance.now() - startedAt);
+      else if (this.mayRest(loop)) await pause(loop);
     }
+  }
+
+  /** Pauses as long as the run took, so that a queue that never empties takes half of the time at most. */
+  private async yield(ranMs: number): Promise<void> {
+    if (!this.yieldConditions.some((condition) => condition())) return;
+    await sleep(Math.min(ranMs, LONGEST_YIELD_MS));
   }
 
   private isPaused(): boolean {

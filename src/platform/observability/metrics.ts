@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Jobs } from '../jobs';
+
+/** A process that had a request this recently, health probes aside, leaves time to requests. */
+const RECENT_MS = 1_000;
 
 /** Metrics for Prometheus. One registry per application, so that tests can start several. */
 @Injectable()
@@ -15,13 +19,17 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor() {
+  private lastRequestAt = Number.NEGATIVE_INFINITY;
+
+  constructor(jobs: Jobs) {
+    jobs.yieldWhile(() => performance.now() - this.lastRequestAt < RECENT_MS);
     collectDefaultMetrics({ register: this.registry });
   }
 
   /** Middleware that measures each request by its route pattern, so that ids do not create new series. */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
+    if (!request.originalUrl.startsWith('/health')) this.lastRequestAt = startedAt;
     response.on('finish', () => {
       const route = (request.route as { readonly path?: unknown } | undefined)?.path;
       this.requestSeconds.observe(
