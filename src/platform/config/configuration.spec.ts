@@ -127,9 +127,9 @@ describe('the configuration', () => {
     expect(new Configuration(environment).webhooksAllowedPorts).toEqual(expected);
   });
 
-  it('is described by the table in the README, row by row', () => {
-    const readme = readFileSync(join(__dirname, '../../../README.md'), 'utf8');
-    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (.+?) +\| (.+?) +\| (.+?) +\|$/gm)];
+  it('is described by the table in docs/configuration.md, row by row', () => {
+    const page = readFileSync(join(__dirname, '../../../docs/configuration.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `([A-Z_]+)` +\| (.+?) +\| (.+?) +\| (.+?) +\|$/gm)];
     expect(rows.map(([, ...cells]) => cells)).toEqual(
       Object.entries(SETTINGS).map(([variable, { fallback, accepts, meaning }]) => [
         variable,

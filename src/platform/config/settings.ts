@@ -1,6 +1,6 @@
 import { parseEncryptionKeys } from './encryption-keys';
 
-/** An environment variable: how to parse it, and its row in the README. */
+/** An environment variable: how to parse it, and its row in docs/configuration.md. */
 export interface Setting<Value> {
   readonly fallback: string | null;
   readonly accepts: string;
@@ -86,7 +86,7 @@ function postgresUrl(text: string): string | undefined {
   return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
 }
 
-/** All environment variables of the service. A test compares them with the table in the README. */
+/** All environment variables of the service. A test compares them with the table in docs/configuration.md. */
 export const SETTINGS = {
   PORT: setting({
     fallback: '3000',
