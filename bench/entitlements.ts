@@ -16,7 +16,7 @@ interface Created {
   readonly id: string;
 }
 
-/** A customer of a plan whose allowance a meter counts, with so many events stored in the period that runs. */
+/** Creates a customer of a plan with a metered allowance, with a number of events stored in the current period. */
 async function seed(url: string): Promise<(events: number) => Promise<string>> {
   const meter = await post<Created>(`${url}/v1/meters`, {
     key: 'calls',
@@ -82,14 +82,16 @@ async function sendEvents(
     throw new Error(`Events were not taken: ${JSON.stringify(body)}`);
 }
 
-/** Every customer must be told exactly what is stored of it: a check that reads less would be faster and wrong. */
+/** Every customer must get exactly its stored usage: a check that reads less would be faster and wrong. */
 async function assertUsed(url: string, customerId: string, used: number): Promise<void> {
   const answer = await fetch(`${url}/v1/customers/${customerId}/entitlements/api_calls`);
   const body = (await answer.json()) as { readonly used: string };
   if (body.used !== String(used)) throw new Error(`${body.used} of ${used} were counted.`);
 }
 
-/** Checks of an entitlement beside a bare route that reads one row, with few and with many events of the customer. */
+/**
+ * Measures entitlement checks beside a bare route that reads one row, with few and with many events of the customer.
+ */
 export async function benchmarkEntitlementCheck(
   database: TemporaryDatabase,
   settings: Settings,
@@ -159,7 +161,7 @@ async function measured(
   return { perSecond, p99Ms };
 }
 
-/** All sides in turn; a first round is thrown away. */
+/** Measures all sides in turn; the first round is discarded. */
 async function rounds(
   count: number,
   sides: Readonly<Record<Side, () => Promise<Measured>>>,

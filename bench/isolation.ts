@@ -17,10 +17,10 @@ const CUSTOMERS = 50;
 const PAYMENTS = 100;
 /** Enough for every refund of a run. */
 const AMOUNT = 1_000_000_000;
-/** Reads and refunds, each. A machine that cannot keep up with it without load needs a lower rate. */
+/** Rate of reads and of refunds. A machine that cannot sustain it without load needs a lower rate. */
 const REQUESTS_PER_SECOND = Number(process.env['ISOLATION_RATE'] ?? 20);
 const READINESS_EVERY_MS = 200;
-/** At the rates above a 99th percentile needs more requests than the seconds of the other benchmarks give. */
+/** At these rates a 99th percentile needs more requests than the seconds of the other benchmarks give. */
 const PHASE_TIMES_SECONDS = 5;
 /** Each round measures six phases, and fills and empties queues between them. */
 const MOST_ROUNDS = 3;
@@ -33,7 +33,7 @@ interface Phase {
   readonly loaded: ProberResult;
 }
 
-/** Latency of reads and refunds beside other customers' heavy requests, and without them. */
+/** Measures the latency of reads and refunds beside heavy requests of other customers, and without them. */
 export async function benchmarkIsolation(
   database: TemporaryDatabase,
   settings: Settings,

@@ -28,12 +28,15 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   isolation: benchmarkIsolation,
 };
 
-/** Takes many minutes for one line of the table: only when it is asked for. */
+/** Benchmarks that take many minutes for one line of the table run only when named. */
 const LONG: ReadonlySet<string> = new Set(['usage-large']);
 
 const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
 
-/** @throws {Error} with the usage, for arguments that are not understood */
+/**
+ * Reads the arguments.
+ * @throws {Error} with the usage, for unknown arguments
+ */
 function read(args: readonly string[]): {
   names: readonly string[];
   settings: Settings;
@@ -68,7 +71,7 @@ function read(args: readonly string[]): {
   return { names, settings };
 }
 
-/** Each benchmark on a database of its own, so that none finds the rows of another. */
+/** Runs each benchmark on a database of its own, so that none finds the rows of another. */
 async function run(benchmark: Benchmark, settings: Settings): Promise<readonly Finding[]> {
   const database = await createTemporaryDatabase();
   const interrupted = new Promise<never>((_, reject) => {
@@ -80,7 +83,7 @@ async function run(benchmark: Benchmark, settings: Settings): Promise<readonly F
     console.log(`PostgreSQL ${database.version}, ${settings.rounds} rounds`);
     return await Promise.race([benchmark(database, settings), interrupted]);
   } finally {
-    // After an interruption they are still at work, and would write where everything is to be removed.
+    // After an interruption the processes still run, and would write into a directory that is removed.
     await endChildren();
     await database.remove();
     process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');

@@ -8,14 +8,14 @@ import type { TemporaryDatabase } from './support/temporary-database';
 
 const LINKS_OF_AN_ADDON = 10;
 const OF_EACH_KIND = 20;
-/** The service's default. */
+/** Default pool size of the service. */
 const POOL_SIZE = 20;
 const WARM_UP_MS = 500;
 
-/** A GET with one id in it. */
+/** A GET request with one id. */
 interface Read {
   readonly benchmark: string;
-  /** As Nest's router takes it. */
+  /** Path in the syntax of Nest's router. */
   readonly route: Pick<BareRoute, 'path' | 'parameter'>;
   readonly url: (id: string) => string;
   readonly ids: readonly string[];
@@ -30,7 +30,7 @@ function readById(benchmark: string, path: string, ids: readonly string[]): Read
   };
 }
 
-/** Add-ons with their entitlements, and of everything else what there is to read. */
+/** Creates add-ons with entitlements, and one object of each other kind. */
 async function seed(url: string): Promise<Readonly<Record<'list' | 'single', readonly Read[]>>> {
   const entitlements = await createMany(`${url}/v1/entitlements`, LINKS_OF_AN_ADDON, (index) => ({
     key: `seats_${index}`,
@@ -92,7 +92,7 @@ async function seed(url: string): Promise<Readonly<Record<'list' | 'single', rea
   };
 }
 
-/** Requests per second of the service, beside those of bare routes that send the same statements. */
+/** Measures requests per second of the service, beside bare routes that send the same statements. */
 export async function benchmarkReads(
   kind: 'list' | 'single',
   database: TemporaryDatabase,

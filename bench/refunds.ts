@@ -8,12 +8,12 @@ import { type Recorder, startRecorder } from './support/statements';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 const PAYMENTS = 1_000;
-/** So much more than all refunds of a run take that none is ever refused. */
+/** Much more than all refunds of a run, so that none is refused. */
 const AMOUNT = 1_000_000_000;
 const WARM_UP_MS = 500;
 const RECORDED_KEY = 'recorded';
 
-/** Refunds made per second, beside the rate at which their statements alone run from as many connections. */
+/** Measures refunds per second, beside the rate at which their statements alone run on as many connections. */
 export async function benchmarkRefunds(
   database: TemporaryDatabase,
   settings: Settings,

@@ -8,7 +8,7 @@ import type { Finding, Settings } from './support/rounds';
 import { post, serviceEnvironment, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
-/** `RENEWALS` makes a smaller run of the benchmark; its targets are for 10,000. */
+/** `RENEWALS` makes the run smaller; the targets are for 10,000. */
 const MANY = Number(process.env['RENEWALS'] ?? 10_000);
 const FEW = MANY / 10;
 const WORKERS = 2;
@@ -18,11 +18,11 @@ const LEAST_PER_SECOND = 500;
 const LEAST_OF_FEW = 0.83;
 const MOST_MIB = 512;
 
-/** The few are renewed on one day of each month, the many on another. */
+/** The few and the many renew on different days of the month. */
 const DAYS = { few: '01', many: '15' } as const;
 type Run = keyof typeof DAYS;
 
-/** The day of a run, in the month of its round; the first month is that of the start. */
+/** Returns the day of a run in the month of its round; the first month is that of the start. */
 function dayOf(run: Run, month: number): string {
   return `${2030 + Math.floor(month / 12)}-${String(1 + (month % 12)).padStart(2, '0')}-${DAYS[run]}T00:00:00.000Z`;
 }
@@ -33,8 +33,8 @@ interface Measured {
 }
 
 /**
- * A renewal run: invoices made per second with their lines, books and events, beside the same rows written by `COPY`, and
- * beside a run of a tenth as many; and the memory of a worker.
+ * Measures a renewal run: invoices per second with lines, ledger postings and events, beside the same rows written by
+ * `COPY`, and beside a run of a tenth as many; and the memory of a worker.
  */
 export async function benchmarkRenewals(
   database: TemporaryDatabase,
@@ -61,7 +61,7 @@ export async function benchmarkRenewals(
     await measure('many', 0);
     await client.query('ANALYZE');
     const rounds: { few: Measured; many: Measured; ceiling: number }[] = [];
-    // The first round is thrown away: caches fill and code is compiled in it.
+    // The first round is discarded: it fills caches and compiles code.
     for (let month = 1; month <= settings.rounds + 1; month += 1) {
       const few = await measure('few', month);
       const marks = await marksOf(client);
@@ -106,7 +106,7 @@ function findingsOf(
   ];
 }
 
-/** All that is due at an instant, by all workers at once. */
+/** Runs everything that is due at an instant, with all workers concurrently. */
 async function renew(
   runners: readonly Worker<RenewalJob, RenewalRun>[],
   client: Client,
@@ -138,7 +138,7 @@ async function countInvoices(client: Client): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Subscriptions that wait for a start far ahead: flat, by the seat, with a coupon, with tax. */
+/** Creates subscriptions that start far in the future: flat, per seat, with a coupon, with tax. */
 async function seed(url: string): Promise<readonly string[]> {
   const create = (path: string, body: object): Promise<{ id: string; code: string }> =>
     post(`${url}/v1/${path}`, body);
@@ -170,7 +170,7 @@ const COPIES = (table: string): string => `
   FROM ${table} original JOIN jsonb_to_recordset($1::jsonb) AS copied (of text, changes jsonb)
     ON copied.of = original.id`;
 
-/** So many subscriptions more, a quarter of each kind, with customers of their own. */
+/** Copies subscriptions, a quarter of each kind, with customers of their own. */
 async function copyTemplates(
   client: Client,
   templates: readonly string[],
@@ -216,7 +216,7 @@ async function copyTemplates(
   for (const [table, rows] of copies) await client.query(COPIES(table), [JSON.stringify(rows)]);
 }
 
-/** What a renewal writes, by the column that tells new rows from old ones. */
+/** Tables that a renewal writes, with the column that separates new rows from old ones. */
 const WRITTEN = [
   ['invoice', 'id'],
   ['invoice_line', 'id'],
@@ -237,7 +237,7 @@ async function marksOf(client: Client): Promise<ReadonlyMap<string, string>> {
   return marks;
 }
 
-/** Invoices per second when the rows that were written since the marks are written by `COPY`, with their indexes. */
+/** Returns the invoices per second when the rows written since the marks are written by `COPY`, with their indexes. */
 async function copyRows(
   client: Client,
   marks: ReadonlyMap<string, string>,

@@ -12,7 +12,7 @@ import type { TemporaryDatabase } from './support/temporary-database';
 const ENDPOINTS = 4;
 const BACKLOG_EVENTS = 1_500;
 const EVENTS_PER_SECOND = 200;
-/** As many as the service has under way to so many endpoints. */
+/** As many requests as the service has in flight to this many endpoints. */
 const CONCURRENCY = 32 * ENDPOINTS;
 const COUPONS = 50;
 const LOOK_AGAIN_MS = 50;
@@ -26,7 +26,7 @@ interface Bench {
   readonly load: Worker<LoadJob, LoadResult>;
 }
 
-/** How long after its commit an event arrives, and deliveries per second from a backlog. */
+/** Measures the delay from commit to arrival, and deliveries per second from a backlog. */
 export async function benchmarkWebhooks(
   database: TemporaryDatabase,
   settings: Settings,
@@ -58,7 +58,7 @@ export async function benchmarkWebhooks(
   }
 }
 
-/** From the event's timestamp, which is a little before its commit, to the receiver; one endpoint. */
+/** Measures the time from the event's timestamp, shortly before its commit, to the receiver, with one endpoint. */
 async function measureLags(bench: Bench): Promise<{
   readonly lags: readonly Finding[];
   readonly notification: Notification;
@@ -106,7 +106,7 @@ async function measureLags(bench: Bench): Promise<{
   }
 }
 
-/** Deliveries of a backlog, beside the same client that posts the same with no database behind it. */
+/** Measures deliveries of a backlog, beside the same client that posts the same without a database. */
 async function measureRates(
   { database, settings, receiver, poster }: Bench,
   notification: Notification,
@@ -150,7 +150,7 @@ async function measureRates(
   }
 }
 
-/** Events like one that the service recorded, each the first of an object of its own. */
+/** Adds events like one that the service recorded, each the first of an object of its own. */
 async function addBacklog(client: Client): Promise<void> {
   const indexes = Array.from({ length: BACKLOG_EVENTS });
   await client.query(

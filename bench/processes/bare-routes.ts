@@ -6,14 +6,14 @@ import { Pool } from 'pg';
 import { answerJobs } from '../support/channel';
 import type { Statement } from '../support/statements';
 
-/** The ceiling of the reads: bare routes of Nest on Express that run the service's statements and answer their rows. */
+/** Ceiling of the reads: bare Nest routes on Express that run the service's statements and answer with their rows. */
 
 export interface BareRoute {
   readonly path: string;
-  /** The parameter, of the path or the query, that names what is read. */
+  /** The parameter, in the path or the query, that names what is read. */
   readonly parameter: string;
   readonly statements: readonly Statement[];
-  /** What that parameter was when the statements were recorded. */
+  /** Value of that parameter when the statements were recorded. */
   readonly recordedAs: string;
 }
 

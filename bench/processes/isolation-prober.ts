@@ -8,7 +8,7 @@ export interface ProberJob {
   readonly port: number;
   readonly customers: readonly string[];
   readonly payments: readonly string[];
-  /** Reads and refunds, each. */
+  /** Rate of reads and of refunds. */
   readonly requestsPerSecond: number;
   readonly readinessEveryMs: number;
   readonly durationMs: number;
@@ -18,11 +18,11 @@ export interface ProberResult {
   readonly readsMs: readonly number[];
   readonly refundsMs: readonly number[];
   readonly readinessMs: readonly number[];
-  /** Requests that failed, each with its status and body or its error. */
+  /** Failed requests, each with its status and body, or its error. */
   readonly failures: readonly string[];
 }
 
-/** A request without an answer for so long counts as failed. */
+/** A request without a response for this time counts as failed. */
 const GIVE_UP_AFTER_MS = 60_000;
 
 const agent = new Agent({ keepAlive: true });

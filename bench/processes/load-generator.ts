@@ -5,8 +5,8 @@ import type { LoadJob, LoadResult, RequestTemplate } from '../support/load';
 import { percentile } from '../support/rounds';
 
 /**
- * Sends requests over connections that stay open, each with one request under way. Written on sockets: the client of
- * `node:http` costs as much as the server it asks, and would be the limit of the faster side of every comparison.
+ * Sends requests over kept-alive connections, each with one request in flight. Written on sockets: the client of
+ * `node:http` costs as much as the server, and would limit the faster side of every comparison.
  */
 
 const HEADER_END = Buffer.from('\r\n\r\n');
@@ -24,7 +24,7 @@ class Connection {
     socket.on('close', () => this.failed?.(new Error('The server closed a connection.')));
   }
 
-  /** The status of the answer. */
+  /** Sends a request; returns the status of the response. */
   send(request: string): Promise<number> {
     return new Promise((answered, failed) => {
       this.answered = answered;
@@ -69,7 +69,7 @@ function toText({ method, path, body }: RequestTemplate): string {
 
 let serial = 0;
 
-/** Round and round through the requests; `{n}` in a body is another number each time. */
+/** Returns the requests in turn; `{n}` in a body is replaced by a new number each time. */
 function nextRequest(requests: readonly RequestTemplate[]): string {
   const template = requests[serial % requests.length];
   serial += 1;
@@ -80,7 +80,7 @@ function nextRequest(requests: readonly RequestTemplate[]): string {
   );
 }
 
-/** As fast as the answers come; what ends after `warmUpMs` counts. */
+/** Sends as fast as responses arrive; requests that end after `warmUpMs` count. */
 async function sendAtFullSpeed(
   connections: readonly Connection[],
   { requests, durationMs, warmUpMs }: LoadJob,
@@ -106,7 +106,7 @@ async function sendAtFullSpeed(
   };
 }
 
-/** So many a second, whether or not the answers keep up. */
+/** Sends at a fixed rate, whether or not responses keep up. */
 async function sendAtRate(
   connections: readonly Connection[],
   { requests, durationMs }: LoadJob,

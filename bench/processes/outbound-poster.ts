@@ -6,7 +6,7 @@ import { OutboundHttp, OutboundModule } from '../../src/platform/outbound';
 import { answerJobs } from '../support/channel';
 import type { Notification } from './receiver';
 
-/** The ceiling of the deliveries: the service's HTTP client, and nothing around it. */
+/** Ceiling of the deliveries: the service's HTTP client alone. */
 
 export interface PosterJob {
   readonly url: string;
@@ -32,7 +32,7 @@ async function open(): Promise<OutboundHttp> {
 
 const client = open();
 
-/** Posts per second. */
+/** Returns posts per second. */
 answerJobs(async ({ url, count, concurrency, notification }: PosterJob): Promise<number> => {
   const http = await client;
   const startedAt = performance.now();

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { answerJobs } from '../support/channel';
 
-/** A receiver of webhooks: answers at once, or after a given time, and records arrivals. */
+/** Receives webhooks: answers at once, or after a given time, and records arrivals. */
 
 export type ReceiverJob =
   | { readonly kind: 'listen'; readonly port: number; readonly answersAfterMs?: number }
-  /** Starts to count anew. */
+  /** Restarts the count. */
   | { readonly kind: 'forget' }
-  /** Answered once so many notifications have come. */
+  /** Answered once this number of notifications has arrived. */
   | { readonly kind: 'await'; readonly count: number };
 
 export interface Notification {
@@ -19,7 +19,7 @@ export interface Notification {
 export interface ReceiverResult {
   readonly firstAtMs: number;
   readonly lastAtMs: number;
-  /** From the event's timestamp to its arrival, for each notification. */
+  /** Milliseconds from the event's timestamp to its arrival, for each notification. */
   readonly lagsMs: readonly number[];
   readonly last: Notification | null;
 }

@@ -3,7 +3,7 @@ import { Client, type QueryResult } from 'pg';
 import { answerJobs } from '../support/channel';
 import type { Statement } from '../support/statements';
 
-/** The compiled service, with a look at everything it hands to `pg`. */
+/** Runs the compiled service and records everything it sends through `pg`. */
 
 type Query = (this: Client, ...args: unknown[]) => unknown;
 
@@ -15,7 +15,7 @@ interface QueryConfig {
 
 type Callback = (error: unknown, result?: QueryResult) => void;
 
-/** `rowCount` is filled in when the answer comes. */
+/** `rowCount` is filled in when the result arrives. */
 let statements: { -readonly [Key in keyof Statement]: Statement[Key] }[] = [];
 
 const prototype = Client.prototype as unknown as { query: Query };

@@ -10,12 +10,12 @@ import { Clock } from '../../src/platform/clock';
 import { Configuration } from '../../src/platform/config';
 import { answerJobs } from '../support/channel';
 
-/** A worker that does all that is due at an instant, and says what it took. */
+/** A worker that runs everything that is due at an instant, and reports time and memory. */
 
 export interface RenewalJob {
   readonly databaseUrl: string;
   readonly now: string;
-  /** Where to write a profile of the CPU time; null for none. */
+  /** Folder for a CPU profile; null for none. */
   readonly profileDirectory: string | null;
 }
 

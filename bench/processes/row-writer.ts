@@ -4,7 +4,10 @@ import { copyIn } from '../../src/platform/database/copy-in';
 import { answerJobs } from '../support/channel';
 import { eventOf, type WriterJob } from '../support/usage';
 
-/** The ceiling of usage: its rows straight into the table of events, by COPY or one at a time. All made before the time runs. */
+/**
+ * Ceiling of usage: its rows written directly into the table of events, by COPY or one at a time. All rows are prepared
+ * before the measurement.
+ */
 
 const COLUMNS =
   'key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties';
@@ -41,7 +44,7 @@ function commitsOf(job: WriterJob): readonly (readonly Row[])[] {
 
 type Commit = (client: Client) => Promise<unknown>;
 
-/** Nothing is left to do but to hand it over. */
+/** Prepares everything except sending. */
 function prepared(kind: WriterJob['kind'], rows: readonly Row[]): Commit {
   if (kind === 'copy') {
     const text = Buffer.from(rows.map((row) => `${row.join('\t')}\n`).join(''));
@@ -52,7 +55,7 @@ function prepared(kind: WriterJob['kind'], rows: readonly Row[]): Commit {
   };
 }
 
-/** Rows per second. */
+/** Returns rows per second. */
 answerJobs(async (job: WriterJob): Promise<number> => {
   const commits = commitsOf(job)
     .map((rows) => prepared(job.kind, rows))

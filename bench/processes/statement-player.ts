@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids';
 import { answerJobs } from '../support/channel';
 import type { Statement } from '../support/statements';
 
-/** The ceiling of the refunds: the statements of one, with other ids each time, straight through `pg`. */
+/** Ceiling of the refunds: the statements of one refund, with new ids each time, directly through `pg`. */
 
 export interface PlayerJob {
   readonly databaseUrl: string;
@@ -13,17 +13,17 @@ export interface PlayerJob {
   readonly statements: readonly Statement[];
   readonly recordedPayment: string;
   readonly recordedKey: string;
-  /** Ids that are younger than this one were made for the recorded refund: they are new in each replay. */
+  /** Ids younger than this one were generated for the recorded refund, and are replaced in each replay. */
   readonly recordedAfter: string;
   readonly payments: readonly string[];
 }
 
-/** A TypeID: its second part begins with the time it was made at, and sorts by it. */
+/** Returns the second part of a TypeID, which starts with its time of creation and sorts by it. */
 const ID = /\b([a-z]+_)([0-7][0-9a-hjkmnp-tv-z]{25})\b/g;
 
 const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1);
 
-/** One replay after the other on one connection; returns how many ended within the time. */
+/** Replays the statements on one connection; returns how many replays ended in time. */
 async function replay(client: Client, job: PlayerJob, times: Times): Promise<number> {
   let ended = 0;
   for (let now = performance.now(); now < times.endsAt;) {

@@ -4,7 +4,10 @@ import { text } from 'node:stream/consumers';
 import { answerJobs } from '../support/channel';
 import { lineOf, type SenderJob } from '../support/usage';
 
-/** Reports usage: bodies of NDJSON, or lists of JSON where they hold no more than 1,000 events. All made before the time runs. */
+/**
+ * Reports usage: bodies of NDJSON, or JSON lists if they hold at most 1,000 events. All bodies are prepared before the
+ * measurement.
+ */
 
 const LONGEST_LIST = 1_000;
 
@@ -40,7 +43,7 @@ async function send(agent: Agent, port: number, body: Body): Promise<void> {
     throw new Error(`Of ${body.events} events: ${answer.slice(0, 500)}`);
 }
 
-/** Events per second. */
+/** Returns events per second. */
 answerJobs(async (job: SenderJob): Promise<number> => {
   const bodies = [...bodiesOf(job)].reverse();
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });

@@ -2,10 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-/**
- * A process of its own that does jobs it is sent. What is measured, what stands beside it and what puts the load on both
- * never share an event loop.
- */
+/** Starts processes that run jobs. What is measured, its ceiling and the load generator never share an event loop. */
 export interface Worker<Job, Result> {
   ask(job: Job): Promise<Result>;
   stop(): Promise<void>;
@@ -17,7 +14,7 @@ const RUN_TYPESCRIPT = resolve('test/support/run-ts.cjs');
 
 export interface WorkerOptions {
   readonly environment?: NodeJS.ProcessEnv;
-  /** false: what it writes to its standard output is thrown away */
+  /** If false, its standard output is discarded. */
   readonly showsOutput?: boolean;
 }
 
@@ -26,19 +23,22 @@ process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Ends what is still there, and waits for it. */
+/** Ends all children that still run, and waits for them. */
 export async function endChildren(): Promise<void> {
   for (const child of children) child.kill('SIGKILL');
   await Promise.all([...children].map((child) => once(child, 'exit')));
 }
 
-/** Whatever ends this process ends its children. */
+/** Ends the children when this process ends for any reason. */
 export function keepTrackOf(child: ChildProcess): void {
   children.add(child);
   child.once('exit', () => children.delete(child));
 }
 
-/** @param file under bench/processes */
+/**
+ * Starts a process.
+ * @param file under bench/processes
+ */
 export function startWorker<Job, Result>(
   file: string,
   options: WorkerOptions = {},
@@ -78,7 +78,7 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** The other end: answers one job after the other until it is told to stop. */
+/** Runs in the child: answers one job after the other until it is asked to stop. */
 export function answerJobs(work: (job: never) => Promise<unknown>): void {
   process.on('message', (job) => {
     work(job as never).then(

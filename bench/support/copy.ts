@@ -1,6 +1,8 @@
 import { type Client, Query } from 'pg';
 
-/** The rows of a query, as `copyIn` takes them; `pg` has the messages of `COPY` and no method. */
+/**
+ * Returns the rows of a query in the format of `copyIn`; `pg` supports the messages of `COPY` but has no method for it.
+ */
 export function copyOut(client: Client, query: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const taken: Buffer[] = [];

@@ -8,7 +8,7 @@ const BACKENDS =
   'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
 /**
- * Does the work and prints the CPU time of each of its items: on a busy machine it says more than the rate.
+ * Runs the work and prints the CPU time of each item: on a busy machine it is more reliable than the rate.
  * @returns the rate
  */
 export async function tellCpuTime(
@@ -39,7 +39,7 @@ export async function tellCpuTime(
   }
 }
 
-/** The CPU time of processes so far; of one that has ended, nothing. */
+/** Returns the CPU time of processes so far; none for a process that has ended. */
 async function msOf(pids: readonly number[]): Promise<number> {
   const times = await Promise.all(
     pids.map(async (pid) => {

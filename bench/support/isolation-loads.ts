@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { post } from './service';
 
-/** Loads of one customer that must not slow the requests of others. */
+/** A load by one customer that must not slow the requests of others. */
 export interface IsolationLoad {
   readonly name: string;
-  /** Starts the load and returns once it is under way. */
+  /** Starts the load and returns once it is running. */
   start(): Promise<RunningLoad>;
 }
 
 export interface RunningLoad {
-  /** Ends the load, waits for what it left behind, and returns one line about the work done. */
+  /** Ends the load, waits for the work it left, and returns one line about the work done. */
   stop(): Promise<string>;
 }
 
@@ -43,7 +43,7 @@ function repeat(count: number, step: () => Promise<void>): { stop(): Promise<voi
       while (!isStopped) await step();
     }),
   );
-  // A failure is thrown by stop(), not as an unhandled rejection meanwhile.
+  // A failure is thrown by stop(), not as an unhandled rejection before.
   loops.catch(() => undefined);
   return {
     stop: async () => {
@@ -69,7 +69,9 @@ async function untilNone(client: Client, query: string): Promise<void> {
 const DUE_SUBSCRIPTIONS =
   'SELECT count(*)::int AS n FROM subscription WHERE next_billing_at <= now()';
 
-/** Subscriptions that start a year ago on a daily plan: as soon as some have caught up, as many more are created. */
+/**
+ * Creates subscriptions that start a year ago on a daily plan: when some have caught up, as many new ones are created.
+ */
 export async function backDatedSubscriptions({ url, client }: LoadTarget): Promise<IsolationLoad> {
   const plan = await post<Created>(`${url}/v1/plans`, {
     code: 'daily',
@@ -86,7 +88,7 @@ export async function backDatedSubscriptions({ url, client }: LoadTarget): Promi
       start_at: new Date(Date.now() - 365 * DAY_MS).toISOString(),
     });
   };
-  // Code is compiled and statements are prepared before anything is measured.
+  // Code is compiled and statements are prepared before the measurement.
   await subscribe();
   await untilNone(client, DUE_SUBSCRIPTIONS);
   const invoices = (): Promise<number> => countOf(client, 'SELECT count(*)::int AS n FROM invoice');
@@ -111,7 +113,7 @@ export async function backDatedSubscriptions({ url, client }: LoadTarget): Promi
   };
 }
 
-/** Each invoice is voided, so that the ledger agrees with the invoices, of which there are none. */
+/** Each invoice is voided, so that the ledger agrees with the invoices. */
 const LEDGER_ROWS = [
   `INSERT INTO customer (id, name, timezone, tax_exempt, metadata, version, created_at, updated_at)
    SELECT 'cus_' || lpad(place::text, 26, '0'), 'Many', 'UTC', 'none', '{}', 1, now(), now()
@@ -130,7 +132,7 @@ const LEDGER_ROWS = [
   'ANALYZE',
 ] as const;
 
-/** Verifications of a large ledger; a refused one is sent again after its `Retry-After`. */
+/** Verifies a large ledger repeatedly; a refused request is sent again after its `Retry-After`. */
 export async function ledgerVerifications({ url, client }: LoadTarget): Promise<IsolationLoad> {
   await client.query('BEGIN');
   for (const statement of LEDGER_ROWS) await client.query(statement);
@@ -162,7 +164,7 @@ export async function ledgerVerifications({ url, client }: LoadTarget): Promise<
 const UNDISPATCHED = 'SELECT count(*)::int AS n FROM event WHERE dispatched_at IS NULL';
 const SUCCEEDED = `SELECT count(*)::int AS n FROM webhook_delivery WHERE status = 'succeeded'`;
 
-/** Events of new objects, the first of each. */
+/** Inserts events of new objects, the first event of each. */
 const RECORD_EVENTS = `
   INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
   SELECT 'evt_' || suffix, 'coupon.updated', 'coup_' || suffix, 1,
@@ -170,7 +172,7 @@ const RECORD_EVENTS = `
   FROM generate_series(1, $2::integer) AS object,
     LATERAL (SELECT $1::text || lpad(object::text, 18, '0') AS suffix) AS named`;
 
-/** One ordered endpoint with very many pending objects, at a receiver that answers slowly. */
+/** Fills the queue of one ordered endpoint with many pending objects, at a receiver that answers slowly. */
 export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): IsolationLoad {
   return {
     name: 'ordered webhook queue',
@@ -226,7 +228,7 @@ async function storeUsage(url: string): Promise<void> {
   }
 }
 
-/** A new meter is active once it has counted the stored events; without a status it is active at once. */
+/** Waits until a meter is active: after it has counted the stored events, or at once if it has no status. */
 async function untilActive(url: string, id: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`${url}/v1/meters/${id}`);
@@ -236,7 +238,7 @@ async function untilActive(url: string, id: string): Promise<void> {
   }
 }
 
-/** Meters over stored events, one after the other; each is archived once it has counted them. */
+/** Creates meters over stored events, one after the other; each is archived once it has counted them. */
 export async function meterCreations({ url }: LoadTarget): Promise<IsolationLoad> {
   await storeUsage(url);
   let serial = 0;

@@ -1,9 +1,9 @@
-/** What the load generator is told, and what it tells. */
+/** Messages to and from the load generator. */
 
 export interface RequestTemplate {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
-  /** `{n}` becomes a number that is another one in each request. */
+  /** `{n}` is replaced by a different number in each request. */
   readonly body?: string;
 }
 
@@ -12,15 +12,15 @@ export interface LoadJob {
   readonly connections: number;
   readonly requests: readonly RequestTemplate[];
   readonly durationMs: number;
-  /** Sent before, and not counted. */
+  /** Requests sent before the measurement. */
   readonly warmUpMs: number;
-  /** Left out: as fast as the answers come. */
+  /** If omitted, as fast as responses arrive. */
   readonly perSecond?: number;
 }
 
 export interface LoadResult {
   readonly answers: number;
-  /** Within how long 99 of 100 answers came; null where they were not timed. */
+  /** Time within which 99 of 100 responses arrived; null if they were not timed. */
   readonly p99Ms: number | null;
   readonly perSecond: number;
 }

@@ -2,7 +2,7 @@ import { type Finding, isMet, median, ratioOf, spread } from './rounds';
 
 const HEADINGS = ['benchmark', 'figure', 'ceiling', 'ratio', 'spread', 'target', ''];
 
-/** The table that a run ends with. */
+/** Formats the table at the end of a run. */
 export function tableOf(findings: readonly Finding[]): string {
   const lines = [HEADINGS, ...findings.map(cellsOf)];
   const widths = HEADINGS.map((_, column) =>
@@ -28,7 +28,7 @@ function cellsOf(finding: Finding): readonly string[] {
     ratioOf(finding)?.toFixed(2) ?? '',
     spreadOf(finding),
     targetOf(finding),
-    verdictOn(finding),
+    resultOf(finding),
   ];
 }
 
@@ -36,13 +36,13 @@ function rounded(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Of the figures, and of the ceilings. */
+/** Formats the spread of the figures and of the ceilings. */
 function spreadOf({ figures, ceilings }: Finding): string {
   const percent = (values: readonly number[]): string => `${Math.round(spread(values) * 100)} %`;
   return ceilings === null ? percent(figures) : `${percent(figures)} / ${percent(ceilings)}`;
 }
 
-function verdictOn(finding: Finding): string {
+function resultOf(finding: Finding): string {
   if (finding.target === null) return '';
   return isMet(finding) ? 'met' : 'NOT MET';
 }

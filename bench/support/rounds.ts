@@ -1,31 +1,31 @@
 export interface Settings {
   readonly rounds: number;
-  /** How long each side is measured in a round. */
+  /** Duration of the measurement of each side in a round. */
   readonly seconds: number;
   readonly connections: number;
-  /** Where the service writes a profile of its CPU time; null for none. */
+  /** Folder where the service writes a CPU profile; null for none. */
   readonly profileDirectory: string | null;
 }
 
-/** One line of the table: what was measured, and what stands beside it. */
+/** One line of the table: a figure and its ceiling. */
 export interface Finding {
   readonly benchmark: string;
   readonly unit: string;
   readonly figures: readonly number[];
-  /** Values of the same rounds, in the same order; none where the target is a figure of its own. */
+  /** Values of the same rounds, in the same order; none if the target applies to the figure alone. */
   readonly ceilings: readonly number[] | null;
   readonly target:
     | { readonly kind: 'ratio'; readonly atLeast: number }
     | { readonly kind: 'ratio'; readonly atMost: number }
     | { readonly kind: 'figure'; readonly atLeast: number }
     | { readonly kind: 'figure'; readonly atMost: number }
-    /** Told beside another that has one. */
+    /** Information beside another finding that has a target. */
     | null;
 }
 
 /**
- * Measures both sides in turn, A B A B …, so that what else the machine does falls on both. A first round of each is
- * thrown away: caches fill and code is compiled in it.
+ * Measures both sides in turn, A B A B …, so that other load on the machine affects both. The first round of each is
+ * discarded: it fills caches and compiles code.
  */
 export async function alternate(
   rounds: number,
@@ -47,7 +47,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** Between two neighbours where the place falls between them. */
+/** Interpolates between two values. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * part;
@@ -56,13 +56,13 @@ export function percentile(values: readonly number[], part: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Largest less smallest, as a part of the median: how much to believe it. */
+/** Largest less smallest, as a part of the median: how reliable the figure is. */
 export function spread(values: readonly number[]): number {
   const range = Math.max(...values) - Math.min(...values);
   return range === 0 ? 0 : range / median(values);
 }
 
-/** The median of the ratios of the rounds: what disturbed one round disturbed both its sides. */
+/** Median of the ratios of the rounds: a disturbance of a round affects both of its sides. */
 export function ratioOf({ figures, ceilings }: Finding): number | null {
   if (ceilings === null) return null;
   return median(figures.map((figure, round) => figure / (ceilings[round] ?? Number.NaN)));

@@ -18,7 +18,7 @@ export interface Service {
 
 const READY_WITHIN_MS = 30_000;
 
-/** What the service is started with in every benchmark: the defaults of production, its log going nowhere. */
+/** Environment of the service in every benchmark: production defaults, without log output. */
 export function serviceEnvironment(database: TemporaryDatabase, port: number): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
@@ -31,7 +31,7 @@ export function serviceEnvironment(database: TemporaryDatabase, port: number): N
   };
 }
 
-/** The compiled service as a process of its own, ready. */
+/** Starts the compiled service as a process of its own, and waits until it is ready. */
 export async function startService(
   database: TemporaryDatabase,
   { profileDirectory }: Pick<Settings, 'profileDirectory'>,
@@ -78,7 +78,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Sends a JSON body and returns the answer's. */
+/** Sends a JSON body and returns the body of the response. */
 export async function post<Answer>(url: string, body: object): Promise<Answer> {
   const answer = await fetch(url, {
     method: 'POST',
@@ -90,7 +90,7 @@ export async function post<Answer>(url: string, body: object): Promise<Answer> {
   return JSON.parse(text) as Answer;
 }
 
-/** The ids of so many new resources, made a few at a time. */
+/** Creates resources, a few at a time, and returns their ids. */
 export async function createMany(
   url: string,
   count: number,

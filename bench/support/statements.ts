@@ -3,27 +3,27 @@ import { startWorker } from './channel';
 import { freePort, serviceEnvironment, untilReady } from './service';
 import type { TemporaryDatabase } from './temporary-database';
 
-/** A statement as the service handed it to `pg`. */
+/** A statement as the service sent it through `pg`. */
 export interface Statement {
   readonly text: string;
   readonly values: readonly unknown[];
-  /** Of a prepared statement. */
+  /** Name of a prepared statement. */
   readonly name?: string;
-  /** How many rows it returned or changed; null for those that have no such number. */
+  /** Number of rows it returned or changed; null if the statement has none. */
   readonly rowCount: number | null;
 }
 
 export interface Recorder {
   readonly url: string;
-  /** What the service sends to the database for one request. */
+  /** Returns the statements that the service sends for one request. */
   recordOf(request: () => Promise<unknown>): Promise<readonly Statement[]>;
   stop(): Promise<void>;
 }
 
-/** Longer than the wake-up of other processes is held back. */
+/** Longer than the delay of the wake-up of other processes. */
 const SETTLING_MS = 200;
 
-/** A service that writes down its statements, and does nothing in the background. What it sends is the ceiling's work. */
+/** Starts a service that records its statements and does nothing in the background. The ceiling replays them. */
 export async function startRecorder(database: TemporaryDatabase): Promise<Recorder> {
   const port = await freePort();
   const worker = startWorker<'take', readonly Statement[]>('recorded-service.ts', {
@@ -35,13 +35,13 @@ export async function startRecorder(database: TemporaryDatabase): Promise<Record
   return {
     url,
     recordOf: async (request) => {
-      // The first time it may read what it keeps from then on.
+      // The first request may read what the service caches from then on.
       await request();
       await pause(SETTLING_MS);
       await worker.ask('take');
       await request();
       const statements = await worker.ask('take');
-      // Sent once for many requests, and after the answer of this one.
+      // The wake-up is sent once for many requests, after the response of this one.
       return statements.filter(({ text }) => !text.includes('pg_notify'));
     },
     stop: () => worker.stop(),

@@ -7,16 +7,16 @@ import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres';
 
 export interface TemporaryDatabase {
   readonly url: string;
-  /** A directory of its own, gone with `remove()`. */
+  /** A directory of its own, deleted by `remove()`. */
   readonly directory: string;
-  /** As the server names it. */
+  /** Version as the server reports it. */
   readonly version: string;
   remove(): Promise<void>;
 }
 
 /**
- * As in production: every commit is on the disk before it is answered. Only sizes differ from the defaults: the buffers are
- * the quarter of a small server's memory that the manual of PostgreSQL begins with (20.4.1), here of 8 GiB.
+ * Settings as in production: every commit is on disk before it is acknowledged. Only sizes differ from the defaults:
+ * the buffers are a quarter of the memory of a small server of 8 GiB, where the manual of PostgreSQL starts (20.4.1).
  */
 const SETTINGS = {
   fsync: 'on',
@@ -27,10 +27,10 @@ const SETTINGS = {
   max_wal_size: '4GB',
 };
 
-/** A new database: on the server of DATABASE_URL, or on one of its own that is gone afterwards. */
+/** Creates a database on the server of DATABASE_URL, or on a server of its own that is deleted afterwards. */
 export async function createTemporaryDatabase(): Promise<TemporaryDatabase> {
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'billing-bench-'));
-  // The server does not run as root, and has to get to its data.
+  // The server does not run as root, and needs access to its data.
   await chmod(directory, 0o711);
   const removeDirectory = (): Promise<void> => rm(directory, { recursive: true, force: true });
   try {
@@ -68,7 +68,7 @@ async function onServer(serverUrl: string): Promise<Removable> {
   return { url: url.toString(), remove };
 }
 
-/** The first value of the first row, as text. */
+/** Returns the first value of the first row, as text. */
 async function ask(url: string, statement: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** The usage that benchmarks report: events of some customers, spread over a time. */
+/** Usage that benchmarks report: events of some customers, spread over a time. */
 export interface UsageShape {
   readonly customers: readonly string[];
   /** Milliseconds since 1970. */
@@ -17,7 +17,7 @@ const REGIONS = ['eu-west', 'eu-north', 'us-east', 'us-west', 'ap-south'] as con
 
 export const EVENT_NAME = 'api_request';
 
-/** The same for the same number and run, whoever writes it. */
+/** Returns an event that depends only on its number and the run. */
 export function eventOf(
   { customers, startMs, lengthMs }: UsageShape,
   run: string,
@@ -41,7 +41,7 @@ export function lineOf(shape: UsageShape, run: string, number: number): string {
   );
 }
 
-/** What the sender of reports is told. */
+/** Job of the process that sends usage. */
 export interface SenderJob {
   readonly port: number;
   readonly shape: UsageShape;
@@ -53,7 +53,7 @@ export interface SenderJob {
   readonly connections: number;
 }
 
-/** What the writer of rows is told. */
+/** Job of the process that writes rows. */
 export interface WriterJob {
   readonly kind: 'copy' | 'insert';
   readonly databaseUrl: string;

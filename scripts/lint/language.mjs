@@ -111,9 +111,6 @@ export const OPENINGS = {
  * @type {readonly string[]}
  */
 export const PENDING = [
-  'README.md',
-  'bench/',
-  'docs/architecture.md',
   'src/core/invoice/plan-change.ts',
   // These import names of lower modules that are not renamed yet.
   'src/modules/entitlements/entitlement-access-hooks.ts',
@@ -123,10 +120,9 @@ export const PENDING = [
   'src/modules/payments/',
   'src/modules/refunds/',
   'src/modules/subscriptions/',
-  'test/contract/',
-  'test/e2e/',
-  'test/scenarios/',
-  'test/support/',
+  // These import a name of metering that is not renamed yet.
+  'test/e2e/usage-events-history.e2e-spec.ts',
+  'test/e2e/usage-events.e2e-spec.ts',
 ];
 
 /**

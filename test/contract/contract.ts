@@ -12,7 +12,7 @@ interface OperationContract {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** An answer, as little of it as the contract is about. */
+/** The parts of a response that the contract describes. */
 export interface Answer {
   readonly status: number;
   readonly contentType: string;
@@ -37,7 +37,7 @@ export function operations(): readonly string[] {
   );
 }
 
-/** What an answer breaks of the contract; empty when it keeps it. */
+/** Returns the differences between a response and the contract; empty if there are none. */
 export function breaches(operation: string, answer: Answer): readonly string[] {
   const [method = '', path = ''] = operation.split(' ');
   const described = contract.paths[path]?.[method.toLowerCase()]?.responses[String(answer.status)];

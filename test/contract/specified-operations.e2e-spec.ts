@@ -2,9 +2,9 @@ import { createPayment } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { type Answer, breaches, operations } from './contract';
 
-/** One answer of every kind the contract describes, from whatever answers at the other end. */
+/** A service that gives a response of every kind that the contract describes. */
 interface Service {
-  /** Method and path as the contract names them, with what fills the path, and the body or query. */
+  /** Sends a request by method and path of the contract, with path parameters and a body or query. */
   call(operation: string, fill: Readonly<Record<string, string>>, send: object): Promise<Answer>;
 }
 
@@ -131,7 +131,7 @@ describe('the five specified operations', () => {
     return found;
   }
 
-  it('keep their contract in every answer', async () => {
+  it('keep their contract in every response', async () => {
     const asked = await cases();
     expect([...new Set(asked.map(({ operation }) => operation))].sort()).toEqual(
       [...operations()].sort(),
@@ -139,7 +139,7 @@ describe('the five specified operations', () => {
     expect(await check(service, asked)).toEqual([]);
   });
 
-  it('are told from a stub that breaks the contract in each operation', async () => {
+  it('differ from a stub that breaks the contract in each operation', async () => {
     const problem = { contentType: 'application/json', body: { error: 'x' } };
     const stub: Service = {
       call(operation) {

@@ -4,7 +4,7 @@ import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { USAGE_STORE_RULES, type UsageStoreWorld } from './usage-store';
 
-describe('the store of usage in PostgreSQL', () => {
+describe('the usage store in PostgreSQL', () => {
   let engine: TestApp;
   let made = 0;
 
@@ -38,10 +38,10 @@ describe('the store of usage in PostgreSQL', () => {
     };
   }
 
-  describe.each(Object.entries(USAGE_STORE_RULES))('%s', (_, rule) => {
+  describe.each(Object.entries(USAGE_STORE_RULES))('rule: %s', (_, rule) => {
     it('holds', () => rule(worldOf(engine.app.get(UsageStore))));
 
-    it('is missed by a store that forgets what it acknowledged', async () => {
+    it('fails for a store that loses acknowledged events', async () => {
       const forgetful = new Proxy(engine.app.get(UsageStore), {
         get: (store, name) =>
           name === 'append'

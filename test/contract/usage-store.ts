@@ -3,11 +3,11 @@ import { formatExact } from '../../src/core/decimal';
 import type { Meter, MeterTerms } from '../../src/modules/metering/domain/meter';
 import type { IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
 
-/** A store, and what it needs to be tried: each call makes something nobody else uses. */
+/** A store and its test data: each call creates objects that no other test uses. */
 export interface UsageStoreWorld {
   readonly store: UsageStore;
   makeCustomer(): Promise<string>;
-  /** Counts events of a name of its own, unless the terms say otherwise. */
+  /** Creates a meter for an event name of its own, unless the terms say otherwise. */
   makeMeter(terms?: Partial<MeterTerms>): Promise<Meter>;
 }
 
@@ -49,7 +49,7 @@ async function shown({ store }: UsageStoreWorld, customerId: string, meter: Mete
   return groups.map(({ group, value, events }) => [...group, formatExact(value), Number(events)]);
 }
 
-/** What any store of usage must do, by rule; each throws where the store does not. */
+/** Rules for any usage store; each throws if the store breaks it. */
 export const USAGE_STORE_RULES: Readonly<
   Record<string, (world: UsageStoreWorld) => Promise<void>>
 > = {
@@ -135,7 +135,7 @@ export const USAGE_STORE_RULES: Readonly<
     expect(values).toEqual([['1'], ['6'], ['7']]);
   },
 
-  'holds a weighted sum from part to part since it is told, and says from when on events count':
+  'holds a weighted sum from part to part since its start, and returns from when on events count':
     async (world) => {
       const customer = await world.makeCustomer();
       const terms = { ...SUM, aggregation: 'weighted_sum', groupBy: ['model'] } as const;

@@ -1,6 +1,6 @@
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
-describe('the links of add-ons to entitlements', () => {
+describe('links between add-ons and entitlements', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('the links of add-ons to entitlements', () => {
     ['metered', { value: '0.5', mode: 'set' }, { mode: 'set', value: '0.5' }],
     ['boolean', {}, { mode: 'set', value: null }],
     ['boolean', { mode: 'set', value: null }, { mode: 'set', value: null }],
-  ])('to a %s one, sent %j, are %j', async (type, sent, shown) => {
+  ])('to a %s entitlement, sent as %j, are stored as %j', async (type, sent, shown) => {
     const answer = await engine.http.post(LINKS).send({ ...(await pair(type)), ...sent });
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ ...shown, metadata: {} });
@@ -93,7 +93,7 @@ describe('the links of add-ons to entitlements', () => {
     ['metered', { mode: 'set', value: null }, ['/value']],
     ['boolean', { value: '1' }, ['/value']],
     ['boolean', { mode: 'increment' }, ['/mode']],
-  ])('to a %s one, sent %j, are refused', async (type, sent, pointers) => {
+  ])('to a %s entitlement, sent as %j, are refused', async (type, sent, pointers) => {
     const answer = await engine.http.post(LINKS).send({ ...(await pair(type)), ...sent });
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({
@@ -125,7 +125,7 @@ describe('the links of add-ons to entitlements', () => {
     ['/addon_id', { addon_id: 'addon_01h455vb4pex5vsknk084sn02q' }],
     ['/addon_id', { addon_id: 'nope' }],
     ['/entitlement_id', { entitlement_id: 'ent_01h455vb4pex5vsknk084sn02q' }],
-  ])('to what does not exist are refused at %s: %j', async (pointer, fields) => {
+  ])('to a missing object at %s are refused: %j', async (pointer, fields) => {
     const answer = await engine.http.post(LINKS).send({ ...(await pair()), value: '5', ...fields });
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({ code: 'reference_not_found', errors: [{ pointer }] });
@@ -142,7 +142,7 @@ describe('the links of add-ons to entitlements', () => {
     expect((await listOf(link.addon_id)).body).toEqual([link]);
   });
 
-  it('of one pair, created concurrently, are one', async () => {
+  it('of one pair, created concurrently, are created once', async () => {
     const body = { ...(await pair()), value: '5' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => engine.http.post(LINKS).send(body)),
@@ -156,7 +156,7 @@ describe('the links of add-ons to entitlements', () => {
     expect((await listOf(body.addon_id)).body).toHaveLength(1);
   });
 
-  it('sent twice with one key are one link', async () => {
+  it('sent twice with one key are created once', async () => {
     const body = { ...(await pair()), value: '5' };
     const send = () => engine.http.post(LINKS).set('Idempotency-Key', 'link-once').send(body);
     const first = await send();
@@ -167,7 +167,7 @@ describe('the links of add-ons to entitlements', () => {
     expect((await listOf(body.addon_id)).body).toHaveLength(1);
   });
 
-  it('are at most 100 of one add-on, also when several come at once', async () => {
+  it('are limited to 100 per add-on, also with concurrent requests', async () => {
     const addonId = await createAddon();
     await engine.database.query(
       `INSERT INTO entitlement (id, version, key, name, type, metadata, created_at, updated_at)
@@ -213,7 +213,7 @@ describe('the links of add-ons to entitlements', () => {
     });
 
     it.each(['addon_01h455vb4pex5vsknk084sn02q', 'nope', 'x'.repeat(500), "' OR true --"])(
-      'of the unknown add-on %s are none',
+      'of the unknown add-on %s are an empty array',
       async (addonId) => {
         const answer = await listOf(addonId);
         expect(answer.status).toBe(200);
@@ -221,7 +221,7 @@ describe('the links of add-ons to entitlements', () => {
       },
     );
 
-    it('of an add-on that has none are none', async () => {
+    it('of an add-on without links are an empty array', async () => {
       expect((await listOf(await createAddon())).body).toEqual([]);
     });
 
@@ -242,7 +242,7 @@ describe('the links of add-ons to entitlements', () => {
   });
 
   describe('updated', () => {
-    it('change mode, value and metadata, with an event that holds the former values', async () => {
+    it('change mode, value and metadata, with an event that contains the previous values', async () => {
       const { id } = await createLink({ metadata: { a: 1 } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http
@@ -262,7 +262,7 @@ describe('the links of add-ons to entitlements', () => {
     });
 
     it.each([{}, { mode: 'increment' }, { value: '5' }, { metadata: { a: 1, x: null } }])(
-      'with %j stay as they were, without an event',
+      'with %j stay unchanged, without an event',
       async (change) => {
         const { id } = await createLink({ metadata: { a: 1 } });
         const before = await engine.http.get(`${LINKS}/${id}`);
@@ -278,15 +278,18 @@ describe('the links of add-ons to entitlements', () => {
       ['static', { value: '5' }, { value: null }, '/value'],
       ['boolean', {}, { value: '5' }, '/value'],
       ['boolean', {}, { mode: 'increment' }, '/mode'],
-    ])('to a %s one, sent %j, then %j, are refused', async (type, sent, change, pointer) => {
-      const id = await create(LINKS, { ...(await pair(type)), ...sent });
-      const answer = await engine.http.patch(`${LINKS}/${id}`).send(change);
-      expect(answer.status).toBe(422);
-      expect(answer.body).toMatchObject({
-        code: 'addon_entitlement_value_contradicts',
-        errors: [{ pointer }],
-      });
-    });
+    ])(
+      'to a %s entitlement, with %j, then %j, are refused',
+      async (type, sent, change, pointer) => {
+        const id = await create(LINKS, { ...(await pair(type)), ...sent });
+        const answer = await engine.http.patch(`${LINKS}/${id}`).send(change);
+        expect(answer.status).toBe(422);
+        expect(answer.body).toMatchObject({
+          code: 'addon_entitlement_value_contradicts',
+          errors: [{ pointer }],
+        });
+      },
+    );
 
     it.each([
       [{ addon_id: 'x' }, '/addon_id', 'unknown_field'],
@@ -310,7 +313,7 @@ describe('the links of add-ons to entitlements', () => {
       expect(answer.body).toMatchObject({ code: 'metadata_too_large' });
     });
 
-    it('by many at once lose no change', async () => {
+    it('concurrently lose no change', async () => {
       const { id } = await createLink();
       const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
       await Promise.all(
@@ -320,7 +323,7 @@ describe('the links of add-ons to entitlements', () => {
       expect(Object.keys((body as { metadata: object }).metadata).sort()).toEqual([...keys].sort());
     });
 
-    it('only in the version of If-Match, if it is sent', async () => {
+    it('with If-Match only in the version the caller read', async () => {
       const { id } = await createLink();
       const change = (tag: string, value: string) =>
         engine.http.patch(`${LINKS}/${id}`).set('If-Match', tag).send({ value });
@@ -331,7 +334,7 @@ describe('the links of add-ons to entitlements', () => {
     });
   });
 
-  it('are deleted with an event, and can be made again', async () => {
+  it('are deleted with an event, and can be created again', async () => {
     const link = await createLink();
     const path = `${LINKS}/${link.id}`;
     expect((await engine.http.delete(path).set('If-Match', '"7"')).status).toBe(412);
@@ -347,7 +350,7 @@ describe('the links of add-ons to entitlements', () => {
     await createLink({ addon_id: link.addon_id, entitlement_id: link.entitlement_id });
   });
 
-  it('created while the entitlement is deleted leave no dangling link', async () => {
+  it('created while the entitlement is deleted leave no dangling reference', async () => {
     for (let round = 0; round < 5; round += 1) {
       const body = { ...(await pair()), value: '5' };
       const [created, deleted] = await Promise.all([
@@ -367,7 +370,7 @@ describe('the links of add-ons to entitlements', () => {
     'ent_01h455vb4pex5vsknk084sn02q',
     '%00',
     'aent_',
-  ])('unknown by the id %s are a 404', async (id) => {
+  ])('with the unknown id %s give 404', async (id) => {
     for (const method of ['get', 'patch', 'delete'] as const) {
       const answer = await engine.http[method](`${LINKS}/${id}`);
       expect(answer.status).toBe(404);

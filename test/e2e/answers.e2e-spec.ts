@@ -1,7 +1,7 @@
 import { startTestApp, type TestApp } from '../support/test-app';
 
-/** What every answer has in common, however it came to be. */
-describe('an answer', () => {
+/** Properties that all responses share. */
+describe('a response', () => {
   let engine: TestApp;
   let customer: string;
 
@@ -42,7 +42,7 @@ describe('an answer', () => {
     ['that a resource is unknown', () => '/v1/customers/cus_unknown', 404, OF_DATA],
     ['that a path is unknown', () => '/v1/nothing', 404, OF_DATA],
     ['that a query cannot be read', () => `${customer}?a=1&a=2`, 400, OF_DATA],
-  ])('%s has the headers that keep browsers in check', async (_, path, status, headers) => {
+  ])('%s has the security headers for browsers', async (_, path, status, headers) => {
     // Also pages outside the document.
     const answer = await engine.uncheckedHttp.get(path());
     expect(answer.status).toBe(status);
@@ -51,14 +51,14 @@ describe('an answer', () => {
     expect(answer.headers).not.toHaveProperty('x-powered-by');
   });
 
-  it('of JSON tells its type and its length in bytes', async () => {
+  it('with JSON has its content type and its length in bytes', async () => {
     const { headers, text } = await engine.http.get(customer);
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
     expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
     expect(text).toContain('Ada Łukasiewicz 🦉');
   });
 
-  it('to HEAD is that to GET without its body', async () => {
+  it('to HEAD equals that to GET without the body', async () => {
     const read = await engine.http.get(customer);
     const asked = await engine.http.head(customer);
     expect(asked.status).toBe(200);
@@ -68,7 +68,7 @@ describe('an answer', () => {
     }
   });
 
-  it('to a caller that has the resource as it is has no body', async () => {
+  it('to a caller that already has the resource is 304 without a body', async () => {
     const { headers, text } = await engine.http.get(customer);
     const again = await engine.http.get(customer).set('If-None-Match', headers['etag'] ?? '');
     expect([again.status, again.text]).toEqual([304, '']);
@@ -76,7 +76,7 @@ describe('an answer', () => {
     expect([other.status, other.text]).toEqual([200, text]);
   });
 
-  it('to a POST whose body is empty tells of the fields that it needs', async () => {
+  it('to a POST with an empty body names the required fields', async () => {
     const answer = await engine.http.post('/v1/customers');
     expect([answer.status, answer.body]).toEqual([
       400,

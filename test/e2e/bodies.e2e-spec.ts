@@ -10,7 +10,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-describe('the body of a request', () => {
+describe('a request body', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('the body of a request', () => {
 
   async function send(request: readonly Buffer[]): Promise<Answer> {
     const socket = await open();
-    // An answer may come before the request has ended, and the connection be closed with it.
+    // The response may arrive, and the connection close, before the request has ended.
     socket.on('error', () => undefined);
     for (const part of request) await new Promise((resolve) => socket.write(part, resolve));
     const answer = await text(socket);
@@ -46,7 +46,7 @@ describe('the body of a request', () => {
     };
   }
 
-  /** With its length, which is read by ourselves. */
+  /** Sends the body with its Content-Length, which the service reads itself. */
   const withLength = (body: Buffer, type: string, parts = 1): Promise<Answer> => {
     const size = Math.ceil(body.length / parts);
     const pieces = Array.from({ length: parts }, (_, at) =>
@@ -57,7 +57,7 @@ describe('the body of a request', () => {
     return send([Buffer.concat([Buffer.from(start), first]), ...others]);
   };
 
-  /** In a chunk, which is read by the parser of Express. */
+  /** Sends the body in chunks, which the parser of Express reads. */
   const chunked = (body: Buffer, type: string): Promise<Answer> => {
     const start = head(`Content-Type: ${type}`, 'Transfer-Encoding: chunked');
     const size = `${body.length.toString(16)}\r\n`;
@@ -95,7 +95,7 @@ describe('the body of a request', () => {
     ['another type', Buffer.from('name=Ada'), 'application/x-www-form-urlencoded'],
     ['more than a mebibyte', Buffer.from(`{"name":"${'x'.repeat(2 ** 20)}"}`), json],
     ['a mebibyte', Buffer.from(`{"name":"${'x'.repeat(2 ** 20 - 11)}"}`), json],
-  ])('is the same with its length and in chunks: %s', async (_, body, type) => {
+  ])('has the same result with a length and in chunks: %s', async (_, body, type) => {
     const plain = shown(await withLength(body, type));
     expect(plain).toEqual(shown(await chunked(body, type)));
     expect(shown(await withLength(body, type, 3))).toEqual(plain);
@@ -111,17 +111,17 @@ describe('the body of a request', () => {
     expect(await chunked(body, json)).toMatchObject({ status: 400, body: refusal });
   });
 
-  it('of nothing but a byte order mark is as good as none', async () => {
+  it('with only a byte order mark counts as empty', async () => {
     const { status, body } = await withLength(Buffer.from('\uFEFF'), json);
     expect([status, body['code']]).toEqual([400, 'validation_failed']);
   });
 
-  it('is read whole however it comes', async () => {
+  it('is read completely, however it is split', async () => {
     const answer = await withLength(Buffer.from('{"name":"Zo\u00eb"}'), json, 14);
     expect([answer.status, answer.body['name']]).toEqual([201, 'Zo\u00eb']);
   });
 
-  it('makes nothing when it breaks off, and the service goes on', async () => {
+  it('that breaks off has no effect, and the service continues', async () => {
     const before = await engine.database.query('SELECT FROM customer');
     const socket = await open();
     const start = head(`Content-Type: ${json}`, 'Content-Length: 100');

@@ -2,8 +2,8 @@ import { startTestApp, type TestApp } from '../support/test-app';
 
 const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
 
-describe('requests that browsers send', () => {
-  describe('to a service on loopback that everyone may call', () => {
+describe('requests from browsers', () => {
+  describe('to a service on loopback with open access', () => {
     let engine: TestApp;
     let origin: string;
     let port: string;
@@ -62,7 +62,7 @@ describe('requests that browsers send', () => {
       '[::2]',
       '127.0.0.1@evil.example',
       'evil.example:3000',
-    ])('cannot void an invoice under the host name %s', async (host) => {
+    ])('cannot void an invoice with the host name %s', async (host) => {
       const { answer, status } = await voidWith({ Host: host, 'Sec-Fetch-Site': 'same-origin' });
       expect(answer).toMatchObject({ status: 403, code: 'host_not_loopback' });
       expect(status).toBe('open');
@@ -70,7 +70,7 @@ describe('requests that browsers send', () => {
       expect(read.status).toBe(403);
     });
 
-    it('are answered from the page of the documentation, and to clients that are no browsers', async () => {
+    it('succeed from the Swagger UI and from clients that are not browsers', async () => {
       const allowed: readonly Readonly<Record<string, string>>[] = [
         {},
         { 'Sec-Fetch-Site': 'same-origin', Origin: origin },
@@ -86,7 +86,7 @@ describe('requests that browsers send', () => {
     });
 
     it.each(['none', 'cross-site', 'same-site'])(
-      'that open a page of the service are answered, with Sec-Fetch-Site: %s',
+      'that open a page of the service succeed, with Sec-Fetch-Site: %s',
       async (site) => {
         const open = (headers: object) =>
           engine.uncheckedHttp.get('/docs/').set({ 'Sec-Fetch-Site': site, ...headers });
@@ -96,7 +96,7 @@ describe('requests that browsers send', () => {
       },
     );
 
-    it('may come over a connection that was idle for a minute', async () => {
+    it('succeed on a connection that was idle for a minute', async () => {
       const { headers } = await fetch(`${origin}/health/live`);
       expect(headers.get('keep-alive')).toBe('timeout=65');
       const { headersTimeout, keepAliveTimeout, requestTimeout } = engine.app.getHttpServer();
@@ -106,7 +106,7 @@ describe('requests that browsers send', () => {
     });
   });
 
-  it('may name any host where the service listens for others', async () => {
+  it('may use any host name if the service listens beyond loopback', async () => {
     const engine = await startTestApp({
       environment: { HOST: '0.0.0.0', AUTH_OPEN_ACKNOWLEDGED: 'true' },
     });

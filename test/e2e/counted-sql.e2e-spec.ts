@@ -7,8 +7,8 @@ interface Counted {
   readonly text: string | null;
 }
 
-/** What the SQL of counting reads of one property of an event. */
-describe('what a meter reads', () => {
+/** Values that the counting SQL reads from one event. */
+describe('the SQL that counts events', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describe('what a meter reads', () => {
     [null, null],
     [[1], null],
     [{ one: 1 }, null],
-  ])('sums %j as %s', async (it, value) => {
+  ])('reads %j as the number %s', async (it, value) => {
     const expected = value === null ? undefined : { value, text: null };
     for (const aggregation of ['sum', 'max', 'latest', 'weighted_sum']) {
       expect(await counted(aggregation, { it })).toEqual(expected);
@@ -104,12 +104,12 @@ describe('what a meter reads', () => {
     [null, null],
     [['a'], null],
     [{ a: 1 }, null],
-  ])('tells %j apart as %s', async (it, text) => {
+  ])('reads %j as the distinct value %s', async (it, text) => {
     const expected = text === null ? undefined : { value: null, text };
     expect(await counted('unique', { it })).toEqual(expected);
   });
 
-  it('counts what fits all filters', async () => {
+  it('counts only events that match all filters', async () => {
     const filters = [
       { property: 'it', in: ['1', 'true'] },
       { property: 'region', in: ['eu'] },

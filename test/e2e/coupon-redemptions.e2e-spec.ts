@@ -92,8 +92,8 @@ describe('redemptions of coupons', () => {
       { type: 'coupon.redeemed', sequence: 1, data: { object: shown, previous: {} } },
     ]);
     expect(await coupon(id)).toMatchObject({ times_redeemed: 1 });
-    const removal = await engine.http.delete(`/v1/coupons/${id}`);
-    expect(removal.body).toMatchObject({ code: 'coupon_in_use' });
+    const deletion = await engine.http.delete(`/v1/coupons/${id}`);
+    expect(deletion.body).toMatchObject({ code: 'coupon_in_use' });
   });
 
   it('are limited to five with a hundred concurrent requests', async () => {

@@ -23,7 +23,7 @@ describe('the credit balance of a customer', () => {
     Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'USD' });
   const idOf = ({ body }: { readonly body: unknown }): string => (body as Identified).id;
 
-  /** Money that pays no invoice; returns the payment's id. */
+  /** Pays in money without an invoice; returns the id of the payment. */
   async function payIn(story: Story, amount: number, fields: object = {}): Promise<string> {
     const answer = await engine.http
       .post('/v1/payments')
@@ -50,7 +50,7 @@ describe('the credit balance of a customer', () => {
   const settleRefund = (refundId: string, outcome: string) =>
     engine.http.post(`/v1/sandbox/refunds/${refundId}/settle`).send({ outcome }).expect(200);
 
-  /** All transactions of the balance, newest first, page by page. */
+  /** Returns all transactions of the balance, newest first, page by page. */
   async function transactionsOf({ customerId }: Story): Promise<readonly BalanceTransaction[]> {
     const found: BalanceTransaction[] = [];
     let cursor: string | null = null;
@@ -65,7 +65,7 @@ describe('the credit balance of a customer', () => {
     return found;
   }
 
-  /** The balance, after a proof that the ledger and the transactions say the same. */
+  /** Returns the balance, after checking that the ledger and the transactions agree with it. */
   async function balanceOf(story: Story): Promise<object> {
     const balance = (await read(`/v1/customers/${story.customerId}/balance`)) as {
       balance: number;
@@ -81,7 +81,7 @@ describe('the credit balance of a customer', () => {
     return balance;
   }
 
-  it('is nothing at first, and unknown for no customer', async () => {
+  it('is zero at first, and 404 for an unknown customer', async () => {
     const { body } = await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' });
     const path = `/v1/customers/${(body as Identified).id}/balance`;
     expect(await read(path)).toEqual({
@@ -100,7 +100,7 @@ describe('the credit balance of a customer', () => {
     }
   });
 
-  it('beyond what JSON carries is refused with the place that shows it', async () => {
+  it('beyond the range of JSON numbers is an error that names the customer', async () => {
     const story = await begin();
     await payIn(story, 9_007_199_254_740_991);
     await payIn(story, 1);
@@ -108,7 +108,7 @@ describe('the credit balance of a customer', () => {
     expect(body).toMatchObject({ status: 409, code: 'credit_balance_too_large' });
   });
 
-  it('of money paid in without an invoice pays the next invoices before the card does', async () => {
+  it('from a payment without an invoice pays the next invoices before the card is charged', async () => {
     const story = await begin();
     await engine.http
       .post(`/v1/customers/${story.customerId}/payment-methods`)
@@ -147,7 +147,7 @@ describe('the credit balance of a customer', () => {
     ]);
   });
 
-  it('holds what an invoice that was voided or credited meanwhile did not need', async () => {
+  it('receives what a voided or credited invoice no longer needs', async () => {
     const story = await begin();
     const [voided, credited] = [await bill(story, 1_000), await bill(story, 1_000)];
     const pay = (id: string) =>
@@ -174,7 +174,7 @@ describe('the credit balance of a customer', () => {
     expect(await balanceOf(story)).toMatchObject({ balance: 0 });
   });
 
-  it('is used oldest first, on the clock of the customer, and returns with a void', async () => {
+  it('is consumed oldest first, on the clock of the customer, and returns with a void', async () => {
     const story = await begin();
     const first = await payIn(story, 300);
     await story.advance('2026-03-02T00:00:00.000Z');
@@ -192,7 +192,7 @@ describe('the credit balance of a customer', () => {
     expect(await balanceOf(story)).toMatchObject({ balance: 0 });
   });
 
-  it('limits the refund of a payment to what invoices have left of it', async () => {
+  it('limits the refund of a payment to what invoices have not consumed', async () => {
     const story = await begin();
     const payment = await payIn(story, 1_000);
     await bill(story, 600);
@@ -209,7 +209,7 @@ describe('the credit balance of a customer', () => {
     expect(await balanceOf(story)).toMatchObject({ balance: 0 });
   });
 
-  it('lends an invoice nothing that a pending refund has reserved', async () => {
+  it('is not available to invoices while a pending refund reserves it', async () => {
     const story = await begin();
     const payment = await payIn(story, 1_000, { payment_method_id: 'pm_sandbox_refund_pending' });
     const [failing, succeeding] = [
@@ -230,7 +230,7 @@ describe('the credit balance of a customer', () => {
     expect(await balanceOf(story)).toMatchObject({ balance: 0 });
   });
 
-  it('is spent once by refunds and invoices at the same moment', async () => {
+  it('is spent once by concurrent refunds and invoices', async () => {
     const story = await begin();
     const payments = await Promise.all([1, 2, 3, 4].map(() => payIn(story, 1_000)));
     const drafts = [];
@@ -247,7 +247,7 @@ describe('the credit balance of a customer', () => {
     expect(await balanceOf(story)).toMatchObject({ balance: 0 });
   });
 
-  it('goes with the test clock of its customer', async () => {
+  it('is purged with the test clock of its customer', async () => {
     const story = await begin();
     await payIn(story, 1_000);
     await bill(story, 300);

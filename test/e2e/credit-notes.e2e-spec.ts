@@ -10,7 +10,7 @@ describe('credit notes', () => {
 
   afterAll(() => engine.close());
 
-  /** An open invoice of 10.00 and 0.05 with 19 % of tax. */
+  /** Creates an open invoice of 10.00 and 0.05 with 19 % tax. */
   async function billed(): Promise<{ story: Story; invoice: Invoice }> {
     const rate = await engine.http.post('/v1/tax-rates').send({ name: 'VAT', percentage: '19' });
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', {
@@ -41,7 +41,7 @@ describe('credit notes', () => {
   const read = async (invoice: Invoice): Promise<Invoice> =>
     (await engine.http.get(`/v1/invoices/${invoice.id}`)).body as Invoice;
 
-  it('in parts credit exactly the line and its tax, and never more', async () => {
+  it('for parts credit exactly the line and its tax, and never more', async () => {
     const { story, invoice } = await billed();
     expect(invoice).toMatchObject({ subtotal: 1_005, tax: 191, total: 1_196 });
     const taxes: number[] = [];
@@ -60,7 +60,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('the one that leaves nothing to pay pays the invoice; beyond that it gives credit', async () => {
+  it('that leave nothing to pay make the invoice paid; amounts beyond that become credit', async () => {
     const { story, invoice } = await billed();
     const lines = invoice.lines.map(({ id, amount }) => ({ invoice_line_id: id, amount }));
     const { body } = await issue(invoice, 1, { lines });
@@ -82,7 +82,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('of a paid subscription credit a deferred line, and can be voided while the credit is there', async () => {
+  it('of a paid subscription credit a deferred line, and can be voided while the credit is unspent', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     await engine.http
       .post('/v1/invoices')
@@ -120,7 +120,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('at once take no more than the line holds', async () => {
+  it('issued concurrently credit no more than the line', async () => {
     const { story, invoice } = await billed();
     const answers = await Promise.all(Array.from({ length: 8 }, () => issue(invoice, 400)));
     expect(answers.map(({ status }) => status).sort()).toEqual([
@@ -131,7 +131,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('a line whose unused part a change credited takes no note', async () => {
+  it('are refused for a line whose unused part a change has credited', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T00:00:00.000Z');
@@ -142,7 +142,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('an end credits the unused share of what a note has left', async () => {
+  it('leave a line whose unused share an end credits', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000));
     const [bought] = await story.invoices();
@@ -155,7 +155,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('take nothing that a maximum took', async () => {
+  it('do not credit what a maximum took off', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
     const { id } = await story.planOf([{ ...price, maximum_amount: 600 }]);
@@ -174,7 +174,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('take a minimum and its charge together only once, and neither once a change credited them', async () => {
+  it('credit a minimum together with its charge once, and neither after a change credited them', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
     const plan = await story.planOf([{ ...price, minimum_amount: 3_000 }]);
@@ -192,7 +192,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('take nothing that was given back as late usage', async () => {
+  it('do not credit what late usage gave back', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const meter = await story.meter();
     const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
@@ -213,7 +213,7 @@ describe('credit notes', () => {
     await story.verify();
   });
 
-  it('a draft, an unknown invoice and an unknown line take none', async () => {
+  it('are refused for a draft, an unknown invoice and an unknown line', async () => {
     const { invoice } = await billed();
     const unknown = { invoice_id: 'inv_01h455vb4pex5vsknk084sn02q' };
     expect((await issue(invoice, 1, unknown)).body).toMatchObject({ code: 'reference_not_found' });
@@ -253,7 +253,7 @@ describe('credit notes', () => {
       return Object.fromEntries(data.map(({ account, balance }) => [account, balance]));
     };
 
-    it('to be refunded: what credit paid returns as credit', async () => {
+    it('settled as a refund: the part that credit paid returns as credit', async () => {
       const story = await begin();
       const advance = { customer_id: story.customerId, amount: 800, currency: 'USD' };
       await engine.http.post('/v1/payments').send(advance).expect(201);
@@ -295,7 +295,7 @@ describe('credit notes', () => {
       await story.verify();
     });
 
-    it('beside a refund at the same moment', async () => {
+    it('concurrently with a refund', async () => {
       const story = await begin();
       const invoice = await bill(story, 1_000);
       const payment = await pay(invoice);

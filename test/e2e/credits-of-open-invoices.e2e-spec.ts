@@ -2,7 +2,7 @@ import { startTestApp, Story, type Invoice, type TestApp } from '../support/stor
 import { postingsOf } from '../support/ledger';
 import { eventsOf } from '../support/test-app';
 
-describe('credit of a subscription that owes an invoice', () => {
+describe('credit of a subscription with an open invoice', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('credit of a subscription that owes an invoice', () => {
         payment_method_id: 'pm_sandbox_ok',
       })
       .expect(201);
-  /** Subscribed to a plan of 31.00 since the first of March; it is the 16th. */
+  /** Subscribes to a plan of 31.00 on 1 March; the clock then shows 16 March. */
   async function subscribed(): Promise<{ story: Story; id: string; invoice: Invoice }> {
     const story = await begin();
     const { id } = await story.subscribe(await story.plan(3_100));
@@ -43,7 +43,7 @@ describe('credit of a subscription that owes an invoice', () => {
     return { story, id, invoice };
   }
 
-  it('lowers that invoice, and adds nothing to the balance', async () => {
+  it('lowers that invoice and does not change the balance', async () => {
     const { story, id, invoice } = await subscribed();
     await cancel(id);
     const [before, credited] = await story.invoices();
@@ -69,7 +69,7 @@ describe('credit of a subscription that owes an invoice', () => {
     await story.verify();
   });
 
-  it('pays what is left of it, and only the rest is balance', async () => {
+  it('pays the rest of the invoice first; only what is left becomes balance', async () => {
     const { story, id, invoice } = await subscribed();
     await payPart(story, invoice.id, 2_000);
     await cancel(id);
@@ -79,7 +79,7 @@ describe('credit of a subscription that owes an invoice', () => {
     await story.verify();
   });
 
-  it('is balance where the invoice was paid', async () => {
+  it('becomes balance if the invoice is paid', async () => {
     const { story, id, invoice } = await subscribed();
     await payPart(story, invoice.id, 3_100);
     await cancel(id);
@@ -87,7 +87,7 @@ describe('credit of a subscription that owes an invoice', () => {
     await story.verify();
   });
 
-  it('lowers nothing of another subscription', async () => {
+  it('does not lower invoices of another subscription', async () => {
     const { story, id, invoice } = await subscribed();
     await payPart(story, invoice.id, 3_100);
     await story.subscribe(await story.plan(1_000));
@@ -97,7 +97,7 @@ describe('credit of a subscription that owes an invoice', () => {
     await story.verify();
   });
 
-  it('keeps what a payment under way brings beyond it', async () => {
+  it('keeps as balance what a payment in flight pays beyond the lowered amount', async () => {
     const { story, id, invoice } = await subscribed();
     const { body } = await engine.http
       .post(`/v1/invoices/${invoice.id}/pay`)
@@ -112,7 +112,7 @@ describe('credit of a subscription that owes an invoice', () => {
     await story.verify();
   });
 
-  it('keeps a lowered invoice from being voided', async () => {
+  it('prevents the void of a lowered invoice', async () => {
     const { id, invoice } = await subscribed();
     await cancel(id);
     const { body } = await engine.http.post(`/v1/invoices/${invoice.id}/void`).send({});

@@ -100,7 +100,7 @@ describe('an entitlement of a customer', () => {
     expect(await allowances.of(key)).toMatchObject(expected);
   });
 
-  it('gives no access without a source', async () => {
+  it('gives no access without a plan, add-on or grant', async () => {
     const { key } = await createEntitlement(engine);
     const allowances = new Allowances(engine, await createCustomer(engine));
     expect(await allowances.of(key)).toEqual({
@@ -162,7 +162,7 @@ describe('an entitlement of a customer', () => {
     expect((await engine.http.get(allowances.path(key))).status).toBe(404);
   });
 
-  it('is listed by page, the newest entitlement first, and only what the customer has', async () => {
+  it('is listed page by page, newest first, and only if the customer has it', async () => {
     const feature = await createEntitlement(engine, { type: 'boolean' });
     const calls = await createEntitlement(engine);
     const gift = await createEntitlement(engine, { type: 'static' });
@@ -187,8 +187,8 @@ describe('an entitlement of a customer', () => {
     );
   });
 
-  describe('changes in the commit that changes it:', () => {
-    it('checks do not wait for the commit', async () => {
+  describe('changes in the commit of', () => {
+    it('a transaction, which checks do not wait for', async () => {
       const { allowances, key, customerId } = await customerWith('10');
       await engine.database.transaction(async () => {
         await engine.database.query(
@@ -199,7 +199,7 @@ describe('an entitlement of a customer', () => {
       });
     });
 
-    it('a link of an add-on made, changed and deleted', async () => {
+    it('a new, changed and deleted link of an add-on', async () => {
       const { id, key } = await createEntitlement(engine);
       const planId = await planWith([{ entitlement_id: id, value: '100' }]);
       const other = await createEntitlement(engine);
@@ -246,7 +246,7 @@ describe('an entitlement of a customer', () => {
         `UPDATE subscription SET status = $2::varchar, paused_at = CASE WHEN $2::varchar = 'paused' THEN updated_at END WHERE id = $1`,
         [subscriptionId, status],
       );
-      // Any commit that changes the customer's subscriptions.
+      // Any commit that changes the subscriptions of the customer.
       const other = await planWith([]);
       await subscribe(customerId, other);
       expect((await allowances.of(key)).has_access).toBe(expected);
@@ -254,7 +254,7 @@ describe('an entitlement of a customer', () => {
   });
 
   describe('is consumed', () => {
-    it('up to a hard limit, not beyond', async () => {
+    it('up to a hard limit, not beyond it', async () => {
       const { key, allowances } = await customerWith('10.5');
       expect(await allowances.consume(key, '10')).toMatchObject({
         allowed: true,
@@ -288,7 +288,7 @@ describe('an entitlement of a customer', () => {
       });
     });
 
-    it('once per key; a replay gets the first answer', async () => {
+    it('once per key; a replay gets the first response', async () => {
       const { key, allowances } = await customerWith('10');
       const first = await allowances.consume(key, '4', 'once');
       await allowances.consume(key, '4', 'other');
@@ -309,7 +309,7 @@ describe('an entitlement of a customer', () => {
       expect(await allowances.figures(key)).toEqual(['100', '1', '99']);
     });
 
-    it('not by a key that was used with another quantity', async () => {
+    it('not with a key that was used with another quantity', async () => {
       const { key, allowances } = await customerWith('10');
       await allowances.consume(key, '1', 'key');
       const answer = await engine.http
@@ -319,7 +319,7 @@ describe('an entitlement of a customer', () => {
       expect(answer.body).toMatchObject({ code: 'idempotency_key_reused' });
     });
 
-    it('with the key of the request as well', async () => {
+    it('also with the Idempotency-Key of the request as its key', async () => {
       const { key, allowances } = await customerWith('10');
       const send = () =>
         engine.http
@@ -332,7 +332,7 @@ describe('an entitlement of a customer', () => {
       expect(second.headers['idempotent-replayed']).toBe('true');
     });
 
-    it.each(['boolean', 'static'])('not where it is %s', async (type) => {
+    it.each(['boolean', 'static'])('not if it is %s', async (type) => {
       const { key, allowances } = await customerWith(type === 'static' ? '1' : null, {}, { type });
       const answer = await engine.http
         .post(`${allowances.path(key)}/consume`)
@@ -351,7 +351,7 @@ describe('an entitlement of a customer', () => {
       [{ quantity: '1', idempotency_key: 'x'.repeat(256) }, ['/idempotency_key']],
       [{ quantity: '1', idempotency_key: 'ä' }, ['/idempotency_key']],
       [{ quantity: '1', idempotency_key: 'a', other: 1 }, ['/other']],
-    ])('not by %j', async (body, pointers) => {
+    ])('not with %j', async (body, pointers) => {
       const { key, allowances } = await customerWith('1');
       const answer = await engine.http.post(`${allowances.path(key)}/consume`).send(body);
       expect(answer.status).toBe(400);
@@ -365,13 +365,13 @@ describe('an entitlement of a customer', () => {
       ['%E0%A4%A', 400],
       ['x'.repeat(2_000), 404],
       ['..%2F..%2Fcustomers', 404],
-    ])('and a key of %j in the path does no harm', async (key, status) => {
+    ])('not with the key %j in the path, which has no effect', async (key, status) => {
       const customerId = await createCustomer(engine);
       const answer = await engine.http.get(`/v1/customers/${customerId}/entitlements/${key}`);
       expect(answer.status).toBe(status);
     });
 
-    it('exactly 100 times of 100 by 200 callers at once, of one process', async () => {
+    it('exactly 100 times of 100 by 200 concurrent callers of one process', async () => {
       const { key, allowances } = await customerWith('100');
       const answers = await Promise.all(
         Array.from({ length: 200 }, () => allowances.consume(key, '1')),
@@ -380,7 +380,7 @@ describe('an entitlement of a customer', () => {
       expect(await allowances.figures(key)).toEqual(['100', '100', '0']);
     }, 30_000);
 
-    it('exactly 100 times of 100 by 200 callers at once, of two processes', async () => {
+    it('exactly 100 times of 100 by 200 concurrent callers of two processes', async () => {
       const { key, allowances } = await customerWith('100');
       const child = fork(RUN_TS, [API, engine.databaseUrl], { execArgv: [] });
       try {
@@ -421,35 +421,37 @@ describe('an entitlement of a customer', () => {
   });
 
   describe('records events', () => {
-    interface Told {
+    interface NotifiedRow {
       readonly type: string;
       readonly data: { readonly object: { readonly percent?: number; readonly key: string } };
     }
 
-    async function told(customerId: string): Promise<readonly (string | number | undefined)[][]> {
-      const rows = await engine.database.query<Told>(
+    async function notifiedOf(
+      customerId: string,
+    ): Promise<readonly (string | number | undefined)[][]> {
+      const rows = await engine.database.query<NotifiedRow>(
         `SELECT type, data FROM event WHERE type LIKE 'entitlement.%' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
         [customerId],
       );
       return rows.map(({ type, data }) => [type.replace('entitlement.', ''), data.object.percent]);
     }
 
-    it('of thresholds and of the limit, once each', async () => {
+    it('for thresholds and for the limit, once each', async () => {
       const { key, customerId, allowances } = await customerWith('10');
       await allowances.consume(key, '7.9');
-      expect(await told(customerId)).toEqual([]);
+      expect(await notifiedOf(customerId)).toEqual([]);
       await allowances.consume(key, '0.1');
-      expect(await told(customerId)).toEqual([['threshold_reached', 80]]);
+      expect(await notifiedOf(customerId)).toEqual([['threshold_reached', 80]]);
       await allowances.consume(key, '2');
       await allowances.consume(key, '1');
-      expect(await told(customerId)).toEqual([
+      expect(await notifiedOf(customerId)).toEqual([
         ['threshold_reached', 80],
         ['threshold_reached', 100],
         ['limit_reached', 100],
       ]);
       await allowances.grant(key, { value: '1' });
       await allowances.consume(key, '1');
-      expect(await told(customerId)).toEqual([
+      expect(await notifiedOf(customerId)).toEqual([
         ['threshold_reached', 80],
         ['threshold_reached', 100],
         ['limit_reached', 100],
@@ -457,7 +459,7 @@ describe('an entitlement of a customer', () => {
       ]);
     });
 
-    it('of custom thresholds, and always of the limit', async () => {
+    it('for custom thresholds, and always for the limit', async () => {
       const { key, customerId, allowances } = await customerWith(
         '10',
         { is_hard_limit: false },
@@ -466,7 +468,7 @@ describe('an entitlement of a customer', () => {
       await allowances.consume(key, '6');
       await allowances.consume(key, '6');
       await allowances.consume(key, '6');
-      expect(await told(customerId)).toEqual([
+      expect(await notifiedOf(customerId)).toEqual([
         ['threshold_reached', 50],
         ['limit_reached', 100],
         ['threshold_reached', 150],
@@ -476,11 +478,11 @@ describe('an entitlement of a customer', () => {
     it('once per threshold, also when concurrent requests reach it', async () => {
       const { key, customerId, allowances } = await customerWith('10');
       await Promise.all(Array.from({ length: 20 }, () => allowances.consume(key, '1')));
-      expect(await told(customerId)).toHaveLength(3);
+      expect(await notifiedOf(customerId)).toHaveLength(3);
     });
   });
 
-  describe('may be granted', () => {
+  describe('is granted', () => {
     it('with every field', async () => {
       const { id, key, customerId, allowances } = await customerWith('10');
       const sent = {
@@ -532,7 +534,7 @@ describe('an entitlement of a customer', () => {
       });
     });
 
-    it('and is used up by priority, expiry and age, after the allowance of subscriptions', async () => {
+    it('and consumed by priority, expiry and age, after the allowance of subscriptions', async () => {
       const { key, allowances } = await customerWith('10');
       await allowances.grant(key, { value: '5' });
       await allowances.grant(key, { value: '5', expires_at: '2026-05-01T00:00:00Z' });

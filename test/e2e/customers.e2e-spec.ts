@@ -172,7 +172,7 @@ describe('customers', () => {
     { name: '\u{1f4a1}'.repeat(200) },
     { external_id: '\u2601\ufe0f'.repeat(127) },
     { address: { line1: '\u{1f4a1}'.repeat(500) } },
-  ])('may be called what they like, to the last character', async (fields) => {
+  ])('have names with any characters, up to the maximum length', async (fields) => {
     await createCustomer(fields);
   });
 
@@ -396,7 +396,7 @@ describe('customers', () => {
     });
   });
 
-  describe('that others refer to', () => {
+  describe('referenced by other modules', () => {
     const customers = (): CustomersService => engine.app.get(CustomersService);
     const refer = (id: string) =>
       engine.database.transaction(() => customers().requireForReference(id, '/customer_id'));
@@ -414,7 +414,7 @@ describe('customers', () => {
       await expect(refer('nope')).rejects.toMatchObject(gone);
     });
 
-    it('cannot be deleted until the reference is written, but can be changed and referred to', async () => {
+    it('cannot be deleted until the reference is committed, but can be changed and referenced', async () => {
       const { id } = await createCustomer();
       const other = new Client({ connectionString: engine.databaseUrl });
       await other.connect();
@@ -440,7 +440,7 @@ describe('customers', () => {
       );
     });
 
-    it('get the currency of the first amount, once, with an event', async () => {
+    it('get the currency of their first amount, once, with an event', async () => {
       const { id } = await createCustomer();
       const fixed = await Promise.all(Array.from({ length: 6 }, () => fix(id, 'JPY')));
       expect(fixed).toEqual(
@@ -458,13 +458,13 @@ describe('customers', () => {
       ]);
     });
 
-    it('take one of two concurrent first amounts in different currencies', async () => {
+    it('get one of two currencies from concurrent first amounts', async () => {
       const { id } = await createCustomer();
       const outcomes = await Promise.allSettled([fix(id, 'USD'), fix(id, 'EUR')]);
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     });
 
-    it('refuse an amount in another currency than the one they have', async () => {
+    it('refuse an amount in another currency than their own', async () => {
       const { id } = await createCustomer({ currency: 'EUR' });
       const refusal = {
         definition: { code: 'customer_currency_mismatch', kind: 'rule_broken' },
@@ -478,7 +478,7 @@ describe('customers', () => {
       });
     });
 
-    it('get no currency from an amount whose transaction rolls back', async () => {
+    it('get no currency from an amount whose transaction is rolled back', async () => {
       const { id } = await createCustomer();
       const rolledBack = engine.database.transaction(async () => {
         await fix(id, 'USD');
@@ -492,7 +492,7 @@ describe('customers', () => {
     });
 
     it.each([{ currency: 'USD' }, { currency: null }])(
-      'keep their currency from then on, whatever is sent: %j',
+      'keep their locked currency, with %j',
       async (change) => {
         const { id } = await createCustomer({ currency: 'EUR' });
         await fix(id, 'EUR');
@@ -513,7 +513,7 @@ describe('customers', () => {
     'coup_01h455vb4pex5vsknk084sn02q',
     '%00',
     'cus_',
-  ])('unknown by the id %s are a 404', async (id) => {
+  ])('with the unknown id %s give 404', async (id) => {
     for (const method of ['get', 'patch', 'delete'] as const) {
       const answer = await engine.http[method](`/v1/customers/${id}`);
       expect(answer.status).toBe(404);

@@ -3,7 +3,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
 
-describe('what a caller edits', () => {
+describe('edits by callers', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('what a caller edits', () => {
   const typesOf = async (id: string): Promise<readonly string[]> =>
     (await eventsOf(engine, id)).map(({ type }) => type);
 
-  describe.each(['invoice', 'subscription'] as const)('metadata: of the %s', (resource) => {
+  describe.each(['invoice', 'subscription'] as const)('metadata of the %s', (resource) => {
     let path: string;
     let id: string;
 
@@ -43,7 +43,7 @@ describe('what a caller edits', () => {
       }
     });
 
-    it('is merged, and told', async () => {
+    it('is merged, with an event', async () => {
       const { status, body } = await engine.http
         .patch(path)
         .send({ metadata: { b: null, c: { d: 'e' } } });
@@ -57,7 +57,7 @@ describe('what a caller edits', () => {
       expect(event?.data.previous).toEqual({ metadata: { a: 1, b: 2 } });
     });
 
-    it('that stays as it was changes nothing and is not told', async () => {
+    it('stays unchanged after a no-op update, without an event', async () => {
       const before = await engine.http.get(path);
       const events = await typesOf(id);
       for (const body of [{}, { metadata: {} }, { metadata: { a: 1 } }]) {
@@ -68,7 +68,7 @@ describe('what a caller edits', () => {
       expect(await typesOf(id)).toEqual(events);
     });
 
-    it('is kept to what the caller has seen, and to its limits', async () => {
+    it('is checked against If-Match and the size limits', async () => {
       const seen = (await engine.http.get(path)).headers['etag'] ?? '';
       const change = (n: number) =>
         engine.http.patch(path).set('If-Match', seen).send({ metadata: { n } });
@@ -80,7 +80,7 @@ describe('what a caller edits', () => {
       expect(more.body).toMatchObject({ status: 422, code: 'metadata_too_large' });
     });
 
-    it('is all that is changed so', async () => {
+    it('is the only field that can be edited', async () => {
       const answer = await engine.http.patch(path).send({ quantity: '2' });
       expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
       const unknown = `${path.slice(0, -26)}01h455vb4pex5vsknk084sn02q`;
@@ -90,7 +90,7 @@ describe('what a caller edits', () => {
   });
 
   describe('a draft', () => {
-    it('is deleted once, and told', async () => {
+    it('is deleted once, with an event', async () => {
       const { id, path } = await draftOf(await Story.begin(engine, START));
       const answers = await Promise.all([engine.http.delete(path), engine.http.delete(path)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([204, 404]);
@@ -109,7 +109,7 @@ describe('what a caller edits', () => {
       expect(answer.body).toMatchObject({ status: 412, code: 'precondition_failed' });
     });
 
-    it('that is finalised is not deleted, whichever comes first', async () => {
+    it('that is finalized concurrently is either deleted or finalized', async () => {
       const story = await Story.begin(engine, START);
       const { path } = await draftOf(story);
       const [finalized, deleted] = await Promise.all([
@@ -131,8 +131,8 @@ describe('what a caller edits', () => {
     });
   });
 
-  describe('of a customer that was deleted', () => {
-    it('invoices are finalised, credited, voided and edited all the same', async () => {
+  describe('of a deleted customer', () => {
+    it('invoices can be finalized, credited, voided and edited', async () => {
       const story = await Story.begin(engine, START);
       const [kept, credited] = [await draftOf(story), await draftOf(story)];
       expect((await engine.http.delete(`/v1/customers/${story.customerId}`)).status).toBe(204);
@@ -162,7 +162,7 @@ describe('what a caller edits', () => {
       await story.verify();
     });
 
-    it('subscriptions take no command, and say why', async () => {
+    it('subscriptions refuse commands, with the reason', async () => {
       const story = await Story.begin(engine, START);
       const { id } = await story.subscribe(await story.plan(1_000));
       await engine.http.delete(`/v1/customers/${story.customerId}`);

@@ -49,7 +49,7 @@ describe('encryption keys', () => {
   const secretOf = async (engine: TestApp, endpoint: string) =>
     (await engine.http.get(`/v1/webhooks/endpoints/${endpoint}/secret`)).status;
 
-  it.each(['api', 'worker'])('of a first start must be given to each later %s', async (role) => {
+  it.each(['api', 'worker'])('of the first start must be given to each later %s', async (role) => {
     await startAndStop(OLD);
     await expect(startAndStop(NEW, role)).rejects.toThrow(
       /sealed with the encryption key old, which this process does not have/,
@@ -64,7 +64,7 @@ describe('encryption keys', () => {
     );
   });
 
-  it('can be rotated: the new one first, the old one kept', async () => {
+  it('can be rotated: the new key first, the old key kept', async () => {
     const before = await start({ ENCRYPTION_KEYS: OLD });
     const endpoint = await addEndpoint(before);
     await before.close();
@@ -77,14 +77,14 @@ describe('encryption keys', () => {
     await startAndStop(`${OLD},${NEW}`);
   });
 
-  it('that differ between two processes that start at once let one of them start', async () => {
+  it('that differ between two processes starting together let only one of them start', async () => {
     const results = await Promise.allSettled([startAndStop(OLD), startAndStop(NEW)]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     const winner = results[0].status === 'fulfilled' ? OLD : NEW;
     await startAndStop(winner);
   });
 
-  it('are not made anew for a database that was used with another one', async () => {
+  it('are not generated for a database that was used with other keys', async () => {
     await startAndStop(OLD);
     const child = spawn(process.execPath, [RUN_TS, MAIN], {
       env: {

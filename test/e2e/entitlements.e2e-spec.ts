@@ -73,7 +73,7 @@ describe('entitlements', () => {
     },
   );
 
-  it('sent twice with one key are one entitlement', async () => {
+  it('sent twice with one key are created once', async () => {
     const body = entitlementWith();
     const send = () =>
       engine.http.post('/v1/entitlements').set('Idempotency-Key', 'entitlement-once').send(body);
@@ -84,7 +84,7 @@ describe('entitlements', () => {
     expect(second.headers['idempotent-replayed']).toBe('true');
   });
 
-  it('have unique keys, also when two are created at once', async () => {
+  it('have unique keys, also with concurrent requests', async () => {
     const body = entitlementWith();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => engine.http.post('/v1/entitlements').send(body)),
@@ -97,7 +97,7 @@ describe('entitlements', () => {
     expect(refused?.body).toMatchObject({ code: 'entitlement_key_taken', status: 409 });
   });
 
-  it.each(['boolean', 'static'])('of type %s take no meter', async (type) => {
+  it.each(['boolean', 'static'])('of type %s accept no meter', async (type) => {
     const answer = await engine.http
       .post('/v1/entitlements')
       .send(entitlementWith({ type, meter_id: METER }));
@@ -138,7 +138,7 @@ describe('entitlements', () => {
   });
 
   describe('updated', () => {
-    it('change name, unit and metadata, with an event that holds the former values', async () => {
+    it('change name, unit and metadata, with an event that contains the previous values', async () => {
       const { id } = await createEntitlement({ unit: 'seats', metadata: { a: 1 } });
       engine.clock.advanceMs(1_000);
       const answer = await engine.http
@@ -158,7 +158,7 @@ describe('entitlements', () => {
     });
 
     it.each([{}, { name: 'Seats' }, { unit: 'seats' }, { metadata: { a: 1, x: null } }])(
-      'with %j stay as they were, without an event',
+      'with %j stay unchanged, without an event',
       async (change) => {
         const { id } = await createEntitlement({ unit: 'seats', metadata: { a: 1 } });
         const before = await engine.http.get(`/v1/entitlements/${id}`);
@@ -194,7 +194,7 @@ describe('entitlements', () => {
       expect(answer.body).toMatchObject({ code: 'metadata_too_large' });
     });
 
-    it('by many at once lose no change', async () => {
+    it('concurrently lose no change', async () => {
       const { id } = await createEntitlement();
       const keys = Array.from({ length: 10 }, (_, index) => `k${index}`);
       await Promise.all(
@@ -206,7 +206,7 @@ describe('entitlements', () => {
       expect(Object.keys((body as { metadata: object }).metadata).sort()).toEqual([...keys].sort());
     });
 
-    it('only in the version of If-Match, if it is sent', async () => {
+    it('with If-Match only in the version the caller read', async () => {
       const { id } = await createEntitlement();
       const change = (tag: string, name: string) =>
         engine.http.patch(`/v1/entitlements/${id}`).set('If-Match', tag).send({ name });
@@ -239,7 +239,7 @@ describe('entitlements', () => {
     expect((await engine.http.get(`/v1/entitlements?${query}`)).status).toBe(400);
   });
 
-  it('that are not in use can be deleted, with an event, and free their key', async () => {
+  it('that are not used can be deleted, with an event, which frees their key', async () => {
     const created = await createEntitlement();
     const path = `/v1/entitlements/${created.id}`;
     expect((await engine.http.delete(path).set('If-Match', '"7"')).status).toBe(412);
@@ -254,7 +254,7 @@ describe('entitlements', () => {
     await createEntitlement({ key: created.key });
   });
 
-  it('that are linked stay until the link is deleted', async () => {
+  it('that are linked cannot be deleted until the link is deleted', async () => {
     const { id } = await createEntitlement();
     const addon = await engine.http
       .post('/v1/addons')
@@ -305,7 +305,7 @@ describe('entitlements', () => {
     'aent_01h455vb4pex5vsknk084sn02q',
     '%00',
     'ent_',
-  ])('unknown by the id %s are a 404', async (id) => {
+  ])('with the unknown id %s give 404', async (id) => {
     for (const method of ['get', 'patch', 'delete'] as const) {
       const answer = await engine.http[method](`/v1/entitlements/${id}`);
       expect(answer.status).toBe(404);

@@ -37,7 +37,7 @@ describe('events', () => {
     expect((await engine.http.get('/v1/events')).body).toEqual({ data: [], next_cursor: null });
   });
 
-  it('are found by object, type and time, newest first, and read one by one', async () => {
+  it('can be listed by object, type and time, newest first, and read one by one', async () => {
     const coupon = await createCoupon();
     engine.clock.advanceMs(60_000);
     const changedAt = engine.clock.now().toISOString();
@@ -74,7 +74,7 @@ describe('events', () => {
     expect(await list({ limit: '1', cursor })).toEqual(ofCoupon.slice(0, 1));
   });
 
-  it('are not recorded for what was refused', async () => {
+  it('are not recorded for refused requests', async () => {
     const before = await list();
     await engine.http.post('/v1/coupons').send({ type: 'percent', duration: 'once' });
     await engine.http.delete('/v1/coupons/coup_01h455vb4pex5vsknk084sn02q');
@@ -88,14 +88,14 @@ describe('events', () => {
     },
   );
 
-  it('unknown are a 404', async () => {
+  it('with an unknown id give 404', async () => {
     for (const id of ['evt_01h455vb4pex5vsknk084sn02q', 'nope']) {
       const answer = await engine.http.get(`/v1/events/${id}`);
       expect(answer.body).toMatchObject({ code: 'event_not_found', status: 404 });
     }
   });
 
-  it('are catalogued with an example of each, whose object has every field', async () => {
+  it('have a catalogue with an example of each type, whose object has every field', async () => {
     const answer = await engine.http.get('/v1/webhooks/event-types');
     const { data } = answer.body as {
       data: {
@@ -117,7 +117,7 @@ describe('events', () => {
     expect(refund?.example.data.object).toMatchObject({ amount: 2_500, currency: 'EUR' });
   });
 
-  it('tell of every state a payment or a refund can come into', async () => {
+  it('cover every state of a payment and a refund', async () => {
     const answer = await engine.http.get('/v1/webhooks/event-types');
     const types = (answer.body as { data: { type: string }[] }).data.map(({ type }) => type);
     const afterwards = (statuses: readonly string[]) =>

@@ -2,10 +2,9 @@ import { createOpenApiDocument } from '../../src/openapi';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
- * No input gives a 5xx, on any route: every operation of the API is found in its own description and given what JSON,
- * URLs and headers can be made to hold.
+ * Sends to every operation of the OpenAPI document what JSON, URLs and headers can express. No input may give a 5xx.
  */
-describe('no input gives a 5xx', () => {
+describe('hostile input gives no 5xx', () => {
   let engine: TestApp;
   let operations: readonly { method: Verb; path: string; takesBody: boolean }[];
 
@@ -63,7 +62,7 @@ describe('no input gives a 5xx', () => {
     ['5 MB', JSON.stringify({ name: 'x'.repeat(5_000_000) })],
   ];
 
-  it('finds every operation', () => {
+  it('covers every operation', () => {
     expect(operations.length).toBeGreaterThan(40);
   });
 
@@ -80,7 +79,7 @@ describe('no input gives a 5xx', () => {
     }
   });
 
-  it('in the body: an empty one, and one of another type', async () => {
+  it('in the body: empty, and with another content type', async () => {
     for (const { method, path, takesBody } of operations) {
       if (!takesBody) continue;
       const at = fill(path, UNKNOWN_ID);
@@ -153,13 +152,13 @@ describe('no input gives a 5xx', () => {
     }
   });
 
-  it('in the query of routes that read none: a parameter given twice', async () => {
+  it('in the query of routes without parameters: a parameter given twice', async () => {
     for (const path of ['/health/live', '/metrics', '/v1/webhooks/event-types']) {
       expect((await engine.http.get(`${path}?a=1&a=2`)).status).toBe(400);
     }
   });
 
-  it('in the method: 405 names those that are allowed, 404 says there is no route', async () => {
+  it('in the method: 405 names the allowed ones, 404 means that there is no route', async () => {
     const wrong = await engine.http.put('/v1/coupons/x').send({});
     expect(wrong.status).toBe(405);
     expect(wrong.headers['allow']).toBe('DELETE, GET, HEAD, PATCH');
@@ -169,7 +168,7 @@ describe('no input gives a 5xx', () => {
     expect(unknown.body).toMatchObject({ code: 'route_not_found' });
   });
 
-  it('and no failure shows a stack or SQL', async () => {
+  it('shows no stack and no SQL in any problem', async () => {
     const answer = await engine.http
       .post('/v1/coupons')
       .set('Content-Type', 'application/json')
@@ -178,7 +177,7 @@ describe('no input gives a 5xx', () => {
     expect(answer.text).not.toMatch(/select|insert| at /i);
   });
 
-  it('a request id comes back when it is sane, and is made when it is not', async () => {
+  it('as a request id: a valid one is returned, an invalid one is replaced', async () => {
     const kept = await engine.http.get('/v1/nothing').set('X-Request-Id', 'trace-1');
     expect(kept.headers['x-request-id']).toBe('trace-1');
     expect(kept.body).toMatchObject({ request_id: 'trace-1' });

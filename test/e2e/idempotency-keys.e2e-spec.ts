@@ -6,7 +6,7 @@ interface Operation {
   >;
 }
 
-/** Operations that move money or begin a contract. */
+/** Operations that move money or start a contract. */
 const MOVING_MONEY = [
   '/v1/credit-notes',
   '/v1/credit-notes/{id}/void',
@@ -25,7 +25,7 @@ const MOVING_MONEY = [
 
 const NEEDS_KEY = { status: 400, body: { code: 'idempotency_key_required' } };
 
-describe('a service that requires idempotency keys', () => {
+describe('a service with IDEMPOTENCY_KEYS=required', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('a service that requires idempotency keys', () => {
 
   afterAll(() => engine.close());
 
-  it('documents where, and refuses exactly there what has no key', async () => {
+  it('refuses requests without a key exactly where the document requires one', async () => {
     const { body } = await engine.uncheckedHttp.get('/openapi.json');
     const { paths } = body as { paths: Record<string, { post?: Operation }> };
     const documented = Object.entries(paths).filter(([, { post }]) =>
@@ -56,7 +56,7 @@ describe('a service that requires idempotency keys', () => {
     }
   });
 
-  it('takes the key of a refund from its body', async () => {
+  it('accepts the key of a refund in its body', async () => {
     const url = '/v1/refunds/payment/pay_01kq3m5x6zf0a8v7s9w2b4c6d8';
     expect(await engine.http.post(url).send({})).toMatchObject(NEEDS_KEY);
     expect(await engine.http.post(url).send({ idempotencyKey: null })).toMatchObject(NEEDS_KEY);
@@ -64,13 +64,13 @@ describe('a service that requires idempotency keys', () => {
     expect(keyed).toMatchObject({ status: 404, body: { code: 'payment_not_found' } });
   });
 
-  it('takes everything else without one', async () => {
+  it('accepts all other requests without a key', async () => {
     await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' }).expect(201);
   });
 });
 
-describe('a service with the settings it comes with', () => {
-  it('takes payments without a key', async () => {
+describe('a service with default settings', () => {
+  it('accepts payments without a key', async () => {
     const engine = await startTestApp();
     const customer = await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' });
     const { id } = customer.body as { id: string };

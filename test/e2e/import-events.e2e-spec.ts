@@ -41,7 +41,7 @@ describe('import-events', () => {
         timestamp: '2026-02-01T00:00:00Z',
       });
 
-  it('sends a file in portions, goes on where it stopped, and keeps what was refused', async () => {
+  it('sends a file in portions, continues where it stopped, and writes rejected events to a file', async () => {
     const line = lineOf(await createCustomer(engine), 'import');
     const lines = Array.from({ length: 250 }, (_, number) => line(number));
     lines[120] = '';
@@ -62,10 +62,10 @@ describe('import-events', () => {
     expect(restarted.out).toContain('250 lines: 0 accepted, 248 duplicates, 1 rejected');
   });
 
-  it('takes what a file has grown by, also where the last line was only half written', async () => {
+  it('sends lines that were appended to a file, also if the last line was incomplete before', async () => {
     const line = lineOf(await createCustomer(engine), 'grown');
     const file = join(directory, 'grown.ndjson');
-    // Longer than what tells one file from another.
+    // Longer than the part by which files are distinguished.
     const lines = Array.from({ length: 600 }, (_, number) => `${line(number)}\n`);
     const half = line(600).slice(0, 40);
     await writeFile(file, [...lines, half]);
@@ -84,7 +84,7 @@ describe('import-events', () => {
     expect(again.out).toBe('603 lines: 3 accepted, 600 duplicates, 0 rejected');
   });
 
-  it('tells of lines that are too long by their numbers, and sends the others', async () => {
+  it('reports lines that are too long by their numbers, and sends the others', async () => {
     const line = lineOf(await createCustomer(engine), 'long');
     const file = join(directory, 'long.ndjson');
     const mostBytes = 1_048_576;
@@ -96,13 +96,13 @@ describe('import-events', () => {
       '{}',
       'x'.repeat(5 * mostBytes),
       line(150),
-      // Without the end of its line.
+      // Without a line feed at the end.
       ofBytes(2 * mostBytes),
     ];
     await writeFile(file, lines.join('\n'));
 
-    const told = `156 lines: 152 accepted, 0 duplicates, 4 rejected (${file}.rejected)`;
-    expect(await importFile(file)).toEqual({ code: 1, error: '', out: told });
+    const summary = `156 lines: 152 accepted, 0 duplicates, 4 rejected (${file}.rejected)`;
+    expect(await importFile(file)).toEqual({ code: 1, error: '', out: summary });
     const refused = (await readFile(`${file}.rejected`, 'utf8')).trim().split('\n');
     expect(refused.map((text) => JSON.parse(text) as object)).toMatchObject([
       { line: 152, code: 'payload_too_large' },
@@ -113,7 +113,7 @@ describe('import-events', () => {
     expect((await importFile(file)).error).toContain('Going on after 156 lines');
   });
 
-  it('says what it needs', async () => {
+  it('explains its arguments', async () => {
     expect(await importFile(join(directory, 'nothing'))).toMatchObject({
       code: 1,
       error: expect.stringContaining('Cannot read'),

@@ -28,7 +28,7 @@ describe('payments of invoices', () => {
     return (answer.body as Invoice).id;
   }
 
-  /** An open invoice of so much. */
+  /** Creates an open invoice of an amount. */
   async function open(story: Story, amount = 1_000): Promise<string> {
     const id = await draft(story, amount);
     await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
@@ -63,7 +63,7 @@ describe('payments of invoices', () => {
       settle: settled,
     });
 
-  it('charge what remains, and pay it in the commit of their outcome', async () => {
+  it('charge the remaining amount, and pay the invoice in the commit of their outcome', async () => {
     const story = await begin();
     const id = await open(story);
     const { status, body } = await pay(id);
@@ -94,7 +94,7 @@ describe('payments of invoices', () => {
     await story.verify();
   });
 
-  it('that are refused leave the invoice open, and tell of it', async () => {
+  it('that fail leave the invoice open, and record an event', async () => {
     const story = await begin();
     const id = await open(story);
     const { status, body } = await pay(id, { payment_method_id: 'pm_sandbox_declined' });
@@ -111,7 +111,7 @@ describe('payments of invoices', () => {
     await story.verify();
   });
 
-  it('in parts add up, and never to more than remains', async () => {
+  it('of parts add up, and never exceed the remaining amount', async () => {
     const story = await begin();
     const id = await open(story);
     expect((await payPart(story, id, 400)).body).toMatchObject({ amount_applied: 400 });
@@ -126,7 +126,7 @@ describe('payments of invoices', () => {
     await story.verify();
   });
 
-  it('are one charge for forty calls at once', async () => {
+  it('charge once for forty concurrent requests', async () => {
     const story = await begin();
     const id = await open(story);
     const answers = await Promise.all(Array.from({ length: 40 }, () => pay(id)));
@@ -147,7 +147,7 @@ describe('payments of invoices', () => {
     await story.verify();
   });
 
-  it('in parts at once take no more than remains', async () => {
+  it('of parts, made concurrently, never exceed the remaining amount', async () => {
     const story = await begin();
     const id = await open(story);
     const answers = await Promise.all(
@@ -165,7 +165,7 @@ describe('payments of invoices', () => {
     await story.verify();
   });
 
-  it('beside voids, credit notes, write-offs and each other leave the books right', async () => {
+  it('concurrent with voids, credit notes and write-offs leave the ledger balanced', async () => {
     const story = await begin();
     const ids: string[] = [];
     for (let made = 0; made < 6; made += 1) ids.push(await open(story));
@@ -198,7 +198,7 @@ describe('payments of invoices', () => {
     for (const id of ids) expect(await read(id)).toMatchObject({ amount_pending: 0 });
   });
 
-  it('with the same key are one payment and one answer', async () => {
+  it('with the same key are one payment with one response', async () => {
     const story = await begin();
     const id = await open(story);
     const send = () => pay(id).set('Idempotency-Key', `pay-${id}`);
@@ -217,7 +217,7 @@ describe('payments of invoices', () => {
       return (body as PaymentBody).id;
     };
 
-    it('pay the invoice once they succeed, and until then nobody else does', async () => {
+    it('pay the invoice when they succeed; nothing else can pay it until then', async () => {
       const story = await begin();
       const id = await open(story);
       const paymentId = await begun(story, id);
@@ -228,7 +228,7 @@ describe('payments of invoices', () => {
       await story.verify();
     });
 
-    it('free the invoice when they fail', async () => {
+    it('free the reserved amount when they fail', async () => {
       const story = await begin();
       const id = await open(story);
       await settle(await begun(story, id), 'failed').expect(200);
@@ -237,7 +237,7 @@ describe('payments of invoices', () => {
       await story.verify();
     });
 
-    it('become credit of the customer when the invoice was voided meanwhile', async () => {
+    it('become credit of the customer if the invoice was voided meanwhile', async () => {
       const story = await begin();
       const id = await open(story);
       const paymentId = await begun(story, id);
@@ -251,7 +251,7 @@ describe('payments of invoices', () => {
       await story.verify();
     });
 
-    it('pay what a credit note left of it; the rest is credit', async () => {
+    it('pay what a credit note left of the invoice; the rest becomes credit', async () => {
       const story = await begin();
       const id = await open(story);
       const paymentId = await begun(story, id);
@@ -263,7 +263,7 @@ describe('payments of invoices', () => {
       await story.verify();
     });
 
-    it('pay nothing that a credit note paid wholly', async () => {
+    it('become credit if a credit note left nothing to pay', async () => {
       const story = await begin();
       const id = await open(story);
       const paymentId = await begun(story, id);
@@ -274,7 +274,7 @@ describe('payments of invoices', () => {
       await story.verify();
     });
 
-    it('whose provider gave no answer are found out by the worker, and pay the invoice once', async () => {
+    it('without a response of the provider are resolved by the worker, and pay the invoice once', async () => {
       const story = await begin();
       const id = await open(story);
       const { body } = await pay(id, { payment_method_id: 'pm_sandbox_unknown' });
@@ -289,7 +289,7 @@ describe('payments of invoices', () => {
     });
   });
 
-  it('of one that was written off are no bad debt, also in parts', async () => {
+  it('of a written-off invoice reverse the bad debt, also in parts', async () => {
     const story = await begin();
     const id = await open(story);
     await tell(id, 'mark-uncollectible').expect(200);
@@ -305,7 +305,7 @@ describe('payments of invoices', () => {
     await story.verify();
   });
 
-  it('keep the invoice from being voided; what is left of it can be credited or written off', async () => {
+  it('prevent the void of the invoice; the rest can be credited or written off', async () => {
     const story = await begin();
     const [credited, writtenOff] = [await open(story), await open(story)];
     for (const id of [credited, writtenOff]) {
@@ -345,7 +345,7 @@ describe('payments of invoices', () => {
       await story.verify();
     });
 
-    it('for an unknown invoice, that of another customer, and another currency', async () => {
+    it('for an unknown invoice, an invoice of another customer, and another currency', async () => {
       const [story, other] = [await begin(), await begin()];
       const id = await open(other);
       const unknown = 'inv_01h455vb4pex5vsknk084sn02q';
@@ -384,7 +384,7 @@ describe('payments of invoices', () => {
     });
   });
 
-  describe('and what is given back of them', () => {
+  describe('and their refunds', () => {
     const refund = (paymentId: string, amount?: number) =>
       engine.http
         .post(`/v1/refunds/payment/${paymentId}`)
@@ -398,7 +398,7 @@ describe('payments of invoices', () => {
       return Object.fromEntries(data.map(({ account, balance }) => [account, balance]));
     };
 
-    it('a refund without a credit note leaves the invoice paid, and shows as a refund', async () => {
+    it('a refund without a credit note leaves the invoice paid, and is posted to refunds', async () => {
       const story = await begin();
       const id = await open(story);
       await refund(await paidWith(id), 300);
@@ -412,7 +412,7 @@ describe('payments of invoices', () => {
     });
 
     it.each(['note first', 'refund first'])(
-      'a credit note to be refunded meets its refund, %s',
+      'a credit note settled as a refund matches its refund, %s',
       async (order) => {
         const story = await begin();
         const id = await open(story);
@@ -434,7 +434,7 @@ describe('payments of invoices', () => {
       },
     );
 
-    it('a credit note to be refunded waits on the refunds account, and its void takes it back', async () => {
+    it('a credit note settled as a refund waits on the refunds account, and its void reverses it', async () => {
       const story = await begin();
       const id = await open(story);
       await paidWith(id);
@@ -449,7 +449,7 @@ describe('payments of invoices', () => {
       await story.verify();
     });
 
-    it('what paid no invoice is given back first', async () => {
+    it('the part that paid no invoice is refunded first', async () => {
       const story = await begin();
       const id = await open(story);
       const { body } = await pay(id, { payment_method_id: 'pm_sandbox_pending' });

@@ -36,7 +36,7 @@ describe('GET /v1/invoices/{id}.pdf', () => {
   const print = async (id: string): Promise<Pdf> =>
     await engine.http.get(`/v1/invoices/${id}.pdf`).buffer(true);
 
-  it('answers with the same bytes twice, under the number of the invoice', async () => {
+  it('returns the same bytes twice, in a file named after the invoice number', async () => {
     const id = await draft(await buyer());
     const { body } = await engine.http.post(`/v1/invoices/${id}/finalize`);
     const { number } = body as { number: string };
@@ -50,7 +50,7 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect(second.headers['etag']).toBe(first.headers['etag']);
   });
 
-  it('counts the prints of invoices with characters that no font has', async () => {
+  it('counts printed invoices with characters that no font has', async () => {
     const printed = async (): Promise<number> => {
       const { text } = await engine.http.get('/metrics');
       const [, count] = /^invoice_prints_with_missing_glyphs_total (\d+)$/m.exec(text) ?? [];
@@ -65,7 +65,7 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect(await printed()).toBe(before + 1);
   });
 
-  it('answers 304 to a caller that has it, and anew once the invoice has changed', async () => {
+  it('returns 304 to a caller that has it, and a new print after the invoice changed', async () => {
     const id = await draft(await buyer());
     const before = (await print(id)).headers['etag'] ?? '';
     const path = `/v1/invoices/${id}.pdf`;
@@ -74,7 +74,7 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect((await engine.http.get(path).set('If-None-Match', before)).status).toBe(200);
   });
 
-  it('says what it said when it was finalised, whoever moves or renames itself later', async () => {
+  it('prints the buyer and seller as they were when the invoice was finalized', async () => {
     const customer = await buyer();
     const [kept, later] = [await draft(customer), await draft(customer)];
     await engine.http.post(`/v1/invoices/${kept}/finalize`);
@@ -102,7 +102,7 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect(headers['content-disposition']).toBe(`inline; filename="${id}.pdf"`);
   });
 
-  it('prints the invoice of a customer that was deleted since', async () => {
+  it('prints the invoice of a deleted customer', async () => {
     const customer = await buyer();
     const id = await draft(customer);
     await engine.http.post(`/v1/invoices/${id}/finalize`);
@@ -110,16 +110,13 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect((await print(id)).status).toBe(200);
   });
 
-  it.each(['inv_01h455vb4pex5vsknk084sn02q', 'nonsense'])(
-    '%s is answered as unknown',
-    async (id) => {
-      const { status, body } = await engine.http.get(`/v1/invoices/${id}.pdf`);
-      expect(status).toBe(404);
-      expect(body).toMatchObject({ code: 'invoice_not_found' });
-    },
-  );
+  it.each(['inv_01h455vb4pex5vsknk084sn02q', 'nonsense'])('%s gives 404', async (id) => {
+    const { status, body } = await engine.http.get(`/v1/invoices/${id}.pdf`);
+    expect(status).toBe(404);
+    expect(body).toMatchObject({ code: 'invoice_not_found' });
+  });
 
-  it('leaves the invoice itself where it was', async () => {
+  it('does not affect the route of the invoice itself', async () => {
     const id = await draft(await buyer());
     const { status, body } = await engine.http.get(`/v1/invoices/${id}`);
     expect([status, (body as { id: string }).id]).toEqual([200, id]);

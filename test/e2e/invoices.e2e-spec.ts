@@ -28,7 +28,7 @@ describe('invoices', () => {
   const typesOf = async (id: string): Promise<readonly string[]> =>
     (await eventsOf(engine, id)).map(({ type }) => type);
 
-  it('are drafts without a number until they are finalised', async () => {
+  it('are drafts without a number until they are finalized', async () => {
     const story = await begin();
     const made = await draft(story, 2_500, 100);
     expect(made).toMatchObject({
@@ -56,7 +56,7 @@ describe('invoices', () => {
     await story.verify();
   });
 
-  it('take numbers without a gap, however many are finalised at once, and each once', async () => {
+  it('get numbers without a gap, one each, also when finalized concurrently', async () => {
     const customer = await engine.http.post('/v1/customers').send({ name: 'Ada', currency: 'EUR' });
     const body = {
       customer_id: (customer.body as { id: string }).id,
@@ -79,7 +79,7 @@ describe('invoices', () => {
     );
   });
 
-  it('a negative one becomes credit, which pays the next ones, oldest first, and returns with a void', async () => {
+  it('with a negative total become credit, which pays the next invoices, oldest first, and returns with a void', async () => {
     const story = await begin();
     for (const amount of [-300, -500]) {
       const { body } = await tell((await draft(story, amount)).id, 'finalize');
@@ -124,7 +124,7 @@ describe('invoices', () => {
     await story.verify();
   });
 
-  it('one whose lines were credited since cannot be voided; voiding the credit gives the line back', async () => {
+  it('with credited lines cannot be voided until the credit is voided', async () => {
     const story = await begin();
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T00:00:00.000Z');
@@ -140,7 +140,7 @@ describe('invoices', () => {
     await story.verify();
   });
 
-  it('with amounts that JSON cannot carry are refused', async () => {
+  it('with amounts beyond the range of JSON numbers are refused', async () => {
     const story = await begin();
     const { id } = await draft(story, 1);
     expect(id).toMatch(/^inv_/);
@@ -161,7 +161,7 @@ describe('invoices', () => {
     expect(answer.body).toMatchObject({ status: 404, code });
   });
 
-  it('a line is explained by its invoice alone', async () => {
+  it('explain a line from the stored invoice alone', async () => {
     const story = await begin();
     const [mine, other] = [await draft(story, 5), await draft(story, 7)];
     const line = mine.lines[0]?.id ?? '';
@@ -178,7 +178,7 @@ describe('invoices', () => {
     });
   });
 
-  it('an explanation says so when what is stored is not what the trace gives', async () => {
+  it('report in an explanation when the stored line differs from its trace', async () => {
     const story = await begin();
     const { id, lines } = await draft(story, 500, 500);
     const line = lines[0]?.id ?? '';

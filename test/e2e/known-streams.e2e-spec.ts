@@ -11,9 +11,9 @@ const NAME = 'api_request';
 const HOUR = '2026-03-01T09:00:00.000Z';
 const NEXT_HOUR = '2026-03-01T10:00:00.000Z';
 
-describe('events of a stream that the process knows', () => {
+describe('events of a stream in the cache', () => {
   let engine: TestApp;
-  /** Another process on the same database. */
+  /** A second process on the same database. */
   let other: TestApp;
   let customer: string;
   let serial = 0;
@@ -45,7 +45,7 @@ describe('events of a stream that the process knows', () => {
 
   const known = () => engine.app.get(KnownStreams).get({ customerId: customer, eventName: NAME });
 
-  /** A customer whose stream this process knows. */
+  /** Creates a customer whose stream is in the cache of this process. */
   beforeEach(async () => {
     customer = await createCustomer(engine);
     await send(event());
@@ -75,7 +75,7 @@ describe('events of a stream that the process knows', () => {
   const countOf = async (meter: string) =>
     (await bucketsOf(engine, meter)).reduce((sum, { events }) => sum + events, 0);
 
-  it('keeps each as it was sent, in the order in which they came', async () => {
+  it('are stored unchanged, in the order in which they arrive', async () => {
     const sent = [event(), event({ idempotency_key: 'k"\\,{}', properties: {} }), event()];
     expect(await send({ events: sent })).toEqual(accepted(3));
     const rows = await engine.database.query<SentEvent>(
@@ -88,7 +88,7 @@ describe('events of a stream that the process knows', () => {
     );
   });
 
-  it('tells what became of each that was not stored', async () => {
+  it('get a result each, also those that were not stored', async () => {
     const [first, second] = [event(), event()];
     await send(first);
     const answer = await send({
@@ -110,7 +110,7 @@ describe('events of a stream that the process knows', () => {
     expect(tally).toEqual({ accepted: 5, duplicates: 2, rejected: 1 });
   });
 
-  it('are counted by a meter that another process made', async () => {
+  it('are counted by a meter that another process created', async () => {
     const made = await other.http
       .post('/v1/meters')
       .send({ key: `made-${serial}`, name: 'Made', event_name: NAME, aggregation: 'count' });
@@ -120,7 +120,7 @@ describe('events of a stream that the process knows', () => {
     expect(await countOf(id)).toBe(before + 1);
   });
 
-  it('move a window that another process registered', async () => {
+  it('update a usage window that another process registered', async () => {
     const meter = await insertMeter(engine, { eventName: NAME, aggregation: 'sum' });
     await insertWindow(meter, '2026-03-01T09:30:00.000Z');
     await send(event());
@@ -147,7 +147,7 @@ describe('events of a stream that the process knows', () => {
     expect(await isLate()).toBe(false);
   });
 
-  it('wait for a meter that is made while their stream appears', async () => {
+  it('wait for a meter that is created while their stream is created', async () => {
     const eventName = 'appearing';
     const maker = new Client({ connectionString: engine.databaseUrl });
     const biller = new Client({ connectionString: engine.databaseUrl });
@@ -167,7 +167,7 @@ describe('events of a stream that the process knows', () => {
          now(), now())
        RETURNING id`,
     );
-    // What the maker counted of the stream is over: it did not see it.
+    // The transaction that creates the meter has counted the stream without this event.
     await biller.query('COMMIT');
     let isDone = false;
     const sent = send(event({ event_name: eventName })).finally(() => (isDone = true));
@@ -183,7 +183,7 @@ describe('events of a stream that the process knows', () => {
     expect(await countOf(rows[0]?.id ?? '')).toBe(1);
   });
 
-  it('are not stored by what another request of their commit knows of a stream', async () => {
+  it('are not stored with cached state that another request of the same commit has changed', async () => {
     const stream = known();
     if (stream === undefined) throw new Error('The stream is known.');
     const request = (version: string): KnownRequest => {
@@ -208,10 +208,10 @@ describe('events of a stream that the process knows', () => {
     expect(await append([request(before), request(now)])).toEqual(['changed', stored]);
   });
 
-  describe('in a list of many customers', () => {
+  describe('in a list for many customers', () => {
     let customers: string[];
 
-    /** Customers whose streams are of two shares, two of each. */
+    /** Creates customers whose streams belong to two shards, two customers each. */
     beforeEach(async () => {
       const byShare: string[][] = [[], []];
       while (byShare.some((share) => share.length < 2)) {
@@ -236,7 +236,7 @@ describe('events of a stream that the process knows', () => {
       return row?.events ?? 0;
     };
 
-    it.each([8, 996])('are stored at once and answered as one: %d', async (length) => {
+    it.each([8, 996])('are stored in parallel with one response: %d', async (length) => {
       const events = listOf(length);
       expect(await send({ events })).toEqual(accepted(length));
       expect(await Promise.all(customers.map(eventsOf))).toEqual(
@@ -262,7 +262,7 @@ describe('events of a stream that the process knows', () => {
       });
     });
 
-    it('are answered once somebody lets go of the stream of one of them', async () => {
+    it('are answered after the lock on one of their streams is released', async () => {
       const holder = new Client({ connectionString: engine.databaseUrl });
       await holder.connect();
       await holder.query('BEGIN');
@@ -279,7 +279,7 @@ describe('events of a stream that the process knows', () => {
       expect(await Promise.all(customers.map(eventsOf))).toEqual([252, 252, 252, 252]);
     });
 
-    it('are stored although a stream of one of them changed', async () => {
+    it('are stored although one of their streams changed', async () => {
       await other.database.query(
         'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1',
         [customers[2]],
@@ -288,7 +288,7 @@ describe('events of a stream that the process knows', () => {
       expect(await Promise.all(customers.map(eventsOf))).toEqual([252, 252, 252, 252]);
     });
 
-    it('give a key to the first who has it', async () => {
+    it('assign a key to the first event that uses it', async () => {
       for (const [one, two] of [
         [0, 3],
         [3, 0],
@@ -305,7 +305,7 @@ describe('events of a stream that the process knows', () => {
     });
   });
 
-  it('move what is told of their hours in the order of the hours', async () => {
+  it('update the hourly tallies in the order of the hours', async () => {
     const hours = Array.from(
       { length: 24 },
       (_, hour) => new Date(Date.parse(HOUR) - hour * 3_600_000),
@@ -343,7 +343,7 @@ describe('events of a stream that the process knows', () => {
     beforeEach(async () => {
       holder = new Client({ connectionString: engine.databaseUrl });
       await holder.connect();
-      // Whoever waits longest finds out, and is the one who fails.
+      // The session that has waited longest detects the deadlock and fails.
       await holder.query("SET deadlock_timeout = '1min'");
       await holder.query('BEGIN');
     });
@@ -365,7 +365,7 @@ describe('events of a stream that the process knows', () => {
         return waits.length > 0;
       });
 
-    it('are stored once it is over', async () => {
+    it('are stored after it is resolved', async () => {
       await touch(HOUR);
       const sent = send(event());
       await someoneWaits();
@@ -374,7 +374,7 @@ describe('events of a stream that the process knows', () => {
       expect(await sent).toEqual(accepted(1));
     });
 
-    it('are judged once it is over', async () => {
+    it('get their results after it is resolved', async () => {
       const [first, second] = [event({ timestamp: FIRST }), event({ timestamp: SECOND })];
       await send({ events: [first, second] });
       await touch(SECOND);
@@ -386,7 +386,7 @@ describe('events of a stream that the process knows', () => {
     });
   });
 
-  it('are refused once another process has deleted the customer', async () => {
+  it('are refused after another process deleted the customer', async () => {
     await other.http.delete(`/v1/customers/${customer}`);
     expect(await send(event())).toMatchObject({
       code: 'usage_event_rejected',
@@ -394,7 +394,7 @@ describe('events of a stream that the process knows', () => {
     });
   });
 
-  it('are refused from beyond the next day', async () => {
+  it('are refused if they are more than a day ahead', async () => {
     const tomorrow = new Date(engine.clock.now().getTime() + 86_400_000);
     const at = (ms: number) =>
       event({ timestamp: new Date(tomorrow.getTime() + ms).toISOString() });
@@ -404,7 +404,7 @@ describe('events of a stream that the process knows', () => {
     });
   });
 
-  it('wait for whoever holds their stream, while the others of their commit do not', async () => {
+  it('wait for a lock on their stream, while other events of the same commit do not', async () => {
     const free = await createCustomer(engine);
     for (let sent = 0; sent < 2; sent += 1) await send(event({ customer_id: free }));
     const holder = new Client({ connectionString: engine.databaseUrl });
@@ -425,7 +425,7 @@ describe('events of a stream that the process knows', () => {
     expect(await done).toEqual([accepted(1), accepted(2)]);
   });
 
-  it('leave connections to others, however many lists wait for their stream', async () => {
+  it('leave connections to other requests, however many lists wait for a stream', async () => {
     const holder = new Client({ connectionString: engine.databaseUrl });
     await holder.connect();
     await holder.query('BEGIN');
@@ -445,7 +445,7 @@ describe('events of a stream that the process knows', () => {
     expect(await Promise.all(waiting)).toEqual(waiting.map(() => accepted(2)));
   });
 
-  it('are counted once and wholly while two processes report and everything changes', async () => {
+  it('are counted exactly once while two processes report and everything changes', async () => {
     const customers = await Promise.all(Array.from({ length: 4 }, () => createCustomer(engine)));
     const name = 'busy';
     const meter = await insertMeter(engine, { eventName: name, aggregation: 'sum' });

@@ -92,7 +92,7 @@ describe('the ledger', () => {
       ]);
     });
 
-    it('a payment by its own provider, in its own currency', async () => {
+    it('a payment through its own provider, in its own currency', async () => {
       const { of } = await pay({ provider: 'manual', currency: 'JPY', amount: 7 });
       expect(await balances(of)).toEqual(['cash_clearing:manual JPY 7', 'customer_credit JPY -7']);
     });
@@ -105,7 +105,7 @@ describe('the ledger', () => {
       },
     );
 
-    it('a payment that was pending, once it succeeds', async () => {
+    it('a payment that was pending, when it succeeds', async () => {
       const { payment } = await pay({ payment_method_id: 'pm_sandbox_pending' });
       const settle = () =>
         engine.http.post(`/v1/sandbox/payments/${payment}/settle`).send({ outcome: 'succeeded' });
@@ -211,19 +211,19 @@ describe('the ledger', () => {
       expect(await ledger().transactionsOf(id)).toEqual([]);
     });
 
-    it('nothing outside a transaction', async () => {
-      const facts = { sourceId: 'x', customerId: customer, occurredAt: engine.clock.now() };
-      await expect(ledger().post(invoice(1n), facts)).rejects.toThrow('inside a transaction');
+    it('no transaction outside a database transaction', async () => {
+      const source = { sourceId: 'x', customerId: customer, occurredAt: engine.clock.now() };
+      await expect(ledger().post(invoice(1n), source)).rejects.toThrow('inside a transaction');
     });
 
-    it('nothing that does not balance', async () => {
+    it('no transaction that does not balance', async () => {
       const postings: Posting[] = [{ account: 'revenue', amountMinor: 1n }];
       const broken = { ...invoice(1n), postings };
       await expect(post(broken, newId('inv'))).rejects.toThrow('balances');
     });
   });
 
-  describe('is protected by the database', () => {
+  describe('is protected by the database,', () => {
     const insert = (id: string, amounts: readonly number[]) =>
       engine.database.transaction(async () => {
         await engine.database.query(

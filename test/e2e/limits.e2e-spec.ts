@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { startTestApp, type TestApp } from '../support/test-app';
 
-/** What a request may hold, and how it may be spelled: within the limits it is served, beyond them refused at small cost. */
+/** Limits of a request: within them it is served, beyond them it is refused at low cost. */
 describe('the limits of a request', () => {
   let engine: TestApp;
 
@@ -29,28 +29,28 @@ describe('the limits of a request', () => {
   const addon = { code: 'c', name: 'n', currency: 'USD' };
   const endpoint = { url: 'http://127.0.0.1:9/' };
 
-  describe('of size', () => {
+  describe('for size', () => {
     it.each([
       ['plan_ids', '/v1/coupons', { ...coupon, plan_ids: list(140_000, (i) => i) }],
       ['events', '/v1/webhooks/endpoints', { ...endpoint, events: list(140_000, (i) => i) }],
       ['metadata', '/v1/customers', { name: 'x', metadata: { a: list(400_000, () => 0) } }],
       ['prices', '/v1/addons', { ...addon, prices: list(300_000, () => ({})) }],
       ['1,001 prices', '/v1/addons', { ...addon, prices: list(1_001, () => ({})) }],
-    ])('a list of more than 1,000 items is one fault: %s', async (_, path, body) => {
+    ])('a list of more than 1,000 items is one error: %s', async (_, path, body) => {
       const answer = await engine.http.post(path).send(body);
       expect(answer.status).toBe(400);
       expect(codesOf(answer)).toEqual(['too_many_items']);
       expect(answer.text.length).toBeLessThan(1_000);
     });
 
-    it.each([1_001, 60_000])('an object of %i keys is one fault', async (count) => {
+    it.each([1_001, 60_000])('an object of %i keys is one error', async (count) => {
       const answer = await engine.http.post('/v1/customers').send({ name: 'x', ...fields(count) });
       expect(answer.status).toBe(400);
       expect(codesOf(answer)).toEqual(['too_many_keys']);
       expect(answer.text.length).toBeLessThan(1_000);
     });
 
-    it('lists in lists that are each short enough are one fault together', async () => {
+    it('nested lists that are short enough each are one error together', async () => {
       const prices = list(300, () => ({ tiers: list(1_000, () => ({})) }));
       const answer = await engine.http.post('/v1/addons').send({ ...addon, prices });
       expect(answer.status).toBe(400);
@@ -58,7 +58,7 @@ describe('the limits of a request', () => {
       expect(answer.text.length).toBeLessThan(1_000);
     });
 
-    it('a list of 1,000 items is read, and what is wrong with them is told of 100 places', async () => {
+    it('a list of 1,000 items is read, and at most 100 of its errors are reported', async () => {
       const prices = list(1_000, () => ({}));
       const answer = await engine.http.post('/v1/addons').send({ ...addon, prices });
       expect(answer.status).toBe(400);
@@ -72,7 +72,7 @@ describe('the limits of a request', () => {
     });
 
     it.each(['/v1/customers', '/v1/invoices/inv_01h455vb4pex5vsknk084sn02q/finalize'])(
-      'of 900 unknown fields 100 are told: %s',
+      'of 900 unknown fields 100 are reported: %s',
       async (path) => {
         const answer = await engine.http.post(path).send(fields(900));
         expect(answer.status).toBe(400);
@@ -81,14 +81,14 @@ describe('the limits of a request', () => {
       },
     );
 
-    it('fewer faults are told all, and the detail counts them', async () => {
+    it('fewer errors are all reported, and the detail counts them', async () => {
       const answer = await engine.http.post('/v1/customers').send({ name: 'x', ...fields(99) });
       expect(codesOf(answer)).toHaveLength(99);
       expect(refusalOf(answer).detail).toContain('99 values');
     });
   });
 
-  it('a list that holds the same item twice is refused', async () => {
+  it('a list with a duplicate item is refused', async () => {
     const answer = await engine.http
       .post('/v1/webhooks/endpoints')
       .send({ ...endpoint, events: ['invoice.paid', 'invoice.paid'] });
@@ -96,10 +96,10 @@ describe('the limits of a request', () => {
     expect(codesOf(answer)).toEqual(['array_unique']);
   });
 
-  describe('of names', () => {
+  describe('for names', () => {
     const INHERITED = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype'];
 
-    it.each(INHERITED)('a field named %s is unknown, at the top and further down', async (name) => {
+    it.each(INHERITED)('a field named %s is unknown, at any depth', async (name) => {
       for (const body of [
         { name: 'x', [name]: 1 },
         { name: 'x', [name]: null },
@@ -121,7 +121,7 @@ describe('the limits of a request', () => {
       }
     });
 
-    it('metadata may hold them, as keys and in its values', async () => {
+    it('metadata may contain such names, as keys and in values', async () => {
       const metadata = {
         constructor: 1,
         prototype: null,
@@ -135,7 +135,7 @@ describe('the limits of a request', () => {
       expect((kept.body as { metadata: unknown }).metadata).toEqual(metadata);
     });
 
-    it('metadata of a request that takes none is an unknown field, whatever it holds', async () => {
+    it('metadata of a request that takes none is an unknown field, whatever it contains', async () => {
       const metadata = { constructor: null };
       const answer = await engine.http.post('/v1/test-clocks').send({ metadata });
       expect(answer.status).toBe(400);
@@ -152,14 +152,14 @@ describe('the limits of a request', () => {
     });
   });
 
-  describe('of the query', () => {
+  describe('for the query', () => {
     it.each([
       ['post', '/v1/customers'],
       ['get', '/v1/webhooks/event-types'],
       ['get', '/v1/customers/cus_01h455vb4pex5vsknk084sn02q'],
       ['patch', '/v1/customers/cus_01h455vb4pex5vsknk084sn02q'],
       ['delete', '/v1/customers/cus_01h455vb4pex5vsknk084sn02q'],
-    ] as const)('a route that reads none refuses any parameter: %s %s', async (method, path) => {
+    ] as const)('a route without parameters refuses any parameter: %s %s', async (method, path) => {
       const answer = await engine.http[method](`${path}?x=1&preview=true`).send(
         method === 'get' || method === 'delete' ? undefined : { name: 'x' },
       );
@@ -173,7 +173,7 @@ describe('the limits of a request', () => {
       });
     });
 
-    it('a POST that reads one takes what it knows, and nothing else', async () => {
+    it('a POST with a query parameter accepts only that one', async () => {
       const known = await engine.http.post('/v1/subscriptions?preview=true').send({});
       expect(refusalOf(known).errors.map(({ pointer }) => pointer)).not.toContain('/preview');
       const unknown = await engine.http.post('/v1/subscriptions?x=1').send({});
@@ -181,14 +181,14 @@ describe('the limits of a request', () => {
       expect(refusalOf(unknown).errors.map(({ pointer }) => pointer)).toContain('/x');
     });
 
-    it('a probe may bring one of its own', async () => {
+    it('a probe accepts any parameter', async () => {
       expect((await engine.http.get('/health/live?now=1')).status).toBe(200);
     });
   });
 
-  describe('of the path', () => {
+  describe('for the path', () => {
     it.each(['/v1/customers/', '/v1/Customers', '/V1/customers', '//v1/customers'])(
-      'another spelling is no route: %s',
+      'another spelling is not a route: %s',
       async (path) => {
         for (const method of ['get', 'post'] as const) {
           const answer = await engine.http[method](path).send(
@@ -201,7 +201,7 @@ describe('the limits of a request', () => {
     );
 
     it.each(['/docs', '/docs/', '/docs/swagger-ui.css', '/openapi.json', '/health/live'])(
-      'what is not a resource stays where it was: %s',
+      'paths outside the API are unchanged: %s',
       async (path) => {
         expect((await engine.uncheckedHttp.get(path)).status).toBe(200);
       },
@@ -220,7 +220,7 @@ describe('the limits of a request', () => {
     };
 
     it.each(['http://[/v1/coupons', 'http://a:99999/v1/coupons', 'http://'])(
-      'a target that cannot be read is malformed: %s',
+      'a malformed target is refused: %s',
       async (target) => {
         const answer = await answerTo(target);
         expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -230,14 +230,14 @@ describe('the limits of a request', () => {
       },
     );
 
-    it('a whole URL is a target like its path', async () => {
+    it('an absolute URL is equivalent to its path', async () => {
       expect(await answerTo('http://billing.example/v1/coupons')).toMatch(/^HTTP\/1\.1 200 /);
     });
   });
 
-  describe('of the charset', () => {
+  describe('for the charset', () => {
     it.each(['utf-7', 'utf-16', 'utf-16le', 'utf-32', 'utf-99', 'latin1', '"utf-16"'])(
-      '%s is not read',
+      '%s is refused',
       async (charset) => {
         const answer = await engine.http
           .post('/v1/customers')
@@ -248,16 +248,19 @@ describe('the limits of a request', () => {
       },
     );
 
-    it.each(['utf-8', 'UTF-8', '"utf-8"', 'us-ascii', 'US-ASCII'])('%s is', async (charset) => {
-      const answer = await engine.http
-        .post('/v1/customers')
-        .set('Content-Type', `application/json; charset=${charset}`)
-        .send('{"name":"x"}');
-      expect(answer.status).toBe(201);
-    });
+    it.each(['utf-8', 'UTF-8', '"utf-8"', 'us-ascii', 'US-ASCII'])(
+      '%s is accepted',
+      async (charset) => {
+        const answer = await engine.http
+          .post('/v1/customers')
+          .set('Content-Type', `application/json; charset=${charset}`)
+          .send('{"name":"x"}');
+        expect(answer.status).toBe(201);
+      },
+    );
   });
 
-  describe('of numbers as text', () => {
+  describe('for numbers in strings', () => {
     it.each(['05', '00.5', '000', '0', '100.1'])('percent_off cannot be %s', async (percent) => {
       const answer = await engine.http
         .post('/v1/coupons')
@@ -266,7 +269,7 @@ describe('the limits of a request', () => {
     });
 
     it.each(['5', '0.5', '20.50', '99.9999', '100', '100.0'])(
-      'percent_off %s comes back as it was sent',
+      'percent_off %s is returned as sent',
       async (percent) => {
         const made = await engine.http
           .post('/v1/coupons')

@@ -73,7 +73,7 @@ describe('the backfill of a meter', () => {
     });
   }
 
-  /** The totals of the meter are those that counting all its events again gives. */
+  /** Compares the totals of the meter with those of counting all its events again. */
   async function expectExact(meterId: string, eventName: string): Promise<void> {
     const counted = await totalsOf(meterId);
     const streams = await engine.database.query<{ id: string }>(
@@ -101,7 +101,7 @@ describe('the backfill of a meter', () => {
     return [...buckets, ...values];
   }
 
-  it('runs in steps whose progress is shown, and nothing refers to the meter before it ends', async () => {
+  it('runs in steps that show their progress, and nothing can refer to the meter before it ends', async () => {
     const [customer, eventName] = [await createCustomer(engine), newName()];
     await insertUsage(engine, { customerId: customer, eventName, events: 12_000, hours: 48 });
     const meter = await createMeter(eventName, { aggregation: 'sum', value_property: 'value' });
@@ -200,7 +200,7 @@ describe('the backfill of a meter', () => {
     }
   });
 
-  it('counts events of a transaction that began to store them before the meter was made', async () => {
+  it('counts events of a transaction that started to store them before the meter was created', async () => {
     const eventName = newName();
     const [early, other] = [await createCustomer(engine), await createCustomer(engine)];
     const client = new Client({ connectionString: engine.databaseUrl });
@@ -229,7 +229,7 @@ describe('the backfill of a meter', () => {
     expect(buckets.reduce((sum, { events }) => sum + events, 0)).toBe(4);
   });
 
-  it('keeps no event of another customer waiting while it waits for a stream', async () => {
+  it('does not delay events of other customers while it waits for a stream', async () => {
     const eventName = newName();
     const [held, other] = [await createCustomer(engine), await createCustomer(engine)];
     const stream = await insertUsage(engine, {
@@ -264,7 +264,7 @@ describe('the backfill of a meter', () => {
     await expectExact((await created).id, eventName);
   });
 
-  it('starts for a name in use also where the meter has an idempotency key, and ends once', async () => {
+  it('starts for a name in use also if the request has an idempotency key, and ends once', async () => {
     const [customer, eventName] = [await createCustomer(engine), newName()];
     await insertUsage(engine, { customerId: customer, eventName, events: 6_000, hours: 3 });
     const request = () =>
@@ -281,7 +281,7 @@ describe('the backfill of a meter', () => {
     expect(await eventsOf(engine, id)).toHaveLength(2);
   });
 
-  it('goes on where a process that was killed left it', async () => {
+  it('continues where a killed process left it', async () => {
     const [customer, eventName] = [await createCustomer(engine), newName()];
     await insertUsage(engine, { customerId: customer, eventName, events: 60_000, hours: 100 });
     const { id } = await createMeter(eventName, { group_by: ['model'] });

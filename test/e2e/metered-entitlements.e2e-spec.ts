@@ -91,7 +91,7 @@ describe('metered usage of an entitlement', () => {
     return amounts.length;
   }
 
-  async function told(customerId: string): Promise<readonly unknown[]> {
+  async function notifiedOf(customerId: string): Promise<readonly unknown[]> {
     const rows = await engine.database.query<{ type: string; percent: number }>(
       `SELECT type, data->'object'->'percent' AS percent FROM event
       WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
@@ -187,7 +187,7 @@ describe('metered usage of an entitlement', () => {
   });
 
   describe('consumed by 200 callers at once', () => {
-    /** Each takes 1, sent to the agents in turn; the statuses of the answers, and how many were allowed. */
+    /** Consumes 1 per request, distributed over the agents; returns the statuses and the number of allowed requests. */
     async function consumeAtOnce(
       { allowances, key }: Setup,
       agents: readonly TestApp['http'][],
@@ -221,7 +221,7 @@ describe('metered usage of an entitlement', () => {
       const setup = await subscriber();
       expect(await consumeAtOnce(setup, [engine.http])).toEqual({ statuses: [200], allowed: 100 });
       expect(await setup.allowances.figures(setup.key)).toEqual(['100', '100', '0']);
-      expect(await told(setup.story.customerId)).toHaveLength(3);
+      expect(await notifiedOf(setup.story.customerId)).toHaveLength(3);
     }, 60_000);
 
     it('is allowed exactly 100 times of 100, by two processes', async () => {
@@ -276,7 +276,7 @@ describe('metered usage of an entitlement', () => {
     expect((await allowances.of(key)).used).toBe('3');
   });
 
-  it('is refused under a key that another process refuses meanwhile, and taken under others', async () => {
+  it('is refused for a key that another process refuses concurrently, and allowed for others', async () => {
     const setup = await subscriber();
     const { allowances, key, story } = setup;
     const { customerId } = story;
@@ -292,13 +292,13 @@ describe('metered usage of an entitlement', () => {
       return rows.length === count;
     };
     try {
-      // A refusal takes no lock, but cannot commit while the customer it references is locked.
+      // A refusal takes no lock, but cannot commit while the referenced customer row is locked.
       await client.query('BEGIN');
       await client.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [customerId]);
       const refused = allowances.consume(key, '1', 'shared');
       await until('the refusal waits', () => areWaiting(1));
       await takeBack(setup);
-      // An answered key does not block the batch: the two others are decided together, and allowed.
+      // A key with a stored answer does not block the batch: the two others are decided together, and allowed.
       const consuming = other.app.get(ConsumeService);
       const answers = ['known', 'shared', 'own'].map((idempotencyKey) =>
         consuming.consume({ customerId, key }, { idempotencyKey, quantity: parseDecimal('1') }),
@@ -332,10 +332,10 @@ describe('metered usage of an entitlement', () => {
     };
     for (const region of ['eu', 'us', 'ap', 'sa']) await report(region, '1');
     expect((await setup.allowances.of(setup.key)).used).toBe('1');
-    expect(await told(setup.story.customerId)).toEqual([]);
+    expect(await notifiedOf(setup.story.customerId)).toEqual([]);
     await report('eu', '2');
     expect((await setup.allowances.of(setup.key)).used).toBe('2');
-    expect(await told(setup.story.customerId)).toEqual([['threshold_reached', 50]]);
+    expect(await notifiedOf(setup.story.customerId)).toEqual([['threshold_reached', 50]]);
   });
 
   it('records thresholds in the commit of the event that reached them', async () => {
@@ -343,12 +343,12 @@ describe('metered usage of an entitlement', () => {
     const { customerId } = setup.story;
     // No check was made yet: the subscription opened the window.
     await send(setup, ['79']);
-    expect(await told(customerId)).toEqual([]);
+    expect(await notifiedOf(customerId)).toEqual([]);
     await send(setup, ['1']);
-    expect(await told(customerId)).toEqual([['threshold_reached', 80]]);
+    expect(await notifiedOf(customerId)).toEqual([['threshold_reached', 80]]);
     await send(setup, ['30', '1']);
     await send(setup, ['1']);
-    expect(await told(customerId)).toEqual([
+    expect(await notifiedOf(customerId)).toEqual([
       ['threshold_reached', 80],
       ['threshold_reached', 100],
       ['limit_reached', 100],
@@ -365,9 +365,9 @@ describe('metered usage of an entitlement', () => {
       await send(setup, ['60'], '2026-03-01T13:00:00Z');
       await setup.story.advance(next);
       await send(setup, ['49'], second);
-      expect(await told(setup.story.customerId)).toEqual([['threshold_reached', 50]]);
+      expect(await notifiedOf(setup.story.customerId)).toEqual([['threshold_reached', 50]]);
       await send(setup, ['1'], second);
-      expect(await told(setup.story.customerId)).toHaveLength(2);
+      expect(await notifiedOf(setup.story.customerId)).toHaveLength(2);
       expect((await setup.allowances.of(setup.key)).used).toBe('50');
     }
   });
@@ -377,12 +377,12 @@ describe('metered usage of an entitlement', () => {
     const { story, subscriptionId } = setup;
     await story.tell(subscriptionId, 'pause');
     await send(setup, ['5']);
-    expect(await told(story.customerId)).toEqual([]);
+    expect(await notifiedOf(story.customerId)).toEqual([]);
     await story.tell(subscriptionId, 'resume');
     await send(setup, ['94']);
-    expect(await told(story.customerId)).toEqual([]);
+    expect(await notifiedOf(story.customerId)).toEqual([]);
     await send(setup, ['1']);
-    expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
+    expect(await notifiedOf(story.customerId)).toEqual([['limit_reached', 100]]);
   });
 
   it('records thresholds of grants alone, also in the window after the last period', async () => {
@@ -392,7 +392,7 @@ describe('metered usage of an entitlement', () => {
     await story.tell(subscriptionId, 'cancel', { when: 'now' });
     await story.advance('2026-04-10T00:00:00Z');
     await send(setup, ['10'], '2026-04-05T00:00:00Z');
-    expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
+    expect(await notifiedOf(story.customerId)).toEqual([['limit_reached', 100]]);
     expect(await allowances.figures(key)).toEqual(['10', '10', '0']);
   });
 
@@ -401,9 +401,9 @@ describe('metered usage of an entitlement', () => {
     await send(setup, ['50']);
     await setup.allowances.grant(setup.key, { value: '100' });
     await send(setup, ['60']);
-    expect(await told(setup.story.customerId)).toEqual([]);
+    expect(await notifiedOf(setup.story.customerId)).toEqual([]);
     await send(setup, ['60']);
-    expect(await told(setup.story.customerId)).toEqual([['threshold_reached', 80]]);
+    expect(await notifiedOf(setup.story.customerId)).toEqual([['threshold_reached', 80]]);
     expect(await setup.allowances.figures(setup.key)).toEqual(['200', '170', '30']);
   });
 
@@ -414,7 +414,7 @@ describe('metered usage of an entitlement', () => {
     await allowances.grant(key, { value: '50', rollover: { max: '40' }, priority: 2 });
     await send(setup, ['120']);
     expect(await allowances.figures(key)).toEqual(['200', '120', '80']);
-    // What is used after it does not count against a grant that has expired, whenever it is checked.
+    // Later usage is not taken from an expired grant, whenever it is checked.
     await story.advance('2026-03-20T00:00:00Z');
     await send(setup, ['20'], '2026-03-15T00:00:00Z');
     expect(await allowances.figures(key)).toEqual(['170', '140', '30']);
@@ -436,14 +436,14 @@ describe('metered usage of an entitlement', () => {
     await story.advance('2026-03-20T00:00:00Z');
     // Its timestamp is before the expiry.
     await send(setup, ['9']);
-    expect(await told(story.customerId)).toEqual([]);
+    expect(await notifiedOf(story.customerId)).toEqual([]);
     await send(setup, ['1']);
-    expect(await told(story.customerId)).toEqual([['limit_reached', 100]]);
+    expect(await notifiedOf(story.customerId)).toEqual([['limit_reached', 100]]);
     await send(setup, ['5']);
     expect(await allowances.figures(key)).toEqual(['100', '105', '0']);
   });
 
-  it('is less again when an event is voided', async () => {
+  it('decreases when an event is voided', async () => {
     const setup = await subscriber();
     await send(setup, ['60', '30']);
     await takeBack(setup);
@@ -462,7 +462,7 @@ describe('metered usage of an entitlement', () => {
     expect(rows).toEqual([{ count: '1' }]);
   });
 
-  it('has its windows of the calendar opened by the real clock as well', async () => {
+  it('has its calendar windows opened by the real clock as well', async () => {
     const windows = engine.app.get(EntitlementWindows);
     const setup = await subscriber({}, { reset: 'day' });
     await engine.database.query(

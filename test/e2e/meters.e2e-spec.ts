@@ -75,7 +75,7 @@ describe('meters', () => {
     ]);
   });
 
-  it('have defaults for what is left out', async () => {
+  it('have defaults for omitted fields', async () => {
     const answer = await engine.http
       .post('/v1/meters')
       .send({ key: 'calls', event_name: 'call', aggregation: 'count' });
@@ -124,7 +124,7 @@ describe('meters', () => {
     expect(errors.map((error) => error.pointer)).toEqual([pointer]);
   });
 
-  it('have keys of their own, also when two are made at once', async () => {
+  it('have unique keys, also with concurrent requests', async () => {
     const both = await Promise.all(
       [1, 2].map(() => engine.http.post('/v1/meters').send(meterWith({ key: 'twice' }))),
     );
@@ -136,13 +136,13 @@ describe('meters', () => {
     );
   });
 
-  it('are at most 50 of one event name', async () => {
+  it('are limited to 50 per event name', async () => {
     for (let made = 0; made < 50; made += 1) await createMeter({ event_name: 'crowded' });
     const answer = await engine.http.post('/v1/meters').send(meterWith({ event_name: 'crowded' }));
     refused(answer, 422, 'too_many_meters');
   });
 
-  it('are renamed, and what they do with late events changes', async () => {
+  it('can be renamed, and change what happens to late events', async () => {
     const { id } = await createMeter({ metadata: { a: 1 } });
     engine.clock.advanceMs(1_000);
     const answer = await engine.http
@@ -177,7 +177,7 @@ describe('meters', () => {
     refused(answer, 400, 'validation_failed');
   });
 
-  it('are archived: read, but listed no more, their key taken', async () => {
+  it('that are archived can be read, are not listed, and keep their key', async () => {
     const { id, key } = await createMeter();
     const archive = await engine.http.delete(`/v1/meters/${id}`);
     expect(archive.status).toBe(204);
@@ -194,7 +194,7 @@ describe('meters', () => {
   });
 
   it.each(['get', 'patch', 'delete'] as const)(
-    'are not found by another id (%s)',
+    'with the unknown id %s give 404',
     async (method) => {
       for (const id of [UNKNOWN, 'meter_nonsense']) {
         refused(await engine.http[method](`/v1/meters/${id}`), 404, 'meter_not_found');
@@ -202,7 +202,7 @@ describe('meters', () => {
     },
   );
 
-  describe('are referred to', () => {
+  describe('are referenced', () => {
     const price = { name: 'Call', model: 'per_unit', timing: 'in_arrears', unit_amount: '1' };
     const plan = { name: 'Plan', currency: 'EUR', interval: 'month' };
 
@@ -221,7 +221,7 @@ describe('meters', () => {
       ] as const;
     }
 
-    it('by prices and entitlements, which count on when they are archived', async () => {
+    it('by prices and entitlements, and continue to count after archiving', async () => {
       const { id } = await createMeter();
       for (const [path, body] of referTo(id)) {
         expect((await engine.http.post(path).send(body)).status).toBe(201);
@@ -251,7 +251,7 @@ describe('meters', () => {
     });
   });
 
-  it('count what was stored before them, once', async () => {
+  it('count events that were stored before them, once', async () => {
     const customer = await createCustomer(engine);
     const events = [1, 2, 3].map((value) => ({
       idempotency_key: `early-${value}`,
@@ -276,7 +276,7 @@ describe('meters', () => {
     ]);
   });
 
-  it('read what was stored before them once, whatever windows others have', async () => {
+  it('read events that were stored before them once, with windows of other customers open', async () => {
     const customer = await createCustomer(engine);
     const events = Array.from({ length: 1_000 }, (_, n) => ({
       idempotency_key: `read-${n}`,
@@ -316,7 +316,7 @@ describe('meters', () => {
     expect((await bucketsOf(engine, meter)).map(({ events }) => events)).toEqual([1_000]);
   });
 
-  it('miss no event that is stored while they are made', async () => {
+  it('count every event that is stored while they are created', async () => {
     const customer = await createCustomer(engine);
     const report = (n: number) =>
       engine.http.post('/v1/usage-events').send({

@@ -30,7 +30,7 @@ const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(
   })),
 );
 
-/** Ids of the objects made so far, by prefix; the last one of a kind counts. */
+/** Ids of the created objects by prefix; the last one of each kind. */
 class MadeIds {
   readonly #byPrefix = new Map<string, string>();
 
@@ -40,7 +40,7 @@ class MadeIds {
     if (Array.isArray(lines)) for (const line of lines) this.remember(line);
   }
 
-  /** Replaces example ids with the ids made; an id of a kind that was not made stays. */
+  /** Replaces example ids with the ids of created objects; an id of a kind that was not created stays. */
   fillIn(text: string): string {
     return text.replaceAll(
       /([a-z]+)_01h455vb4pex5vsknk084sn02q/g,
@@ -58,18 +58,18 @@ describe('the request examples of the OpenAPI document', () => {
 
   afterAll(() => engine.close());
 
-  it('are one for each request body', () => {
+  it('exist for each request body', () => {
     const bodies = OPERATIONS.flatMap(({ operation }) =>
       Object.entries(operation.requestBody?.content ?? {}).map(
         ([mediaType, { example }]) => [operation.operationId, mediaType, typeof example] as const,
       ),
     );
     expect(bodies.filter(([, , type]) => type === 'undefined')).toEqual([]);
-    const told = STORY.map(({ operationId }) => operationId);
-    expect(new Set(told).size).toBe(told.length);
-    expect(bodies.map(([operationId]) => operationId).filter((id) => !told.includes(id))).toEqual(
-      [],
-    );
+    const covered = STORY.map(({ operationId }) => operationId);
+    expect(new Set(covered).size).toBe(covered.length);
+    expect(
+      bodies.map(([operationId]) => operationId).filter((id) => !covered.includes(id)),
+    ).toEqual([]);
   });
 
   it('are accepted as shown, in the order of the story', async () => {
@@ -78,7 +78,7 @@ describe('the request examples of the OpenAPI document', () => {
     for (const { operationId } of STORY) {
       const found = OPERATIONS.find(({ operation }) => operation.operationId === operationId);
       if (found === undefined) throw new Error(`The document has no operation ${operationId}.`);
-      // The example has no `?preview=true`, whose status comes before that of a creation.
+      // The example is without `?preview=true`, whose status is listed before that of a creation.
       const success = Object.keys(found.operation.responses).findLast((status) => status < '300');
       for (const { mediaType, text } of bodiesOf(found.operation, made)) {
         const request = engine.http[found.method](pathOf(found, made));

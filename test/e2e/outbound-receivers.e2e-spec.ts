@@ -17,11 +17,11 @@ const run = promisify(execFile);
 
 const SHORT_MS = 200;
 const LONG_MS = 15_000;
-/** How late a busy machine may notice that time is up. */
+/** How late a busy machine may notice that a time limit has passed. */
 const SLACK_MS = 3_000;
 const EMPTY_200 = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 
-/** Writes the same again and again, until the other side goes away. */
+/** Writes the same text repeatedly until the other side closes the connection. */
 function repeat(socket: Socket, text: string, everyMs: number): void {
   const timer = setInterval(() => socket.write(text), everyMs);
   socket.once('close', () => clearInterval(timer));
@@ -42,7 +42,7 @@ class SilentResolver extends HostResolver {
   }
 }
 
-describe('a call to a receiver', () => {
+describe('a call to a webhook receiver', () => {
   const certificate = selfSignedCertificate();
   const configuration = new Configuration({ WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' });
   let http: OutboundHttp;
@@ -172,7 +172,7 @@ describe('a call to a receiver', () => {
     expect(elapsedMs).toBeLessThan(SHORT_MS + SLACK_MS);
   });
 
-  it('that is not there fails', async () => {
+  it('with nothing listening fails', async () => {
     const gone = await rawReceiver(() => undefined);
     await gone.close();
     await expect(post(`http://127.0.0.1:${gone.port}/`)).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('a call to a receiver', () => {
     });
   });
 
-  it('whose name nobody resolves in time fails at the deadline', async () => {
+  it('with a name that is not resolved in time fails at the deadline', async () => {
     const silent = new OutboundHttp(configuration, new SilentResolver());
     const request = { headers: {}, body: '{}', deadlineMs: SHORT_MS, keepBytes: 0 };
     const call = silent.post({ ...request, url: 'http://silent.example/' });
@@ -188,7 +188,7 @@ describe('a call to a receiver', () => {
     silent.close();
   });
 
-  it('is over at the deadline: the connection is closed', async () => {
+  it('ends at the deadline, and closes the connection', async () => {
     const closed = new Promise((resolve) => {
       void urlOf((socket) => socket.once('close', resolve)).then((url) =>
         post(url, { deadlineMs: SHORT_MS }).catch(() => undefined),
@@ -197,7 +197,7 @@ describe('a call to a receiver', () => {
     await closed;
   });
 
-  it('keeps the start of a body without end, and closes the connection', async () => {
+  it('keeps the start of an endless body, and closes the connection', async () => {
     let noteClosed: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => (noteClosed = resolve));
     const url = await urlOf((socket) => {
@@ -210,7 +210,7 @@ describe('a call to a receiver', () => {
     await closed;
   });
 
-  it('counts once as much of the body as is wanted is there', async () => {
+  it('succeeds when the wanted part of the body has arrived', async () => {
     const url = await urlOf((socket) => {
       socket.write('HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 99\r\n\r\nabc');
     });
@@ -225,7 +225,7 @@ describe('a call to a receiver', () => {
     ['a character cut in two', Buffer.from('aaé'), 'aa\u{fffd}'],
     ['more than is kept', Buffer.from('abcdef'), 'abc'],
     ['nothing', Buffer.alloc(0), ''],
-  ])('makes text that can be stored of %s', async (_, body, text) => {
+  ])('converts %s to text that can be stored', async (_, body, text) => {
     const url = await urlOf((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
       socket.write(body);
@@ -236,12 +236,12 @@ describe('a call to a receiver', () => {
   it.each([
     ['100', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['103', 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(3)],
-  ])('waits for the answer behind a %s', async (_, before) => {
+  ])('waits for the final response after a %s', async (_, before) => {
     const url = await urlOf((socket) => socket.write(before + EMPTY_200));
     expect((await post(url)).status).toBe(200);
   });
 
-  it('says who calls, and sends what it is given', async () => {
+  it('identifies the caller, and sends the given headers and body', async () => {
     const requests: (Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string })[] = [];
     const server = createHttpServer((request, response) => {
       let body = '';
@@ -285,7 +285,7 @@ describe('a call to a receiver', () => {
     ]);
   });
 
-  it('uses a connection again, also after more body than was wanted', async () => {
+  it('reuses a connection, also after a body longer than wanted', async () => {
     const server = createHttpServer((request, response) => {
       request.resume();
       response.end('x'.repeat(30_000));
@@ -298,7 +298,7 @@ describe('a call to a receiver', () => {
       for (let count = 0; count < 10; count += 1) await post(url, { keepBytes: 20_000 });
     });
     await Promise.all(inFlight);
-    // An answer counts before the rest of its body is here; the next call may come in between.
+    // A response counts before the rest of its body arrives; the next call may come in between.
     expect(receiver.connections).toBeLessThanOrEqual(16);
   });
 
@@ -311,12 +311,12 @@ describe('a call to a receiver', () => {
         socket.once('data', () => socket.resetAndDestroy());
       },
     ],
-  ])('is made again when a connection that was kept is %s', async (_, behave) => {
+  ])('is retried if a kept-alive connection was %s', async (_, behave) => {
     const url = await urlOf(behave);
     for (let count = 0; count < 5; count += 1) expect((await post(url)).status).toBe(200);
   });
 
-  it('is made again once, and not when the connection was new', async () => {
+  it('is retried once, and not on a new connection', async () => {
     let answers = 1;
     const receiver = await started(
       rawReceiver((socket) => {
@@ -335,18 +335,18 @@ describe('a call to a receiver', () => {
   });
 
   describe('over TLS', () => {
-    it('that never shakes hands fails at the deadline', async () => {
+    it('without a handshake fails at the deadline', async () => {
       const { port } = await started(listen(createServer(), '127.0.0.1'));
       const call = post(`https://127.0.0.1:${port}/`, { deadlineMs: SHORT_MS });
       await expect(call).rejects.toMatchObject({ reason: 'timeout' });
     });
 
-    it('that speaks no TLS fails', async () => {
+    it('to a server that does not speak TLS fails', async () => {
       const url = (await urlOf((socket) => socket.end(EMPTY_200))).replace('http:', 'https:');
       await expect(post(url)).rejects.toMatchObject({ reason: 'tls' });
     });
 
-    it('that nobody vouches for fails before it is told anything', async () => {
+    it('to a server with an untrusted certificate fails before anything is sent', async () => {
       const receiver = await started(
         listen(
           createHttpsServer(certificate, (_, response) => response.end()),
@@ -359,7 +359,7 @@ describe('a call to a receiver', () => {
       });
     });
 
-    it('is made to a receiver of another name by nobody', async () => {
+    it('to a server with a certificate for another name fails', async () => {
       const { cert, key } = certificate;
       const receiver = await started(
         listen(
@@ -371,7 +371,7 @@ describe('a call to a receiver', () => {
       expect(report).toEqual({ reason: 'tls' });
     });
 
-    it('is trusted where its certificate is, whatever proxy the environment names', async () => {
+    it('succeeds if its certificate is trusted, whatever proxy the environment names', async () => {
       const proxy = await started(rawReceiver((socket) => socket.end(EMPTY_200)));
       const receiver = await started(
         listen(
@@ -404,7 +404,7 @@ describe('a call to a receiver', () => {
       expect(proxy.connections).toBe(0);
     });
 
-    /** In a process of its own, which trusts our certificate unless the environment says otherwise. */
+    /** Calls from a process of its own, which trusts the test certificate unless the environment says otherwise. */
     async function callElsewhere(
       url: string,
       environment: Readonly<Record<string, string>>,

@@ -9,7 +9,7 @@ import { type Canary, rawReceiver, startCanary } from '../support/raw-receivers'
 const HERE = ['127.0.0.1'];
 const ELSEWHERE = ['93.184.216.34'];
 
-/** Answers from a list, one after the other, the last one for ever; any name that it does not know is not there. */
+/** Resolves names from a script: each name to a list of answers, the last one repeated. Unknown names do not exist. */
 class ScriptedResolver extends HostResolver {
   readonly asked: string[] = [];
 
@@ -30,9 +30,9 @@ const ANY_PORT = { WEBHOOKS_ALLOWED_PORTS: '*' };
 const PUBLIC_ONLY = { WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'false' };
 const PRIVATE_TOO = { WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' };
 
-/** Hosts that lead here or into a network that is not public; every port is allowed. */
+/** Hosts that lead to this machine or into a network that is not public; every port is allowed. */
 const HOSTS = [
-  // Every spelling of 127.0.0.1
+  // Spellings of 127.0.0.1.
   '127.0.0.1',
   '127.1',
   '127.0.1',
@@ -54,7 +54,7 @@ const HOSTS = [
   '0.0.0.0',
   '0',
   '0x',
-  // Names for it
+  // Names for it.
   'localhost',
   'LOCALHOST',
   'localhost.',
@@ -63,7 +63,7 @@ const HOSTS = [
   '%6cocalhost',
   'any.localhost',
   'any.localhost.',
-  // IPv6, alone and around an IPv4 address
+  // IPv6, alone and around an IPv4 address.
   '[::1]',
   '[0:0:0:0:0:0:0:1]',
   '[0000:0000::0001]',
@@ -79,7 +79,7 @@ const HOSTS = [
   '[2002:7f00:1::]',
   '[2001:0:7f00:1::80ff:fffe]',
   '[2606:4700::5efe:7f00:1]',
-  // Other networks
+  // Other networks.
   '10.0.0.1',
   '172.16.0.1',
   '192.168.0.1',
@@ -97,7 +97,7 @@ const HOSTS = [
   '[fe80::1]',
   '[fec0::1]',
   '[ff02::1]',
-  // Metadata
+  // Metadata services.
   '169.254.169.254',
   '0xa9fea9fe',
   '2852039166',
@@ -107,7 +107,7 @@ const HOSTS = [
   '100.100.100.200',
 ];
 
-/** What a name may resolve to, no matter to what else. */
+/** Addresses that a name may not resolve to, alone or beside others. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'here.example': HERE,
   'here6.example': ['::1'],
@@ -123,7 +123,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'spelled.example': ['0x7f.1'],
 };
 
-/** Not even a URL, or with something in it that has no place there. `PORT` is one of the canary's. */
+/** Texts that are not URLs, or contain something that is not allowed. `PORT` stands for a port of the canary. */
 const OTHERS = [
   'http://[fe80::1%25lo]:PORT/',
   'http://[::1%25lo]:PORT/',
@@ -144,7 +144,7 @@ const OTHERS = [
   '',
 ];
 
-describe('calls to addresses that customers name', () => {
+describe('calls to addresses that customers enter', () => {
   let canary: Canary;
   const opened: OutboundHttp[] = [];
 
@@ -171,7 +171,7 @@ describe('calls to addresses that customers name', () => {
     return http.post({ url, headers: {}, body: '{}', deadlineMs: 10_000, keepBytes: 100 });
   }
 
-  /** Refused when it is registered and when something is sent, and nobody was called. */
+  /** Asserts that the URL is refused at registration and at sending, and that nothing was called. */
   async function expectRefused(http: OutboundHttp, ...urls: readonly string[]): Promise<void> {
     for (const url of urls) {
       expect([url, await http.checkTarget(url)]).toEqual([url, expect.stringMatching(/^must /)]);
@@ -196,14 +196,14 @@ describe('calls to addresses that customers name', () => {
     await expectRefused(http, ...urlsOf(name), `https://${name}:${port}/`, `http://${name}.:80/`);
   });
 
-  it.each(OTHERS)('never go to %j, wherever they may go', async (template) => {
+  it.each(OTHERS)('never go to %j, whatever is allowed', async (template) => {
     const resolver = new ScriptedResolver({ 'here.example': [HERE] });
     const urls = canary.ports.map((port) => template.replace('PORT', String(port)));
     await expectRefused(open({ ...PUBLIC_ONLY, ...ANY_PORT }, resolver), ...urls);
     await expectRefused(open({ ...PRIVATE_TOO, ...ANY_PORT }, resolver), ...urls);
   });
 
-  it.each([22, 25, 81, 5432, 6379, 0])('never go to port %d unless told so', async (port) => {
+  it.each([22, 25, 81, 5432, 6379, 0])('never go to port %d unless it is allowed', async (port) => {
     const resolver = new ScriptedResolver({ 'public.example': [ELSEWHERE] });
     const http = open(PUBLIC_ONLY, resolver);
     await expectRefused(http, `http://public.example:${port}/`, `https://93.184.216.34:${port}/`);
@@ -212,7 +212,7 @@ describe('calls to addresses that customers name', () => {
     await expectRefused(open({ ...PRIVATE_TOO, ...ports }), ...urlsOf('127.0.0.1'));
   });
 
-  it('are checked again each time, for names whose address changes', async () => {
+  it('check the address again each time, for names whose address changes', async () => {
     const resolver = new ScriptedResolver({ 'changing.example': [ELSEWHERE, HERE] });
     const http = open({ ...PUBLIC_ONLY, ...ANY_PORT }, resolver);
     const [url = ''] = urlsOf('changing.example');
@@ -221,7 +221,7 @@ describe('calls to addresses that customers name', () => {
     expect(await canary.settledConnections()).toBe(0);
   });
 
-  it('connect to the address that was checked, and look nothing up after it', async () => {
+  it('connect to the checked address, without another look-up', async () => {
     const resolver = new ScriptedResolver({ 'changing.example': [HERE, ['127.0.0.2'], ['::1']] });
     const seen: string[] = [];
     const receiver = await rawReceiver((socket) => {
@@ -238,7 +238,7 @@ describe('calls to addresses that customers name', () => {
     await receiver.close();
   });
 
-  it('may be registered for a name that does not resolve now, but do not get anywhere', async () => {
+  it('can be registered for a name that does not resolve yet, but fail', async () => {
     const http = open({ ...PUBLIC_ONLY, ...ANY_PORT });
     const [url = ''] = urlsOf('missing.example');
     expect(await http.checkTarget(url)).toBeNull();
@@ -248,7 +248,7 @@ describe('calls to addresses that customers name', () => {
     await expect(post(empty, 'http://empty.example')).rejects.toMatchObject({ reason: 'dns' });
   });
 
-  it('are looked at when they are registered only where private networks are closed', async () => {
+  it('resolve the name at registration only where private networks are refused', async () => {
     const resolver = new ScriptedResolver({ 'metadata.example': [['169.254.169.254']] });
     const http = open(PRIVATE_TOO, resolver);
     expect(await http.checkTarget('http://metadata.example/')).toBeNull();
@@ -257,7 +257,7 @@ describe('calls to addresses that customers name', () => {
     await expect(call).rejects.toMatchObject({ reason: 'blocked' });
   });
 
-  it.each([301, 302, 303, 307, 308])('are not led on by a %d', async (status) => {
+  it.each([301, 302, 303, 307, 308])('do not follow a %d', async (status) => {
     const [location = ''] = urlsOf('127.0.0.1');
     const receiver = await rawReceiver((socket) =>
       socket.end(`HTTP/1.1 ${status} Away\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`),
@@ -269,32 +269,29 @@ describe('calls to addresses that customers name', () => {
     await receiver.close();
   });
 
-  /** Of the library alone, without what this project adds: both ways to name a host pass through its agents. */
-  it.each(['http', 'https'])(
-    'are watched by %s agents that look at addresses and names',
-    async (kind) => {
-      const options = {
-        lookup: (_: string, __: object, found: (error: null, list: object[]) => void) =>
-          found(null, [{ address: '127.0.0.1', family: 4 }]),
-      };
-      const isSecure = kind === 'https';
-      const agent = isSecure
-        ? new RequestFilteringHttpsAgent(options as object)
-        : new RequestFilteringHttpAgent(options as object);
-      const [port] = canary.ports;
-      for (const host of ['127.0.0.1', '::1', '::ffff:127.0.0.1', 'here.example']) {
-        const call = (isSecure ? requestHttps : requestHttp)({ host, port, agent });
-        const failed = new Promise((resolve) => call.once('error', resolve));
-        call.end();
-        expect(await failed).toMatchObject({ message: expect.stringMatching(/is not allowed/) });
-      }
-      agent.destroy();
-      expect(await canary.settledConnections()).toBe(0);
-    },
-  );
+  /** Checks the library without this project's additions: both ways to name a host pass through its agents. */
+  it.each(['http', 'https'])('through %s agents check addresses and names', async (kind) => {
+    const options = {
+      lookup: (_: string, __: object, found: (error: null, list: object[]) => void) =>
+        found(null, [{ address: '127.0.0.1', family: 4 }]),
+    };
+    const isSecure = kind === 'https';
+    const agent = isSecure
+      ? new RequestFilteringHttpsAgent(options as object)
+      : new RequestFilteringHttpAgent(options as object);
+    const [port] = canary.ports;
+    for (const host of ['127.0.0.1', '::1', '::ffff:127.0.0.1', 'here.example']) {
+      const call = (isSecure ? requestHttps : requestHttp)({ host, port, agent });
+      const failed = new Promise((resolve) => call.once('error', resolve));
+      call.end();
+      expect(await failed).toMatchObject({ message: expect.stringMatching(/is not allowed/) });
+    }
+    agent.destroy();
+    expect(await canary.settledConnections()).toBe(0);
+  });
 
-  /** Last: from here on the canary has been reached, which shows that it could have been all along. */
-  it('do reach private networks where they are allowed', async () => {
+  /** Runs last: it connects to the canary, which proves that the canary could be reached before. */
+  it('reach private networks where they are allowed', async () => {
     const resolver = new ScriptedResolver({ 'here.example': [HERE], 'here6.example': [['::1']] });
     const http = open(PRIVATE_TOO, resolver);
     const [first = 0, second = 0, third = 0, ipv6 = 0] = canary.ports;

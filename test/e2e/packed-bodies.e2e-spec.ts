@@ -5,10 +5,10 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 const MIB = 2 ** 20;
-/** A line of blanks that is as long as one may be. */
+/** A line of spaces of the maximum length. */
 const BLANK_LINE = Buffer.concat([Buffer.alloc(MIB - 1, ' '), Buffer.from('\n')]);
 
-describe('packed bodies', () => {
+describe('compressed bodies', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('packed bodies', () => {
       .serialize((sent: Buffer) => sent as unknown as string)
       .send(body);
 
-  /** Announces a body of `bytes` bytes, and sends its first ones only. */
+  /** Announces a body of `bytes` bytes, and sends only its start. */
   const announce = async (headers: string[], bytes: number, first: Buffer | string) => {
     const { port } = new URL(await engine.app.getUrl());
     const socket = connect(Number(port), '127.0.0.1');
@@ -36,7 +36,7 @@ describe('packed bodies', () => {
   };
 
   it.each(['application/x-ndjson', 'application/json'])(
-    'are refused in Brotli, of %s, before they are unpacked',
+    'in Brotli, of %s, are refused before decompression',
     async (type) => {
       const bomb = brotliCompressSync(Buffer.concat(Array.from({ length: 64 }, () => BLANK_LINE)));
       const answer = await send(type, 'br', bomb);
@@ -49,7 +49,7 @@ describe('packed bodies', () => {
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
-  ])('are read in %s', async (encoding, pack) => {
+  ])('in %s are read', async (encoding, pack) => {
     const lines = Array.from({ length: 100 }, () => '{}\n').join('');
     const usage = await send('application/x-ndjson', encoding, pack(lines));
     expect(usage.body).toMatchObject({ accepted: 0 });
@@ -59,7 +59,7 @@ describe('packed bodies', () => {
     expect(made.status).toBe(201);
   });
 
-  it('are refused where they unpack to a hundred times their size, before they are read to the end', async () => {
+  it('that expand to a hundred times their size are refused before they are read to the end', async () => {
     const bomb = gzipSync(Buffer.concat(Array.from({ length: 64 }, () => BLANK_LINE)));
     const headers = ['Content-Type: application/x-ndjson', 'Content-Encoding: gzip'];
     const socket = await announce(headers, bomb.length, bomb.subarray(0, bomb.length / 4));
@@ -72,7 +72,7 @@ describe('packed bodies', () => {
     }
   });
 
-  it('together may not take more memory than there is for them, and small ones are still read', async () => {
+  it('share a memory limit, beyond which large ones are refused and small ones still read', async () => {
     const sockets: Socket[] = [];
     const announceLarge = async (): Promise<Socket> => {
       const socket = await announce(['Content-Type: application/json'], 20 * MIB, '{');
@@ -96,7 +96,7 @@ describe('packed bodies', () => {
   });
 });
 
-/** Returns the answer to an incomplete request; empty if none arrives in time. */
+/** Returns the response to an incomplete request; empty if none arrives in time. */
 function answerOf(socket: Socket, milliseconds: number): Promise<string> {
   return new Promise((resolve) => {
     socket.once('data', (data) => {

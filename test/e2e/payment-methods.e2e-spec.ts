@@ -38,7 +38,7 @@ describe('payment methods', () => {
       .post('/v1/payments')
       .send({ customer_id: customer, amount: 500, currency: 'USD', ...fields });
 
-  it('are kept with every field the API shows; the first is the default', async () => {
+  it('are created with every field the API shows; the first is the default', async () => {
     const customer = await createCustomer(engine);
     const first = await add(customer);
     expect(first.status).toBe(201);
@@ -61,7 +61,7 @@ describe('payment methods', () => {
     ]);
   });
 
-  it('have one default at most: the one that was, is not any more', async () => {
+  it('have at most one default: a new default replaces the old one', async () => {
     const customer = await createCustomer(engine);
     const first = await made(customer);
     const second = await made(customer, { is_default: true });
@@ -80,7 +80,7 @@ describe('payment methods', () => {
     expect(await defaults(customer)).toEqual([]);
   });
 
-  it('have one default for thirty that want to be it at once', async () => {
+  it('have one default after thirty concurrent requests to become it', async () => {
     const customer = await createCustomer(engine);
     const answers = await Promise.all(
       Array.from({ length: 30 }, () => add(customer, { is_default: true })),
@@ -89,7 +89,7 @@ describe('payment methods', () => {
     expect(await defaults(customer)).toHaveLength(1);
   });
 
-  it('are charged: the one named, or the default where nothing is said', async () => {
+  it('are charged: the named one, or the default', async () => {
     const customer = await createCustomer(engine);
     const declined = await made(customer, { token: 'pm_sandbox_declined' });
     const good = await made(customer);
@@ -113,7 +113,7 @@ describe('payment methods', () => {
     expect(wrong.body).toMatchObject({ status: 422, code: 'payment_method_not_accepted' });
   });
 
-  it('that were deleted are charged no more, and found no more', async () => {
+  it('that were deleted are neither charged nor found', async () => {
     const customer = await createCustomer(engine);
     const { id } = await made(customer, { token: 'pm_sandbox_declined' });
     expect((await engine.http.delete(path(customer, id))).status).toBe(204);
@@ -131,7 +131,7 @@ describe('payment methods', () => {
     expect(await made(customer)).toMatchObject({ is_default: true });
   });
 
-  it('that were deleted while a charge of them was not answered are still what it charges', async () => {
+  it('that were deleted while a charge has no outcome are still used for that charge', async () => {
     const customer = await createCustomer(engine);
     const { id } = await made(customer, { token: 'pm_sandbox_pending' });
     const { body } = await pay(customer);
@@ -143,7 +143,7 @@ describe('payment methods', () => {
     expect(settled.body).toMatchObject({ status: 'succeeded', payment_method_id: id });
   });
 
-  it('are each customer’s own', async () => {
+  it('belong to one customer', async () => {
     const [one, other] = [await createCustomer(engine), await createCustomer(engine)];
     const { id } = await made(one);
     expect((await engine.http.get(path(other, id))).body).toMatchObject({
@@ -159,7 +159,7 @@ describe('payment methods', () => {
     });
   });
 
-  it('change only as they were read', async () => {
+  it('with If-Match change only in the version the caller read', async () => {
     const customer = await createCustomer(engine);
     const { headers, body } = await add(customer);
     const { id } = body as Method;

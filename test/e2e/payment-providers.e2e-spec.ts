@@ -67,7 +67,7 @@ describe('payment providers', () => {
       },
     );
 
-    it('a payment of no invoice is simulated by the sandbox', async () => {
+    it('a payment without an invoice is simulated by the sandbox', async () => {
       const customer = await createCustomer(engine);
       const { body } = await post(engine, '/v1/payments', paymentOf(customer)).expect(201);
       expect(body).toMatchObject({ status: 'succeeded', provider: 'sandbox' });
@@ -104,14 +104,14 @@ describe('payment providers', () => {
       expect(listed.body).toMatchObject({ data: [] });
     });
 
-    it('keeps no payment method of the sandbox', async () => {
+    it('the sandbox accepts no payment method', async () => {
       const customer = await createCustomer(engine);
       const method = { provider: 'sandbox', token: 'pm_sandbox_ok' };
       const { body } = await post(engine, `/v1/customers/${customer}/payment-methods`, method);
       expect(body).toMatchObject({ status: 422, code: 'payment_provider_not_enabled' });
     });
 
-    it('has no routes of the sandbox, nor describes them', async () => {
+    it('the sandbox has no routes, in the service or in the document', async () => {
       for (const path of [
         '/v1/sandbox/payments/pay_01h455vb4pex5vsknk084sn02q/settle',
         '/v1/sandbox/refunds/ref_01h455vb4pex5vsknk084sn02q/settle',
@@ -124,7 +124,7 @@ describe('payment providers', () => {
       expect(paths.filter((path) => path.includes('sandbox'))).toEqual([]);
     });
 
-    it('records money that moved elsewhere', async () => {
+    it('the provider manual records money that moved elsewhere', async () => {
       const customer = await createCustomer(engine);
       const paid = await post(engine, '/v1/payments', paymentOf(customer, { provider: 'manual' }));
       expect(paid.body).toMatchObject({ status: 'succeeded', provider: 'manual' });
@@ -151,14 +151,14 @@ describe('payment providers', () => {
     const readPayment = async (id: string) =>
       (await after.http.get(`/v1/payments/${id}`)).body as object;
 
-    it('charge no payment method that was kept for them', async () => {
+    it('charge no stored payment method', async () => {
       const customer = await createCustomer(before);
       await addSandboxMethod(before, customer);
       const { body } = await post(after, '/v1/payments', paymentOf(customer));
       expect(body).toMatchObject({ status: 422, code: 'payment_provider_not_enabled' });
     });
 
-    it('give no money back', async () => {
+    it('refund nothing', async () => {
       const customer = await createCustomer(before);
       const paid = await post(before, '/v1/payments', paymentOf(customer)).expect(201);
       const { id } = paid.body as { id: string };
@@ -172,7 +172,7 @@ describe('payment providers', () => {
       expect(await readPayment(id)).toMatchObject({ amount_refunded: 0, amount_refund_pending: 0 });
     });
 
-    it('decide no payment under way: it stays processing until they are switched on again', async () => {
+    it('keep a payment in flight processing until they are switched on again', async () => {
       const customer = await createCustomer(before);
       const pending = paymentOf(customer, { payment_method_id: 'pm_sandbox_pending' });
       const { id } = (await post(before, '/v1/payments', pending).expect(201)).body as {
@@ -185,7 +185,7 @@ describe('payment providers', () => {
       expect(await readPayment(id)).toMatchObject({ status: 'processing' });
     });
 
-    it('collect no invoice, which is tried again a day later', async () => {
+    it('collect no invoice, and the attempt is repeated a day later', async () => {
       const customer = await createCustomer(before);
       const { body } = await post(before, '/v1/plans', {
         code: 'monthly',

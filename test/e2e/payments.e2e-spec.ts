@@ -23,7 +23,7 @@ describe('payments', () => {
     await worker.idle();
   };
 
-  it('are taken through the sandbox, with every field the API shows', async () => {
+  it('are made through the sandbox, with every field the API shows', async () => {
     const customer = await createCustomer(engine);
     const answer = await engine.http.post('/v1/payments').send({
       customer_id: customer,
@@ -64,19 +64,19 @@ describe('payments', () => {
   it.each([
     ['pm_sandbox_declined', 'card_declined'],
     ['pm_sandbox_insufficient_funds', 'insufficient_funds'],
-  ])('with %s fail, which is an answer and not an error', async (token, code) => {
+  ])('with %s fail, which is a 201 and not an error', async (token, code) => {
     const id = await createPayment(engine, { payment_method_id: token });
     expect(await read(id)).toMatchObject({ status: 'failed', failure_code: code });
     expect(await types(id)).toEqual(['payment.created', 'payment.failed']);
   });
 
-  it('recorded by hand succeed', async () => {
+  it('recorded manually succeed', async () => {
     const id = await createPayment(engine, { provider: 'manual' });
     expect(await read(id)).toMatchObject({ status: 'succeeded', provider: 'manual' });
   });
 
   describe('that are pending', () => {
-    it('settle when the sandbox says so, once', async () => {
+    it('settle once, when the sandbox decides', async () => {
       const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
       expect(await read(id)).toMatchObject({ status: 'processing' });
       const settle = () =>
@@ -92,7 +92,7 @@ describe('payments', () => {
       ]);
     });
 
-    it('fail when the sandbox says so, and repeat the answer for the same key', async () => {
+    it('fail when the sandbox decides so, with the same response for the same key', async () => {
       const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
       const settle = () =>
         engine.http
@@ -106,7 +106,7 @@ describe('payments', () => {
       expect(second.headers['idempotent-replayed']).toBe('true');
     });
 
-    it('settle once for six requests at once with one key, all with one answer', async () => {
+    it('settle once for six concurrent requests with one key, all with the same response', async () => {
       const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
       const answers = await Promise.all(
         Array.from({ length: 6 }, () =>
@@ -126,7 +126,7 @@ describe('payments', () => {
       ]);
     });
 
-    it('stay so, also at the sandbox, when their settling is not written: it can be asked for again', async () => {
+    it('stay pending, also at the sandbox, if the settlement is not committed, and can be settled again', async () => {
       const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
       const settle = () =>
         engine.http
@@ -144,7 +144,7 @@ describe('payments', () => {
       expect(again.body).toMatchObject({ status: 'succeeded' });
     });
 
-    it('are asked about again by the worker, ever more rarely, until they settle', async () => {
+    it('are polled by the worker with growing pauses until they settle', async () => {
       const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_pending' });
       engine.clock.advanceMs(5_000);
       await finishDue();
@@ -157,7 +157,7 @@ describe('payments', () => {
     });
   });
 
-  it('whose provider gave no answer are found out by the worker: the money moved once', async () => {
+  it('without a response of the provider are resolved by the worker, and charged once', async () => {
     const id = await createPayment(engine, { payment_method_id: 'pm_sandbox_unknown' });
     expect(await read(id)).toMatchObject({ status: 'processing' });
     engine.clock.advanceMs(5_000);
@@ -171,7 +171,7 @@ describe('payments', () => {
     expect(operations).toHaveLength(1);
   });
 
-  it('left pending by a crash before the provider was asked are made by the worker', async () => {
+  it('that a crash left pending before the provider call are charged by the worker', async () => {
     const id = await createPayment(engine);
     await engine.database.query(
       `UPDATE payment SET status = 'pending', provider_reference = NULL, due_at = $2 WHERE id = $1`,
@@ -201,7 +201,7 @@ describe('payments', () => {
       return rows.length;
     };
 
-    it('are claimed as many as are asked about at once, and one call that hangs holds up no other', async () => {
+    it('are claimed up to the concurrency limit, and one call that hangs does not delay the others', async () => {
       const ids: string[] = [];
       for (let made = 0; made < 12; made += 1) {
         ids.push(await createPayment(own, { payment_method_id: 'pm_sandbox_pending' }));
@@ -216,7 +216,7 @@ describe('payments', () => {
       const asked: string[] = [];
       jest.spyOn(sandbox, 'retrieve').mockImplementation(async (key) => {
         asked.push(key);
-        // The first five wait until they are let go: one of them for as long as all others take.
+        // The first five wait for release: one of them until all others are done.
         if (asked.length <= 5) await new Promise<void>((letGo) => held.push(letGo));
         return ask(key);
       });
@@ -268,7 +268,7 @@ describe('payments', () => {
     });
   });
 
-  it('with the same key are one payment, also fifty at once', async () => {
+  it('with the same key are one payment, also for fifty concurrent requests', async () => {
     const customer = await createCustomer(engine);
     const pay = () =>
       engine.http
@@ -293,7 +293,7 @@ describe('payments', () => {
     const customerOf = async (id: string) =>
       (await engine.http.get(`/v1/customers/${id}`)).body as object;
 
-    it('fix it with the first one, and then it stays', async () => {
+    it('is fixed by the first payment, and cannot change afterwards', async () => {
       const customer = await createCustomer(engine);
       expect((await pay(customer, 'EUR')).status).toBe(201);
       expect(await customerOf(customer)).toMatchObject({ currency: 'EUR', currency_locked: true });
@@ -311,7 +311,7 @@ describe('payments', () => {
       expect(change.body).toMatchObject({ code: 'customer_currency_locked' });
     });
 
-    it('lock one that was chosen before, also when the charge is refused', async () => {
+    it('is locked if it was set before, also when the charge fails', async () => {
       const customer = await createCustomer(engine, { currency: 'JPY' });
       expect((await pay(customer, 'EUR')).status).toBe(422);
       expect(await customerOf(customer)).toMatchObject({ currency_locked: false });
@@ -319,7 +319,7 @@ describe('payments', () => {
       expect(await customerOf(customer)).toMatchObject({ currency: 'JPY', currency_locked: true });
     });
 
-    it('are one of two at once in different currencies', async () => {
+    it('is that of one of two concurrent payments in different currencies', async () => {
       const customer = await createCustomer(engine);
       const answers = await Promise.all([pay(customer, 'USD'), pay(customer, 'EUR')]);
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
@@ -335,7 +335,7 @@ describe('payments', () => {
     });
   });
 
-  it('are listed by customer, newest first, and none for a customer without any', async () => {
+  it('are listed by customer, newest first; the list of a customer without payments is empty', async () => {
     const customer = await createCustomer(engine);
     const empty = await engine.http.get('/v1/payments').query({ customer_id: customer });
     expect(empty.body).toEqual({ data: [], next_cursor: null });
@@ -375,12 +375,12 @@ describe('payments', () => {
     expect(answer.body).toMatchObject({ code });
   });
 
-  it('take the largest amount that JSON carries', async () => {
+  it('accept the largest amount of JSON', async () => {
     const id = await createPayment(engine, { amount: 9_007_199_254_740_991 });
     expect(await read(id)).toMatchObject({ amount: 9_007_199_254_740_991 });
   });
 
-  it('unknown are a 404', async () => {
+  it('with an unknown id give 404', async () => {
     for (const path of ['/v1/payments/nope', '/v1/payments/pay_01h455vb4pex5vsknk084sn02q']) {
       const answer = await engine.http.get(path);
       expect(answer.status).toBe(404);

@@ -448,12 +448,12 @@ describe('plans', () => {
     },
   );
 
-  describe('referred to', () => {
+  describe('referenced', () => {
     const catalog = () => engine.app.get(CatalogService);
 
-    it('are returned with their active version, and not archived concurrently', async () => {
+    it('are returned with their active version, and cannot be archived concurrently', async () => {
       const { id } = await createPlan();
-      const removal = await engine.database.transaction(async () => {
+      const archiving = await engine.database.transaction(async () => {
         const plan = await catalog().requirePlanForReference(id, '/plan_id');
         expect(plan).toMatchObject({
           id,
@@ -467,10 +467,10 @@ describe('plans', () => {
         expect(first).toBe('waits');
         return { archived };
       });
-      expect(await removal.archived).toBe(204);
+      expect(await archiving.archived).toBe(204);
     });
 
-    /** Becomes true once a session waits for a lock of this database. */
+    /** Returns true when a session waits for a lock of this database. */
     async function waits(): Promise<string> {
       for (;;) {
         const rows = await engine.database.query(
@@ -480,7 +480,7 @@ describe('plans', () => {
       }
     }
 
-    it('and unknown are a broken rule of the field that does', async () => {
+    it('with an unknown id are an error of the referring field', async () => {
       const unknown = 'plan_01h455vb4pex5vsknk084sn02q';
       const referring = engine.database.transaction(() =>
         catalog().requirePlanForReference(unknown, '/plan_id'),
@@ -505,7 +505,7 @@ describe('plans', () => {
     });
   });
 
-  it('the database refuses a price of both an add-on and a plan, or of neither', async () => {
+  it('have prices that belong to either a plan or an add-on, enforced by the database', async () => {
     await createPlan();
     for (const columns of ['addon_id = NULL, plan_version_id = NULL', `addon_id = 'addon_x'`]) {
       const statement = `UPDATE price SET ${columns} WHERE plan_version_id IS NOT NULL`;

@@ -73,10 +73,10 @@ describe('a simulation of prices', () => {
 
   afterAll(() => engine.close());
 
-  it('with the same prices gives what was invoiced, to the cent', async () => {
+  it('with the same prices gives exactly what was invoiced', async () => {
     const steps = await simulate({ prices });
     const [one, other] = stories;
-    if (one === undefined || other === undefined) throw new Error('two stories were told');
+    if (one === undefined || other === undefined) throw new Error('two histories expected');
     const [first, second] = [await amountsOf(one), await amountsOf(other)];
     expect(steps).toEqual([
       {
@@ -108,9 +108,9 @@ describe('a simulation of prices', () => {
     await one.verify();
   });
 
-  it('with other prices gives what customers at those prices were invoiced', async () => {
+  it('with other prices gives what customers with those prices were invoiced', async () => {
     const [sold] = stories;
-    if (sold === undefined) throw new Error('a story was told');
+    if (sold === undefined) throw new Error('a history expected');
     const meters = prices.flatMap((price) => ('meter_id' in price ? [price.meter_id] : []));
     const dearer = [
       { ...base, amount: 6_200 },
@@ -145,7 +145,7 @@ describe('a simulation of prices', () => {
     expect(steps.at(-1)).toMatchObject({ type: 'totals', customers: 1, winners: 0, losers: 1 });
   });
 
-  it('sells no more what it leaves out, and takes periods that begin within', async () => {
+  it('omits prices that it does not list, and includes periods that start within its range', async () => {
     const [{ amount }] = [base];
     const steps = await simulate({ prices: [base], to: '2026-02-01T00:00:00.000Z' });
     expect(steps.filter(({ type }) => type === 'customer')).toMatchObject([
@@ -155,7 +155,7 @@ describe('a simulation of prices', () => {
     expect(steps.at(-1)).toMatchObject({ winners: 2, losers: 0 });
   });
 
-  it('says so where the amounts are more than an answer can hold', async () => {
+  it('is refused if the amounts exceed the range of JSON numbers', async () => {
     const [first, ...others] = prices;
     const dear = [{ ...first, amount: Number.MAX_SAFE_INTEGER }, ...others];
     expect(await simulate({ prices: dear })).toMatchObject([

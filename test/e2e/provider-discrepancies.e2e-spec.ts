@@ -16,7 +16,7 @@ interface Discrepancy {
   readonly status: string;
 }
 
-/** The reference remembers the token, by which the sandbox decides refunds of the charge. */
+/** The reference contains the token by which the sandbox decides refunds of the charge. */
 const PAID: ProviderOutcome = { kind: 'succeeded', reference: 'pm_sandbox_ok/reported' };
 const DECLINED: ProviderOutcome = { kind: 'failed', failureCode: 'returned_by_bank' };
 
@@ -53,7 +53,7 @@ describe('a provider that contradicts a final outcome', () => {
     return data.filter((one) => (one.refund_id ?? one.payment_id) === subject);
   }
 
-  /** The only discrepancy of a payment or refund. */
+  /** Returns the only discrepancy of a payment or refund. */
   async function discrepancyOf(subject: string): Promise<Discrepancy> {
     const [one, ...others] = await discrepanciesOf(subject);
     if (one === undefined || others.length > 0)
@@ -61,13 +61,13 @@ describe('a provider that contradicts a final outcome', () => {
     return one;
   }
 
-  /** The provider says this when it is asked about the object the next time. */
+  /** Sets the outcome that the provider reports about the object from now on. */
   async function report(id: string, outcome: ProviderOutcome): Promise<void> {
     jest.spyOn(sandbox, 'retrieve').mockResolvedValueOnce(outcome);
-    const asking = id.startsWith('pay_')
+    const providerCall = id.startsWith('pay_')
       ? engine.app.get(PaymentsService)
       : engine.app.get(RefundsService);
-    await asking.resume(id);
+    await providerCall.resume(id);
   }
 
   const declined = (fields: object = {}): Promise<string> =>
@@ -80,7 +80,7 @@ describe('a provider that contradicts a final outcome', () => {
     return { payment, refund: idOf(answer) };
   }
 
-  it('is recorded where an answer comes after that of a later call, and alerts', async () => {
+  it('is recorded if a response arrives after that of a later call, with an event and an alert', async () => {
     const answers: ((outcome: ProviderOutcome) => void)[] = [];
     const customer = await createCustomer(engine);
     jest
@@ -123,14 +123,14 @@ describe('a provider that contradicts a final outcome', () => {
     );
   });
 
-  it('is recorded once, however often it says so', async () => {
+  it('is recorded once, however often it is reported', async () => {
     const payment = await declined();
     await Promise.all([report(payment, PAID), report(payment, PAID)]);
     await report(payment, PAID);
     expect(await discrepanciesOf(payment)).toHaveLength(1);
   });
 
-  it('is applied once: the payment has succeeded, and its money is credit of the customer', async () => {
+  it('is applied once: the payment succeeds, and its money becomes credit of the customer', async () => {
     const payment = await declined();
     await report(payment, PAID);
     const { id } = await discrepancyOf(payment);
@@ -183,7 +183,7 @@ describe('a provider that contradicts a final outcome', () => {
     });
   });
 
-  it('is applied to a refund: its amount is given back', async () => {
+  it('is applied to a refund: its amount counts as refunded', async () => {
     const { payment, refund } = await failedRefund(2_500);
     await report(refund, PAID);
     const found = await discrepancyOf(refund);
@@ -201,7 +201,7 @@ describe('a provider that contradicts a final outcome', () => {
     expect(await typesOf(refund)).toEqual(['refund.created', 'refund.failed', 'refund.succeeded']);
   });
 
-  it('cannot be applied to a refund whose amount was given back otherwise', async () => {
+  it('cannot be applied to a refund whose amount was refunded otherwise', async () => {
     const { payment, refund } = await failedRefund(10_000);
     await engine.database.query(
       `UPDATE payment SET provider_reference = 'pm_sandbox_ok/second' WHERE id = $1`,
@@ -218,7 +218,7 @@ describe('a provider that contradicts a final outcome', () => {
     expect(await discrepancyOf(refund)).toMatchObject({ status: 'open' });
   });
 
-  it('returns a refund that succeeded: it has failed, and can be refunded again', async () => {
+  it('returns a succeeded refund: it fails, and the payment can be refunded again', async () => {
     const payment = await createPayment(engine);
     const refund = idOf(await post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }));
     await Promise.all([report(refund, DECLINED), report(refund, DECLINED)]);
@@ -232,7 +232,7 @@ describe('a provider that contradicts a final outcome', () => {
     const again = await post(`/v1/refunds/payment/${payment}`);
     expect(again.body).toMatchObject({ status: 'succeeded', amount: 10_000 });
 
-    // The books hold one refund transaction for each refund.
+    // The ledger holds one refund transaction per refund.
     await report(refund, PAID);
     const answer = await apply((await discrepancyOf(refund)).id);
     expect(answer.body).toMatchObject({ code: 'provider_discrepancy_not_applicable' });
@@ -242,7 +242,7 @@ describe('a provider that contradicts a final outcome', () => {
     ['a failure after a success', DECLINED, 'failed'],
     ['a second charge', { kind: 'succeeded', reference: 'pm_sandbox_ok/twice' }, 'succeeded'],
   ] as const)(
-    'with %s is recorded, and dismissed once it was settled',
+    'with %s is recorded, and dismissed once it was resolved with the provider',
     async (_, outcome, reported) => {
       const payment = await createPayment(engine);
       await report(payment, outcome);
@@ -272,7 +272,7 @@ describe('a provider that contradicts a final outcome', () => {
     await engine.http.get('/v1/provider-discrepancies?status=closed').expect(400);
   });
 
-  it('that is not known is not found', async () => {
+  it('with an unknown id gives 404', async () => {
     const id = 'dscr_01h455vb4pex5vsknk084sn02q';
     for (const answer of [await apply(id), await dismiss(id)]) {
       expect([answer.status, (answer.body as { code: string }).code]).toEqual([

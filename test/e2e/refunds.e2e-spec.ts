@@ -28,7 +28,7 @@ describe('refunds', () => {
   };
   const idOf = (answer: { body: unknown }) => (answer.body as { id: string }).id;
 
-  it('give back a part, with every field the API shows', async () => {
+  it('give back a part of a payment, with every field the API shows', async () => {
     const of = await createPayment(engine);
     const answer = await refund(of, {
       amount: 2_500,
@@ -61,7 +61,7 @@ describe('refunds', () => {
   });
 
   describe('change their payment', () => {
-    it('visibly: its version and its time, with the reserve and with the outcome', async () => {
+    it('visibly: its version and its time, with the reservation and with the outcome', async () => {
       const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
       const paid = await tagged(of);
       engine.clock.advanceMs(1_000);
@@ -85,7 +85,7 @@ describe('refunds', () => {
         { amount_refunded: 0, amount_refund_pending: 2_500 },
       ],
       ['failed', { amount_refunded: 0 }, { amount_refund_pending: 2_500 }],
-    ])('and tell of it once, when they have %s', async (outcome, shown, previous) => {
+    ])('and record its event once, after they %s', async (outcome, shown, previous) => {
       const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
       const pending = await refund(of, { amount: 2_500 });
       expect(await eventsOf(engine, of)).toHaveLength(2);
@@ -98,7 +98,7 @@ describe('refunds', () => {
     });
   });
 
-  it('without an amount give back all that remains', async () => {
+  it('without an amount give back the rest', async () => {
     const of = await createPayment(engine);
     await refund(of, { amount: 1 });
     expect((await refund(of)).body).toMatchObject({
@@ -114,7 +114,7 @@ describe('refunds', () => {
     });
   });
 
-  it('of more than remains are refused, say how much does, and change nothing', async () => {
+  it('beyond the rest are refused with the rest, and change nothing', async () => {
     const of = await createPayment(engine);
     await refund(of, { amount: 4_000 });
     const answer = await refund(of, { amount: 6_001 });
@@ -181,7 +181,7 @@ describe('refunds', () => {
       });
     });
 
-    it('settle once for six requests at once with one key, all with one answer', async () => {
+    it('settle once for six concurrent requests with one key, all with the same response', async () => {
       const of = await createPayment(engine, { payment_method_id: 'pm_sandbox_refund_pending' });
       const id = idOf(await refund(of, { amount: 100 }));
       const answers = await Promise.all(
@@ -197,7 +197,7 @@ describe('refunds', () => {
       expect(await payment(of)).toMatchObject({ amount_refunded: 100, amount_refund_pending: 0 });
     });
 
-    it('after a call without an answer are finished by the worker, once', async () => {
+    it('without a response of the provider are finished by the worker, once', async () => {
       const of = await createPayment(engine);
       await engine.database.query(
         `UPDATE payment SET provider_reference = replace(provider_reference, 'ok', 'unknown') WHERE id = $1`,
@@ -219,12 +219,12 @@ describe('refunds', () => {
     });
 
     it.each(['before the provider was asked', 'after the provider gave the money back'])(
-      'left by a crash %s are finished by the worker, once, and answer their key',
+      'left by a crash %s are finished by the worker, once, with the response for their key',
       async (moment) => {
         const of = await createPayment(engine);
         const key = `${of}-crash`;
         const answer = await refund(of, { amount: 1_500, idempotencyKey: key });
-        // What stood in the database between the two commits of the request.
+        // The rows between the two commits of the request.
         await engine.database.query(
           `UPDATE refund SET status = 'pending', version = 1, due_at = $2 WHERE id = $1`,
           [idOf(answer), engine.clock.now()],
@@ -265,7 +265,7 @@ describe('refunds', () => {
     );
   });
 
-  describe('many at once', () => {
+  describe('made concurrently', () => {
     async function refundFortyTimes(of: string, apps: readonly TestApp[]) {
       const answers = await Promise.all(
         Array.from({ length: 40 }, (_, index) =>
@@ -280,7 +280,7 @@ describe('refunds', () => {
       };
     }
 
-    it('never give back more than was paid', async () => {
+    it('never exceed the payment', async () => {
       const of = await createPayment(engine);
       expect(await refundFortyTimes(of, [engine])).toEqual({ succeeded: 10, refused: 30 });
       expect(await payment(of)).toMatchObject({
@@ -289,7 +289,7 @@ describe('refunds', () => {
       });
     });
 
-    it('nor through two processes on one database', async () => {
+    it('never exceed the payment in two processes on one database', async () => {
       const other = await startTestApp({ databaseUrl: engine.databaseUrl });
       try {
         const of = await createPayment(engine);
@@ -300,7 +300,7 @@ describe('refunds', () => {
       }
     });
 
-    it('with one idempotencyKey are one refund with one body', async () => {
+    it('with one idempotencyKey are one refund with the same response', async () => {
       const of = await createPayment(engine);
       const answers = await Promise.all(
         Array.from({ length: 50 }, () => refund(of, { amount: 1_000, idempotencyKey: `${of}-50` })),
@@ -311,8 +311,8 @@ describe('refunds', () => {
     });
   });
 
-  describe('keys', () => {
-    it('in the header and in the body are the same key', async () => {
+  describe('with keys', () => {
+    it('in the header and in the body use the same key', async () => {
       const of = await createPayment(engine);
       const key = `${of}-both`;
       const inBody = await refund(of, { amount: 10, idempotencyKey: key });
@@ -335,7 +335,7 @@ describe('refunds', () => {
       expect(answer.body).toMatchObject({ code: 'idempotency_key_mismatch' });
     });
 
-    it('name one request: another amount or payment is refused', async () => {
+    it('identify one request: another amount or payment is refused', async () => {
       const of = await createPayment(engine);
       const key = `${of}-reused`;
       await refund(of, { amount: 10, idempotencyKey: key });
@@ -349,7 +349,7 @@ describe('refunds', () => {
       }
     });
 
-    it('keep a refusal as its answer', async () => {
+    it('get a stored refusal again', async () => {
       const of = await createPayment(engine);
       const ask = () => refund(of, { amount: 20_000, idempotencyKey: `${of}-refused` });
       const first = await ask();
@@ -361,7 +361,7 @@ describe('refunds', () => {
       expect(second.headers['idempotent-replayed']).toBe('true');
     });
 
-    it('stay unique for ever, longer than answers are kept', async () => {
+    it('have unique keys forever, longer than responses are kept', async () => {
       const of = await createPayment(engine);
       const key = `${of}-old`;
       const first = await refund(of, { amount: 10, idempotencyKey: key });
@@ -378,29 +378,32 @@ describe('refunds', () => {
     it.each([
       ['all of it', { amount: 10_000 }],
       ['all that remained', {}],
-    ])('answer after 30 days also when nothing is left (%s), and for 30 more', async (_, body) => {
-      const of = await createPayment(engine);
-      const request = { ...body, idempotencyKey: `${of}-whole`, metadata: { ticket: 7 } };
-      const first = await refund(of, request);
-      expect(first.status).toBe(201);
-      for (let times = 0; times < 2; times += 1) {
-        engine.clock.advanceMs(31 * 86_400_000);
-        const again = await refund(of, request);
-        expect([again.status, again.text]).toEqual([201, first.text]);
-        expect(again.headers['etag']).toBe(first.headers['etag']);
-        expect(again.headers['idempotent-replayed']).toBeUndefined();
-        const stored = await refund(of, request);
-        expect([stored.status, stored.text]).toEqual([201, first.text]);
-        expect(stored.headers['etag']).toBe(first.headers['etag']);
-        expect(stored.headers['idempotent-replayed']).toBe('true');
-      }
-      expect(await payment(of)).toMatchObject({
-        amount_refunded: 10_000,
-        amount_refund_pending: 0,
-      });
-    });
+    ])(
+      'get a response after 30 days also if nothing is left (%s), and for 30 more days',
+      async (_, body) => {
+        const of = await createPayment(engine);
+        const request = { ...body, idempotencyKey: `${of}-whole`, metadata: { ticket: 7 } };
+        const first = await refund(of, request);
+        expect(first.status).toBe(201);
+        for (let times = 0; times < 2; times += 1) {
+          engine.clock.advanceMs(31 * 86_400_000);
+          const again = await refund(of, request);
+          expect([again.status, again.text]).toEqual([201, first.text]);
+          expect(again.headers['etag']).toBe(first.headers['etag']);
+          expect(again.headers['idempotent-replayed']).toBeUndefined();
+          const stored = await refund(of, request);
+          expect([stored.status, stored.text]).toEqual([201, first.text]);
+          expect(stored.headers['etag']).toBe(first.headers['etag']);
+          expect(stored.headers['idempotent-replayed']).toBe('true');
+        }
+        expect(await payment(of)).toMatchObject({
+          amount_refunded: 10_000,
+          amount_refund_pending: 0,
+        });
+      },
+    );
 
-    it('are not lost to another request that comes with them after 30 days', async () => {
+    it('are found after 30 days although another request uses the key', async () => {
       const of = await createPayment(engine);
       const request = { amount: 10_000, idempotencyKey: `${of}-kept`, metadata: { ticket: 7 } };
       const first = await refund(of, request);
@@ -415,7 +418,7 @@ describe('refunds', () => {
       expect(again.text).toBe(first.text);
     });
 
-    it('answer many at once after 30 days with the one refund', async () => {
+    it('get the one refund for many concurrent requests after 30 days', async () => {
       const of = await createPayment(engine);
       const ask = () => refund(of, { idempotencyKey: `${of}-many` });
       const first = await ask();
@@ -457,7 +460,7 @@ describe('refunds', () => {
     });
   });
 
-  it('and payments that are unknown are a 404', async () => {
+  it('and payments with unknown ids give 404', async () => {
     for (const id of ['pay_01h455vb4pex5vsknk084sn02q', 'nope']) {
       const answer = await refund(id, { amount: 1 });
       expect(answer.status).toBe(404);

@@ -16,7 +16,7 @@ describe('reports', () => {
     await engine.close();
   });
 
-  /** Starts pieces of work that end when the returned function is called. */
+  /** Starts work that ends when the returned function is called. */
   async function hold(
     count: number,
     start: (work: () => Promise<void>) => Promise<unknown>,
@@ -65,7 +65,7 @@ describe('reports', () => {
     }
   });
 
-  it('leave the connections of requests alone, and refuse what could not even wait', async () => {
+  it('do not use the connections of requests, and are refused when too many wait', async () => {
     const reports = engine.app.get(Reports);
     const letGo = await hold(5, (work) => reports.run('verification', work), 1);
     try {
@@ -81,7 +81,7 @@ describe('reports', () => {
     expect((await engine.http.get('/v1/ledger/verify')).status).toBe(200);
   });
 
-  it('of one kind do not take the place of another', async () => {
+  it('of one kind do not use the slots of another', async () => {
     const reports = engine.app.get(Reports);
     const letGo = await hold(5, (work) => reports.run('verification', work), 1);
     try {
@@ -97,7 +97,7 @@ describe('reports', () => {
     await expect(engine.app.get(Reports).run('proof', write)).rejects.toThrow('read-only');
   });
 
-  it('end a probe in time that gets no answer', async () => {
+  it('have a time limit for a readiness probe without an answer', async () => {
     const other = new Client({ connectionString: engine.databaseUrl });
     await other.connect();
     try {
@@ -111,7 +111,7 @@ describe('reports', () => {
     }
   });
 
-  it('name at most 100 places where the books do not hold, of however many', async () => {
+  it('list at most 100 violations of the ledger', async () => {
     await engine.database.query(`
       INSERT INTO customer (id, name, timezone, tax_exempt, metadata, version, created_at, updated_at)
       SELECT 'cus_' || lpad(place::text, 26, '0'), 'Many', 'UTC', 'none', '{}', 1, now(), now()

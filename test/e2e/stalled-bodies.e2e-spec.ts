@@ -7,16 +7,16 @@ import { createCustomer } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
-/** How many requests with NDJSON are read at a time. */
+/** Number of NDJSON requests that are read at a time. */
 const PLACES = 4;
-/** More than stay in memory before a transaction begins. */
+/** More than stays in memory before a transaction begins. */
 const MANY_LINES = 8_000;
 
-describe('a client that begins a body and does not end it', () => {
+describe('a client that starts a body and does not finish it', () => {
   let engine: TestApp;
-  /** On the same database, with little patience and few connections. */
+  /** A second engine on the same database, with a short time limit and few connections. */
   let strict: TestApp;
-  let watcher: Client;
+  let monitor: Client;
   let customer: string;
   let serial = 0;
   const sockets = new Set<Socket>();
@@ -27,8 +27,8 @@ describe('a client that begins a body and does not end it', () => {
       databaseUrl: engine.databaseUrl,
       environment: { NDJSON_IDLE_TIMEOUT_MS: '300', DATABASE_POOL_SIZE: '5' },
     });
-    watcher = new Client({ connectionString: engine.databaseUrl });
-    await watcher.connect();
+    monitor = new Client({ connectionString: engine.databaseUrl });
+    await monitor.connect();
     customer = await createCustomer(engine);
   });
 
@@ -38,7 +38,7 @@ describe('a client that begins a body and does not end it', () => {
   });
 
   afterAll(async () => {
-    await watcher.end();
+    await monitor.end();
     await strict.close();
     await engine.close();
   });
@@ -55,7 +55,7 @@ describe('a client that begins a body and does not end it', () => {
         })}\n`,
     ).join('');
 
-  /** Sends the head of a request, and nothing of its body. */
+  /** Sends the head of a request without its body. */
   async function open(to: TestApp, path: string, ...headers: string[]): Promise<Socket> {
     const socket = connect({ port: Number(new URL(await to.app.getUrl()).port), noDelay: true });
     sockets.add(socket);
@@ -83,7 +83,7 @@ describe('a client that begins a body and does not end it', () => {
 
   const END = '0\r\n\r\n';
 
-  /** A request that keeps a place, in a transaction. */
+  /** Opens a request that keeps a slot, in a transaction. */
   async function hold(): Promise<Socket> {
     const socket = await openNdjson(engine, 'Connection: close');
     socket.write(chunk(linesOf(MANY_LINES)));
@@ -91,7 +91,7 @@ describe('a client that begins a body and does not end it', () => {
   }
 
   async function inTransaction(): Promise<number> {
-    const { rows } = await watcher.query<{ count: number }>(
+    const { rows } = await monitor.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM pg_stat_activity
        WHERE datname = current_database() AND state = 'idle in transaction'`,
     );
@@ -99,7 +99,7 @@ describe('a client that begins a body and does not end it', () => {
   }
 
   async function stored(): Promise<number> {
-    const { rows } = await watcher.query<{ count: number }>(
+    const { rows } = await monitor.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM usage_event`,
     );
     return rows[0]?.count ?? 0;
@@ -112,7 +112,7 @@ describe('a client that begins a body and does not end it', () => {
       .serialize(String)
       .send(lines);
 
-  it('is told, stores nothing, and makes place for others', async () => {
+  it('gets an error, stores nothing, and frees its slot', async () => {
     const before = await stored();
     const stalled = await Promise.all([
       openNdjson(strict),
@@ -127,7 +127,7 @@ describe('a client that begins a body and does not end it', () => {
     const answers = stalled.map((socket) => text(socket));
     const other = await send(strict, linesOf(3));
     expect([other.status, other.body]).toMatchObject([200, { accepted: 3 }]);
-    // Each connection is ended from the other side, or this would wait for ever.
+    // Each connection is closed by the service; otherwise this would wait forever.
     for (const answer of await Promise.all(answers)) {
       const [head = '', body = ''] = answer.split('\r\n\r\n');
       expect(head).toMatch(/^HTTP\/1\.1 408 /);
@@ -138,19 +138,19 @@ describe('a client that begins a body and does not end it', () => {
     expect(await stored()).toBe(before + 3);
   });
 
-  it('waits for a place without a transaction, and leaves it to others when it gives up', async () => {
+  it('waits for a slot without a transaction, and leaves it to others when it gives up', async () => {
     const before = await stored();
     const holders = await Promise.all(Array.from({ length: PLACES }, hold));
     await until('all places are taken', async () => (await inTransaction()) === PLACES);
-    const [gone, patient] = [await hold(), await hold()];
+    const [gone, other] = [await hold(), await hold()];
     gone.destroy();
-    patient.write(END);
-    // Whoever reports a single event passes by.
+    other.write(END);
+    // A request with a single event does not wait for a slot.
     const single = { ...JSON.parse(linesOf(1)) } as object;
     expect((await engine.http.post('/v1/usage-events').send(single)).status).toBe(200);
     expect(await inTransaction()).toBe(PLACES);
 
-    const answers = [...holders, patient].map((socket) => text(socket));
+    const answers = [...holders, other].map((socket) => text(socket));
     for (const holder of holders) holder.write(END);
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(await stored()).toBe(before + 1 + (PLACES + 1) * MANY_LINES);
@@ -160,7 +160,7 @@ describe('a client that begins a body and does not end it', () => {
   }, 60_000);
 
   it.each([['Content-Length: 100'], ['Transfer-Encoding: chunked']])(
-    'holds nothing but its connection with JSON (%s)',
+    'uses only its connection with a JSON body (%s)',
     async (length) => {
       const start = '{"name":"A';
       const stalled = await Promise.all(

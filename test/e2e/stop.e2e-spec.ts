@@ -11,13 +11,13 @@ import { until } from '../support/until';
 
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const MAIN = join(__dirname, '../../src/main.ts');
-/** More than stay in memory before a transaction begins. */
+/** More than stays in memory before a transaction begins. */
 const MANY_LINES = 8_000;
 const END = '0\r\n\r\n';
 
-describe('a process that is told to stop', () => {
+describe('a process that is stopped', () => {
   let engine: TestApp;
-  let watcher: Client;
+  let monitor: Client;
   let customer: string;
   let service: ChildProcess;
   let port: number;
@@ -28,8 +28,8 @@ describe('a process that is told to stop', () => {
   beforeAll(async () => {
     engine = await startTestApp();
     customer = await createCustomer(engine);
-    watcher = new Client({ connectionString: engine.databaseUrl });
-    await watcher.connect();
+    monitor = new Client({ connectionString: engine.databaseUrl });
+    await monitor.connect();
   });
 
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('a process that is told to stop', () => {
   });
 
   afterAll(async () => {
-    await watcher.end();
+    await monitor.end();
     await engine.close();
   });
 
@@ -103,7 +103,7 @@ describe('a process that is told to stop', () => {
     }).join('');
 
   async function countOf(sql: string): Promise<number> {
-    const { rows } = await watcher.query<{ count: number }>(sql);
+    const { rows } = await monitor.query<{ count: number }>(sql);
     return rows[0]?.count ?? 0;
   }
 
@@ -117,7 +117,7 @@ describe('a process that is told to stop', () => {
     countOf(`SELECT count(*)::int AS count FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 
-  it('answers at once whoever still sends usage, stores nothing of it, and ends in time', async () => {
+  it('answers clients that still send usage at once, stores nothing of it, and ends in time', async () => {
     const before = await stored();
     const [silent, begun, more, waiting] = [
       await openNdjson(),
@@ -142,26 +142,26 @@ describe('a process that is told to stop', () => {
     expect(await stored()).toBe(before);
   }, 60_000);
 
-  it('stores what was sent before, and answers it', async () => {
+  it('stores usage that arrived completely, and answers it', async () => {
     const before = await stored();
     const warm = await openNdjson();
     warm.end(`${chunk(linesOf(1, 'held'))}${END}`);
     await until('there is a stream', async () => (await stored()) === before + 1);
-    await watcher.query('BEGIN');
-    await watcher.query(`SELECT FROM usage_stream WHERE event_name = 'held' FOR UPDATE`);
+    await monitor.query('BEGIN');
+    await monitor.query(`SELECT FROM usage_stream WHERE event_name = 'held' FOR UPDATE`);
     const socket = await openNdjson();
     const answer = text(socket);
     socket.write(`${chunk(linesOf(3, 'held'))}${END}`);
     await until('it waits to be stored', async () => (await waitingForLocks()) === 1);
     service.kill('SIGTERM');
     await until('it listens no more', isRefused);
-    await watcher.query('COMMIT');
+    await monitor.query('COMMIT');
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*"accepted":3/);
     expect(await ended).toEqual([0, null]);
     expect(await stored()).toBe(before + 4);
   }, 60_000);
 
-  it('waits for no body of JSON', async () => {
+  it('does not wait for a JSON body', async () => {
     const announced = 'Content-Length: 100';
     const stalled = await Promise.all(
       ['/v1/customers', '/v1/usage-events'].flatMap((path) => [
@@ -169,7 +169,7 @@ describe('a process that is told to stop', () => {
         open(path, 'application/json', announced),
       ]),
     );
-    // Whoever came before them was answered, so they are known.
+    // The requests before them were answered, so that they are registered.
     const known = await openNdjson();
     known.write(END);
     await once(known, 'data');

@@ -250,7 +250,7 @@ describe('studio admins', () => {
     });
   });
 
-  describe('removed', () => {
+  describe('deleted', () => {
     it('are deactivated and signed out, once', async () => {
       const { id, email } = await createAdmin();
       engine.clock.advanceMs(1_000);
@@ -325,7 +325,7 @@ describe('studio admins', () => {
   });
 
   it.each(['admin_01h455vb4pex5vsknk084sn02q', 'nope', 'coup_01h455vb4pex5vsknk084sn02q', '%00'])(
-    'unknown by the id %s are a 404',
+    'with the unknown id %s give 404',
     async (id) => {
       for (const method of ['get', 'patch', 'delete'] as const) {
         const answer = await engine.http[method](`/v1/studio/${id}`);
@@ -337,7 +337,7 @@ describe('studio admins', () => {
 });
 
 describe('the password hash of a studio admin', () => {
-  it('is only in its column: in no response, event, stored response, error or log', async () => {
+  it('is stored only in its column: in no response, event, stored response, error or log', async () => {
     const log = captureLog();
     const engine = await startTestApp({ environment: { LOG_LEVEL: 'trace' } });
     try {
@@ -357,7 +357,7 @@ describe('the password hash of a studio admin', () => {
       expect((await send('post', '/v1/studio', { ...admin, email: 'x', name: 1 })).status).toBe(
         400,
       );
-      // A failure of the database carries the values of its statement.
+      // A database error contains the values of its statement.
       await engine.database.query('ALTER TABLE studio_admin ADD CHECK (false) NOT VALID');
       const failed = await send('patch', `/v1/studio/${id}`, { passwordHash: ARGON2ID });
       expect(failed.status).toBe(500);

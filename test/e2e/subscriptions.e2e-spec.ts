@@ -2,7 +2,7 @@ import { DueSubscriptions } from '../../src/modules/subscriptions';
 import { eventsOf } from '../support/test-app';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
-describe('subscriptions by the real clock', () => {
+describe('subscriptions on the real clock', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describe('subscriptions by the real clock', () => {
     while (await due.runDue());
   }
 
-  it('many workers at once, and a second run, make the same one invoice a period', async () => {
+  it('get one invoice per period from many concurrent workers and a second run', async () => {
     const { customerId, id, story } = await subscribed();
     engine.clock.set('2026-06-01T00:00:00.000Z');
     const due = engine.app.get(DueSubscriptions);
@@ -57,7 +57,7 @@ describe('subscriptions by the real clock', () => {
     await story.verify();
   });
 
-  it('one that is leased is left alone until the lease ends, and then done', async () => {
+  it('with a lease are skipped until it ends, and then renewed', async () => {
     const { customerId, id } = await subscribed();
     engine.clock.set('2026-04-01T00:00:00.000Z');
     await engine.database.query('UPDATE subscription SET lease_ends_at = $2 WHERE id = $1', [
@@ -72,7 +72,7 @@ describe('subscriptions by the real clock', () => {
     expect(await invoicesOf(customerId)).toHaveLength(2);
   });
 
-  it('what lives on a test clock is left alone', async () => {
+  it('on a test clock are skipped', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     await story.subscribe(await story.plan(1_000));
     engine.clock.set('2027-03-01T00:00:00.000Z');
@@ -80,7 +80,7 @@ describe('subscriptions by the real clock', () => {
     expect(await story.invoices()).toHaveLength(1);
   });
 
-  it('a command acts on the period that runs, also when nobody has renewed it yet', async () => {
+  it('are renewed before a command, which then acts on the current period', async () => {
     const { customerId, id, story } = await subscribed();
     engine.clock.set('2026-04-16T00:00:00.000Z');
     await story.tell(id, 'change', { plan_id: await story.plan(3_000), when: 'now' });
@@ -90,7 +90,7 @@ describe('subscriptions by the real clock', () => {
     await story.verify();
   });
 
-  it('one whose customer was deleted ends when it falls due, and bills nothing', async () => {
+  it('of a deleted customer end when they fall due, and bill nothing', async () => {
     const { customerId, id } = await subscribed();
     await engine.http.delete(`/v1/customers/${customerId}`).expect(204);
     engine.clock.set('2026-04-01T00:00:00.000Z');
@@ -102,7 +102,7 @@ describe('subscriptions by the real clock', () => {
     expect(await invoicesOf(customerId)).toHaveLength(1);
   });
 
-  it('ten changes at once leave one price, and credit no more than was billed', async () => {
+  it('have one price after ten concurrent changes, and are credited no more than was billed', async () => {
     const { customerId, id, story } = await subscribed();
     engine.clock.set('2026-03-11T00:00:00.000Z');
     const plans = await Promise.all([2_000, 3_000].map((amount) => story.plan(amount)));
@@ -133,7 +133,7 @@ describe('subscriptions by the real clock', () => {
       'subscription_terms_contradict',
     ],
     ['field', { color: 'red' }, 400, 'validation_failed'],
-  ])('are refused for their %s', async (_, fields, status, code) => {
+  ])('are refused because of their %s', async (_, fields, status, code) => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan_id = await story.plan(1_000);
     const body = { customer_id: story.customerId, plan_id, ...fields };
@@ -144,7 +144,7 @@ describe('subscriptions by the real clock', () => {
     expect(await story.invoices()).toEqual([]);
   });
 
-  it('a plan in another currency than the customer is refused', async () => {
+  it('with a plan in another currency than the customer are refused', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', { currency: 'EUR' });
     const answer = await engine.http
       .post('/v1/subscriptions')
@@ -152,7 +152,7 @@ describe('subscriptions by the real clock', () => {
     expect(answer.body).toMatchObject({ status: 422, code: 'customer_currency_mismatch' });
   });
 
-  it('a command that the state forbids changes nothing', async () => {
+  it('refuse commands that their status does not allow, and change nothing', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));
     const send = async (command: string, body: object = {}) =>
@@ -174,7 +174,7 @@ describe('subscriptions by the real clock', () => {
     expect(await story.subscription(id)).toEqual(before);
   });
 
-  it('the same key subscribes once', async () => {
+  it('are created once for one key', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const body = { customer_id: story.customerId, plan_id: await story.plan(1_000) };
     const answers = await Promise.all(
@@ -186,7 +186,7 @@ describe('subscriptions by the real clock', () => {
     expect(await story.invoices()).toHaveLength(1);
   });
 
-  it('are active at once unless they are to wait for their first payment', async () => {
+  it('are active at once unless they wait for their first payment', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.plan(1_000);
     expect(await story.subscribe(plan)).toMatchObject({
@@ -222,7 +222,7 @@ describe('subscriptions by the real clock', () => {
     expect([await listed('active'), await listed('incomplete_expired')]).toEqual([1, 1]);
   });
 
-  it('the database refuses a period that overlaps another', async () => {
+  it('have no overlapping periods, enforced by the database', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));
     await expect(

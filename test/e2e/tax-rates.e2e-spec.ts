@@ -162,7 +162,7 @@ describe('tax rates', () => {
   });
 
   it.each([ABSENT, 'nope', 'cus_01h455vb4pex5vsknk084sn02q'])(
-    'unknown by the id %s are a 404',
+    'with the unknown id %s give 404',
     async (id) => {
       for (const method of ['get', 'patch', 'delete'] as const) {
         const answer = await engine.http[method](`/v1/tax-rates/${id}`);

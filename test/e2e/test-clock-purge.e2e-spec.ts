@@ -7,7 +7,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
-/** Stored responses of idempotent requests, which stay. */
+/** Tables of stored responses, which are kept. */
 const ANSWERS = 'idempotency_key';
 
 describe('deleting a test clock', () => {

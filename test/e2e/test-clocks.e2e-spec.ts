@@ -30,7 +30,7 @@ describe('test clocks', () => {
     expect((await engine.http.get('/v1/test-clocks?limit=1')).body).toMatchObject({ data: [body] });
   });
 
-  it('move forward only, by at most ten years', async () => {
+  it('move forward only, by at most ten years at a time', async () => {
     const { id } = (await create('2030-01-31T00:00:00Z')).body as { id: string };
     expect((await advance(id, '2031-01-31T00:00:00Z')).body).toMatchObject({
       now: '2031-01-31T00:00:00.000Z',
@@ -77,7 +77,7 @@ describe('test clocks', () => {
     await story.verify();
   });
 
-  it('give the same amounts, lines and numbers of events for the same steps', async () => {
+  it('give the same amounts, lines and numbers of events for the same commands', async () => {
     const tell = async (): Promise<unknown> => {
       const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z', {
         timezone: 'Europe/Paris',
@@ -99,7 +99,7 @@ describe('test clocks', () => {
     expect(await tell()).toEqual(await tell());
   });
 
-  it('must exist when a customer is created on them', async () => {
+  it('must exist when a customer is created with one', async () => {
     const answer = await engine.http
       .post('/v1/customers')
       .send({ name: 'Ada', test_clock_id: 'clock_01h455vb4pex5vsknk084sn02q' });

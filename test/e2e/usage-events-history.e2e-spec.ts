@@ -7,7 +7,7 @@ import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const UNKNOWN_CUSTOMER = 'cus_01h455vb4pex5vsknk084sn02q';
 
-describe('stored usage', () => {
+describe('stored usage events', () => {
   let engine: TestApp;
   let count = 0;
 
@@ -80,7 +80,7 @@ describe('stored usage', () => {
     return `ub_${count}`;
   }
 
-  describe('is listed', () => {
+  describe('are listed', () => {
     it('newest first, page by page, over all names, and by name and time', async () => {
       const customer = await createCustomer(engine);
       await report(await createCustomer(engine), [{ at: '2026-03-01T00:00:00Z' }]);
@@ -120,7 +120,7 @@ describe('stored usage', () => {
       ['no customer', {}],
       ['a customer that is no id', { customer_id: 'x' }],
       ['a time that is none', { customer_id: UNKNOWN_CUSTOMER, from: 'yesterday' }],
-    ])('not for %s', async (_, query) => {
+    ])('not with %s', async (_, query) => {
       refused(await engine.http.get('/v1/usage-events').query(query), 400, 'validation_failed');
     });
 
@@ -130,7 +130,7 @@ describe('stored usage', () => {
       '9999999999999999.1.1',
       '999999999999999.1.1',
       '1.99999999999999999999.1',
-    ])('not from a cursor that is not its own (%s)', async (text) => {
+    ])('not with a cursor of another list (%s)', async (text) => {
       const cursor = Buffer.from(text).toString('base64url');
       const answer = await engine.http
         .get('/v1/usage-events')
@@ -139,7 +139,7 @@ describe('stored usage', () => {
     });
   });
 
-  it('is found by its key, whatever it is made of', async () => {
+  it('are found by their key, whatever characters it contains', async () => {
     const customer = await createCustomer(engine);
     const key = 'a/b?c=%20 "ü"';
     await report(customer, [{ at: '2026-03-01T00:00:00.5Z', value: 1.5, key }]);
@@ -158,8 +158,8 @@ describe('stored usage', () => {
     refused(await engine.http.get('/v1/usage-events/none'), 404, 'usage_event_not_found');
   });
 
-  describe('is taken back', () => {
-    it('once, however often it is asked for at once, and is kept', async () => {
+  describe('are voided', () => {
+    it('once, also by concurrent requests, and are kept', async () => {
       const customer = await createCustomer(engine);
       const meter = await meterOf(sum);
       const [key = ''] = await report(customer, [
@@ -195,7 +195,7 @@ describe('stored usage', () => {
       expect(again.body).toMatchObject({ accepted: 0, duplicates: 1 });
     });
 
-    it('and those who watch its windows are told, in the same commit', async () => {
+    it('and their windows are updated and reported to hooks in the same commit', async () => {
       const customerId = await createCustomer(engine);
       const meter = await engine.app.get(MetersService).get(await meterOf(sum));
       const period = {
@@ -205,16 +205,16 @@ describe('stored usage', () => {
       const window = { customerId, meter, period };
       const windows = engine.app.get(UsageWindows);
       await engine.database.transaction(() => windows.open(window));
-      const told: unknown[] = [];
+      const notified: unknown[] = [];
       engine.app.get(UsageWatchers).register((moved) => {
-        told.push(...moved.filter((one) => one.meterId === meter.id));
+        notified.push(...moved.filter((one) => one.meterId === meter.id));
         return Promise.resolve();
       });
       const [key = ''] = await report(customerId, [{ at: '2026-03-02T00:00:00Z', value: 7 }]);
       await voidEvent(key);
       const [seven, zero] = [7n, 0n].map((numerator) => ({ numerator, denominator: 1n }));
       const about = { customerId, meterId: meter.id, period };
-      expect(told).toEqual([
+      expect(notified).toEqual([
         { ...about, before: zero, after: seven },
         { ...about, before: seven, after: zero },
       ]);
@@ -223,7 +223,7 @@ describe('stored usage', () => {
       expect(await windows.read([window])).toEqual([null]);
     });
 
-    it('as late usage, where its period is billed and the meter takes it', async () => {
+    it('as late usage, if their period is billed and the meter accepts late events', async () => {
       const customer = await createCustomer(engine);
       const meter = await meterOf(sum);
       const [key = ''] = await report(customer, [{ at: '2026-03-01T10:10:00Z', value: 5 }]);
@@ -234,7 +234,7 @@ describe('stored usage', () => {
       expect(late).toEqual([{ id: billed }]);
     });
 
-    it('not where its period is billed and the meter takes nothing late', async () => {
+    it('not if their period is billed and the meter rejects late events', async () => {
       const customer = await createCustomer(engine);
       const meter = await meterOf({ ...sum, late_events: 'reject' });
       const [key = ''] = await report(customer, [{ at: '2026-03-01T10:10:00Z', value: 5 }]);
@@ -244,14 +244,14 @@ describe('stored usage', () => {
       expect(answer.body).toMatchObject({ voided_at: null });
     });
 
-    it('not without a key that is known', async () => {
+    it('not with an unknown key', async () => {
       refused(await voidEvent('nothing'), 404, 'usage_event_not_found');
       refused(await voidEvent(''), 400, 'validation_failed');
     });
   });
 
-  describe('of a meter is read', () => {
-    it("by the customer's local days, hours and months, cut at the ends", async () => {
+  describe('are summed by a meter', () => {
+    it('by local hours, days and months of the customer, cut at the ends of the period', async () => {
       const customer = await createCustomer(engine, { timezone: 'Asia/Kathmandu' });
       const meter = await meterOf(sum);
       await report(customer, [
@@ -282,7 +282,7 @@ describe('stored usage', () => {
       expect(month.body).toMatchObject({ data: [{ value: '2.5' }], total: '2.5' });
     });
 
-    it('group by group, with a total that is of all', async () => {
+    it('by group, with a total over all groups', async () => {
       const customer = await createCustomer(engine);
       const meter = await meterOf({
         aggregation: 'unique',
@@ -353,7 +353,7 @@ describe('stored usage', () => {
     );
   });
 
-  describe('is proved', () => {
+  describe('are accounted for by a proof', () => {
     it('with counts that add up, and the digest that a client computes from its log', async () => {
       const customer = await createCustomer(engine);
       const meter = await meterOf({ filters: [{ property: 'model', in: ['large'] }] });
@@ -407,7 +407,7 @@ describe('stored usage', () => {
       });
     });
 
-    it('also where there is nothing', async () => {
+    it('also without any events', async () => {
       const period = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
       const answer = await engine.http
         .get(`/v1/meters/${await meterOf()}/proof`)

@@ -90,7 +90,7 @@ describe('reporting usage', () => {
     });
   });
 
-  it('counts a key once, and refuses it with other content', async () => {
+  it('counts a key once, and rejects it with other content', async () => {
     const meter = await insertMeter(engine, { eventName: 'repeated' });
     const one = event({ event_name: 'repeated' });
     const changed = { ...one, properties: { amount: 3 } };
@@ -143,7 +143,7 @@ describe('reporting usage', () => {
     expect(await counted()).toBe(before + 3);
   });
 
-  it('stores what it can of a list, and tells of the rest by its place', async () => {
+  it('stores the valid events of a list, and reports the others by their index', async () => {
     const answer = await send({
       events: [
         event({ customer_id: 'cus_01h455vb4pex5vsknk084sn02q' }),
@@ -166,7 +166,7 @@ describe('reporting usage', () => {
     });
   });
 
-  it('moves the windows that are registered, and tells who watches, in the same commit', async () => {
+  it('updates registered windows, and calls their hooks, in the same commit', async () => {
     const name = 'watched';
     const meter = await insertMeter(engine, {
       eventName: name,
@@ -180,11 +180,11 @@ describe('reporting usage', () => {
        SELECT id, $1, $3, $4 FROM usage_stream WHERE customer_id = $2`,
       [meter, customer, window.startAt, window.endAt],
     );
-    const told: MovedWindow[] = [];
+    const notified: MovedWindow[] = [];
     let fails = false;
     engine.app.get(UsageWatchers).register((windows) => {
-      told.push(...windows.filter(({ meterId }) => meterId === meter));
-      return fails ? Promise.reject(new Error('A watcher fails.')) : Promise.resolve();
+      notified.push(...windows.filter(({ meterId }) => meterId === meter));
+      return fails ? Promise.reject(new Error('A hook fails.')) : Promise.resolve();
     });
     const at = (time: string, region: string) =>
       event({
@@ -200,7 +200,7 @@ describe('reporting usage', () => {
       meterId: meter,
       period: { startAt: new Date(window.startAt), endAt: new Date(window.endAt) },
     };
-    expect(told).toEqual([
+    expect(notified).toEqual([
       { ...moved, before: value(0n), after: value(3n) },
       { ...moved, before: value(3n), after: value(9n, 2n) },
     ]);
@@ -211,7 +211,7 @@ describe('reporting usage', () => {
     expect((await send(failed)).body).toEqual(accepted(1));
   });
 
-  describe('of a period that is billed', () => {
+  describe('for a billed period', () => {
     async function bill(meter: string): Promise<string> {
       const id = newId('ub');
       await engine.database.query(
@@ -227,7 +227,7 @@ describe('reporting usage', () => {
     const inFebruary = (name: string, changes: Partial<SentEvent> = {}) =>
       event({ event_name: name, timestamp: '2026-02-28T23:59:59.999Z', ...changes });
 
-    it('takes a late event for the next invoice, and tells of it in the same commit', async () => {
+    it('accepts a late event for the next invoice, and records an event in the same commit', async () => {
       const name = 'late-taken';
       const meter = await insertMeter(engine, { eventName: name, aggregation: 'sum' });
       await send(inFebruary(name));
@@ -253,7 +253,7 @@ describe('reporting usage', () => {
       ]);
     });
 
-    it('refuses it where the meter says so, but knows what it had before', async () => {
+    it('rejects it if the meter says so, except for known keys', async () => {
       const name = 'late-refused';
       const meter = await insertMeter(engine, { eventName: name, lateEvents: 'reject' });
       const known = inFebruary(name);
@@ -274,7 +274,7 @@ describe('reporting usage', () => {
     });
   });
 
-  it('measures the future by the clock of the customer', async () => {
+  it('limits timestamps in the future by the clock of the customer', async () => {
     const clock = await engine.http
       .post('/v1/test-clocks')
       .send({ name: 'Later', now: '2027-01-01T00:00:00Z' });
@@ -293,7 +293,7 @@ describe('reporting usage', () => {
     });
   });
 
-  it('knows the events of a customer that was deleted, and takes no more', async () => {
+  it('for a deleted customer returns known events as duplicates, and rejects new ones', async () => {
     const known = event();
     await send(known);
     await engine.http.delete(`/v1/customers/${customer}`);
@@ -304,7 +304,7 @@ describe('reporting usage', () => {
     });
   });
 
-  it('takes 1,000 events in a list and refuses one more, and takes an empty list', async () => {
+  it('accepts 1,000 events in a list, refuses one more, and accepts an empty list', async () => {
     const list = (count: number) => ({ events: Array.from({ length: count }, () => event()) });
     expect((await send(list(1_000))).body).toEqual(accepted(1_000));
     const refused = await send(list(1_001));
@@ -330,7 +330,7 @@ describe('reporting usage', () => {
     ['a number beyond 2^53-1', { properties: { amount: 9_007_199_254_740_992 } }],
     ['NUL in a property', { properties: { 'a\u0000': 1 } }],
     ['an unknown field', { amount: 1 }],
-  ])('refuses %s: alone with 400, in a list by its place', async (_, changes) => {
+  ])('refuses %s: alone with 400, in a list by its index', async (_, changes) => {
     const bad = { ...event(), ...changes };
     const alone = await send(bad);
     expect([alone.status, (alone.body as { code: string }).code]).toEqual([
@@ -343,7 +343,7 @@ describe('reporting usage', () => {
     });
   });
 
-  it('names what it cannot take, one field or the whole', async () => {
+  it('names the fields that it cannot accept, or the whole event', async () => {
     const foreign = await send({ ...event(), 'user/id': 1 });
     expect([foreign.status, foreign.body]).toMatchObject([
       400,
@@ -359,7 +359,7 @@ describe('reporting usage', () => {
     expect((await send([event()])).body).toMatchObject({ detail: 'The body must be an object.' });
   });
 
-  it('refuses numbers that JSON can spell and nobody can keep', async () => {
+  it('refuses numbers that JSON can write but that cannot be stored exactly', async () => {
     for (const number of ['1e309', '-0', '1e400', '-1e309']) {
       const body = JSON.stringify(event()).replace('"amount":2', `"amount":${number}`);
       const answer = await engine.http
@@ -370,7 +370,7 @@ describe('reporting usage', () => {
     }
   });
 
-  it('keeps properties as they were sent, whatever they are called', async () => {
+  it('keeps properties as they were sent, whatever their names', async () => {
     const properties = {
       constructor: 'x',
       toString: 1,
@@ -388,7 +388,7 @@ describe('reporting usage', () => {
     expect(stored).toEqual({ properties });
   });
 
-  it('writes many single events that come at once, each answered for itself', async () => {
+  it('stores many concurrent single events, and answers each', async () => {
     const meter = await insertMeter(engine, { eventName: 'at-once' });
     const others = await Promise.all([1, 2, 3].map(() => createCustomer(engine)));
     const events = Array.from({ length: 60 }, (_, place) =>
@@ -411,7 +411,7 @@ describe('reporting usage', () => {
     expect(counted).toBe(60);
   });
 
-  it('does not let a stream that is held keep others waiting', async () => {
+  it('does not wait for a locked stream of other requests', async () => {
     const [held, free] = [event(), event({ customer_id: await createCustomer(engine) })];
     await send({ events: [event(), event({ customer_id: free.customer_id })] });
     const holder = new Client({ connectionString: engine.databaseUrl });
@@ -425,7 +425,7 @@ describe('reporting usage', () => {
     expect(await waiting).toEqual(accepted(1));
   });
 
-  it('lets other lists pass while one waits for a stream that is held', async () => {
+  it('in lists continues while one list waits for a locked stream', async () => {
     const other = await createCustomer(engine);
     const free = () => event({ customer_id: other });
     await send({ events: [event(), free()] });
@@ -441,7 +441,7 @@ describe('reporting usage', () => {
     expect(await waiting).toEqual(accepted(2));
   });
 
-  it('tells each of many lists at once what became of its own events', async () => {
+  it('answers each of many concurrent lists with the results of its own events', async () => {
     const known = event();
     await send(known);
     const lists = Array.from({ length: 8 }, () => [

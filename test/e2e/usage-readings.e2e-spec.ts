@@ -13,7 +13,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 
 const ZONES = ['UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York'] as const;
 
-/** Instants around the changes to and from summer time of those zones, and the borders of hours and days. */
+/** Instants around the changes to and from summer time of these zones, and the boundaries of hours and days. */
 const FIRST_AT = new Date('2026-03-07T00:00:00.000Z');
 const LAST_AT = new Date('2026-04-06T00:00:00.000Z');
 const HOUR_MS = 3_600_000;
@@ -47,9 +47,9 @@ const anyScene = fc.record({
   before: fc.array(anyEvent, { maxLength: 40 }),
   after: fc.array(anyEvent, { maxLength: 40 }),
   batches: fc.integer({ min: 1, max: 4 }),
-  /** The places of events that are voided, before and after a window is opened. */
+  /** Indexes of the events that are voided, before and after a window is opened. */
   voids: fc.tuple(fc.array(fc.nat(79), { maxLength: 6 }), fc.array(fc.nat(79), { maxLength: 6 })),
-  borders: fc.tuple(anyInstant, anyInstant, anyInstant),
+  boundaries: fc.tuple(anyInstant, anyInstant, anyInstant),
   filters: fc.constantFrom(
     [],
     [{ property: 'region', in: ['eu', '7'] }],
@@ -73,7 +73,7 @@ const textOf = (value: Sent['value']): string | null => (value === null ? null :
 const groupOf = (event: Sent, groupBy: readonly string[]): readonly (string | null)[] =>
   groupBy.map((name) => textOf(name === 'region' ? event.region : event.model));
 
-/** The events as core/usage takes them, in the order they were accepted. */
+/** Converts events to the form of core/usage, in the order in which they were accepted. */
 function metered(events: readonly Sent[], { filters, aggregation }: Meter): readonly Sent[] {
   return events.filter((event) => {
     const fits = filters.every((filter) => {
@@ -94,7 +94,7 @@ function toMetered({ at, value }: Sent): MeteredEvent {
   };
 }
 
-/** What the naive recomputation says of a period: by group, the value and how many events. */
+/** Recomputes a period naively: for each group, the value and the number of events. */
 function expected(
   events: readonly Sent[],
   meter: Meter,
@@ -196,7 +196,7 @@ describe('reading usage', () => {
       }))
       .sort((a, b) => (a.key < b.key ? -1 : 1));
 
-  it('weighs 2500 from 5 March on as the published case does (U01)', async () => {
+  it('weighs 2,500 held from 5 March as the published case does (U01)', async () => {
     const customerId = await createCustomer(engine);
     const meter = await makeMeter('published', 'weighted_sum', {});
     const at = new Date('2026-03-05T00:00:00Z');
@@ -212,13 +212,13 @@ describe('reading usage', () => {
       ...(aggregation === 'weighted_sum' ? [[aggregation, true] as const] : []),
     ]),
   )(
-    '%s (recurring: %s) equals the naive recomputation, in any period',
+    '%s (recurring: %s) equals the naive recomputation, for any period',
     async (aggregation, isRecurring) => {
       const customerId = await createCustomer(engine);
       await fc.assert(
         fc.asyncProperty(anyScene, async (scene) => {
-          const borders = [...scene.borders].sort((a, b) => a.getTime() - b.getTime());
-          const [heldSince, startAt, endAt] = borders;
+          const boundaries = [...scene.boundaries].sort((a, b) => a.getTime() - b.getTime());
+          const [heldSince, startAt, endAt] = boundaries;
           fc.pre(startAt !== undefined && endAt !== undefined && startAt < endAt);
           const period = { startAt, endAt };
           count += 1;
@@ -288,7 +288,7 @@ describe('reading usage', () => {
   );
 });
 
-/** The local days or months that a period spans, cut at its ends. */
+/** Splits a period into local days or months, cut at its ends. */
 function windowsOf(period: Period, timeZone: string, interval: 'day' | 'month'): readonly Period[] {
   const windows: Period[] = [];
   const anchor = {

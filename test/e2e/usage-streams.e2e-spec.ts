@@ -62,7 +62,7 @@ describe('usage sent as NDJSON', () => {
     expect(await storedOf(customer)).toBe(count);
   });
 
-  it('tells of each line it cannot take, and stores the others', async () => {
+  it('reports each line that it rejects, and stores the others', async () => {
     const lines = Array.from({ length: 2_000 }, () => JSON.stringify(event()));
     lines[0] = '{"idempotency_key":';
     lines[3] = '';
@@ -84,7 +84,7 @@ describe('usage sent as NDJSON', () => {
     });
   });
 
-  it('reads past the mark with which some programs begin a file', async () => {
+  it('skips the byte order mark with which some programs start a file', async () => {
     const mark = '\uFEFF';
     expect((await send(`${mark}${linesOf(2)}`)).body).toMatchObject({ accepted: 2, rejected: [] });
     const bad = Buffer.from(`${JSON.stringify(event())}\n"b\u00e4d"`, 'latin1');
@@ -93,7 +93,7 @@ describe('usage sent as NDJSON', () => {
     expect((await send(mark)).body).toEqual({ accepted: 0, duplicates: 0, rejected: [] });
   });
 
-  it('takes lines of bytes that are no UTF-8 one by one', async () => {
+  it('rejects lines with invalid UTF-8 one by one', async () => {
     const bad = Buffer.from(JSON.stringify(event({ idempotency_key: 'b\u00e4d' })), 'latin1');
     const good = event({
       idempotency_key: 'g\u00f6\u00f6d \u{1F600}',
@@ -112,7 +112,7 @@ describe('usage sent as NDJSON', () => {
     expect(stored).toEqual({ properties: good.properties });
   });
 
-  it('unpacks gzip, and stores nothing of a body that breaks off', async () => {
+  it('decompresses gzip, and stores nothing of a body that breaks off', async () => {
     const packed = gzipSync(linesOf(1_500));
     const gzip = { 'Content-Encoding': 'gzip' };
     expect((await send(packed, gzip)).body).toMatchObject({ accepted: 1_500 });
@@ -127,7 +127,7 @@ describe('usage sent as NDJSON', () => {
     expect((await send(linesOf(1), { 'Content-Encoding': 'zstd' })).status).toBe(415);
   });
 
-  it('stores nothing when the client goes away on the way', async () => {
+  it('stores nothing when the client disconnects before the end', async () => {
     const { port } = new URL(await engine.app.getUrl());
     const request = httpRequest({
       port,
@@ -153,7 +153,7 @@ describe('usage sent as NDJSON', () => {
     expect(await storedOf(customer)).toBe(0);
   });
 
-  it('refuses more than 100,000 lines, and takes as many', async () => {
+  it('accepts 100,000 lines, and refuses more', async () => {
     const short = { ...event(), properties: undefined };
     const lines = (count: number) => `${JSON.stringify(short)}\n`.repeat(count);
     const refused = await send(lines(100_001));
@@ -166,7 +166,7 @@ describe('usage sent as NDJSON', () => {
     expect(taken.body).toEqual({ accepted: 1, duplicates: 99_999, rejected: [] });
   }, 60_000);
 
-  it('refuses a line without end', async () => {
+  it('refuses a line that does not end', async () => {
     const answer = await send('x'.repeat(2_000_000));
     expect([answer.status, (answer.body as { code: string }).code]).toEqual([
       413,
@@ -174,12 +174,12 @@ describe('usage sent as NDJSON', () => {
     ]);
   });
 
-  it('takes an empty body for nothing to do', async () => {
+  it('accepts an empty body, which has no effect', async () => {
     expect((await send('')).body).toEqual({ accepted: 0, duplicates: 0, rejected: [] });
     expect((await send('\n\n')).body).toEqual({ accepted: 0, duplicates: 0, rejected: [] });
   });
 
-  it('counts each key once when two services are sent the same lines at once', async () => {
+  it('counts each key once when two services receive the same lines concurrently', async () => {
     const eventName = 'twice';
     const meter = await insertMeter(engine, { eventName });
     const other = await startTestApp({ databaseUrl: engine.databaseUrl });

@@ -123,7 +123,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  it('are created once per event by concurrent dispatchers, and not for events before registration', async () => {
+  it('are created once per event by concurrent dispatchers, and not for events before the registration', async () => {
     await createCoupon();
     engine.clock.advanceMs(SECOND);
     const endpoint = await register();
@@ -186,7 +186,7 @@ describe('webhook deliveries', () => {
     expect(hours).toBeLessThan(1.2 * 75.6);
   });
 
-  it.each([301, 302, 307, 308])('never follow a redirect: %i is a failure', async (status) => {
+  it.each([301, 302, 307, 308])('do not follow redirects: %i is a failure', async (status) => {
     receiver.behave(answer(status, { location: receiver.url }));
     const endpoint = await register();
     await createCoupon();
@@ -356,7 +356,7 @@ describe('webhook deliveries', () => {
     await setActive(coupon, false);
     await setActive(coupon, true);
     const other = await createCoupon();
-    const told = () =>
+    const receivedTypes = () =>
       receiver.received.map(({ body }) => {
         const { sequence, data } = JSON.parse(body) as {
           sequence: number;
@@ -365,13 +365,13 @@ describe('webhook deliveries', () => {
         return `${data.object.id === coupon ? 'coupon' : 'other'} ${sequence}`;
       });
     await deliver();
-    expect(told().sort()).toEqual(['coupon 1', 'other 1']);
+    expect(receivedTypes().sort()).toEqual(['coupon 1', 'other 1']);
     receiver.behave(accept);
     engine.clock.advanceMs(6 * SECOND);
     await deliver();
     await deliver();
     await deliver();
-    expect(told().filter((line) => line.startsWith('coupon'))).toEqual([
+    expect(receivedTypes().filter((line) => line.startsWith('coupon'))).toEqual([
       'coupon 1',
       'coupon 1',
       'coupon 2',

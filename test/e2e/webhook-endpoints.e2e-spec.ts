@@ -370,7 +370,7 @@ describe('webhook endpoints', () => {
   });
 
   it.each(['whe_01h455vb4pex5vsknk084sn02q', 'nope', 'coup_01h455vb4pex5vsknk084sn02q', '%00'])(
-    'unknown by the id %s are a 404',
+    'with the unknown id %s give 404',
     async (id) => {
       const { http } = engine;
       for (const answer of [
@@ -427,7 +427,7 @@ describe('webhook endpoints', () => {
       });
     });
 
-    it('rotated again within 24 hours: each replaced one stays valid for its own 24 hours', async () => {
+    it('rotated again within 24 hours: each replaced secret stays valid for its own 24 hours', async () => {
       const id = await createEndpoint();
       const first = await secretOf(id);
       const second = (await rotate(id)).secret;
@@ -462,7 +462,7 @@ describe('webhook endpoints', () => {
       expect(await validSecrets(id)).toHaveLength(2);
     });
 
-    it('twice current for one endpoint is refused by the database', async () => {
+    it('cannot be current twice for one endpoint, enforced by the database', async () => {
       const id = await createEndpoint();
       await expect(
         engine.database.query(

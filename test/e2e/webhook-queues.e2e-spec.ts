@@ -8,7 +8,7 @@ import { until } from '../support/until';
 
 const SECOND = 1_000;
 
-/** Events of new objects, each with these sequences. */
+/** Inserts events of new objects, each with the given sequences. */
 const RECORD_EVENTS = `
   INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
   SELECT 'evt_' || $1::text || lpad(object::text, 8, '0') || lpad(sequence::text, 6, '0'),
@@ -17,7 +17,7 @@ const RECORD_EVENTS = `
   FROM generate_series(1, $2::integer) AS object, generate_series($5::integer, $3::integer) AS sequence,
     LATERAL (SELECT 'coup_' || $1::text || lpad(object::text, 8, '0') AS object_id) AS named`;
 
-/** Rows of the claimed tables that the connection has read since its statistics were last sent. */
+/** Returns how many rows of the claimed tables the connection has read since its statistics were last sent. */
 const ROWS_READ = `
   SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
   WHERE relname LIKE 'webhook%' OR relname = 'event'`;
@@ -77,7 +77,7 @@ describe('the queues of ordered webhook endpoints', () => {
 
   const rowsReadByClaim = (endpointId: string, claimable = 5): Promise<number> =>
     engine.database.transaction(async () => {
-      // Tables as small as these would otherwise be read as a whole.
+      // Without this, tables as small as these would be read as a whole.
       await engine.database.query('SET LOCAL enable_seqscan = off');
       const before = await rowsRead();
       expect(await claim(endpointId, 5)).toHaveLength(claimable);
@@ -89,7 +89,7 @@ describe('the queues of ordered webhook endpoints', () => {
     return read?.rows ?? 0;
   }
 
-  /** Scans of an index by the connection since its statistics were last sent. */
+  /** Returns how often the connection has scanned an index since its statistics were last sent. */
   async function scansOf(index: string): Promise<number> {
     const [row] = await engine.database.query<{ scans: number }>(
       'SELECT pg_stat_get_xact_numscans($1::text::regclass)::int AS scans',
@@ -98,15 +98,15 @@ describe('the queues of ordered webhook endpoints', () => {
     return row?.scans ?? 0;
   }
 
-  interface Told {
+  interface Notification {
     readonly sequence: number;
     readonly data: { readonly object: { readonly id: string } };
   }
 
-  const toldOf = (prefix: string): readonly number[] =>
+  const sequencesOf = (prefix: string): readonly number[] =>
     receiver.received
-      .map(({ body }) => JSON.parse(body) as Told)
-      .filter((told) => told.data.object.id.startsWith(prefix))
+      .map(({ body }) => JSON.parse(body) as Notification)
+      .filter((received) => received.data.object.id.startsWith(prefix))
       .map(({ sequence }) => sequence);
 
   it('are claimed from at constant cost, independent of the number of pending objects', async () => {
@@ -191,13 +191,13 @@ describe('the queues of ordered webhook endpoints', () => {
     engine.clock.advanceMs(10 * SECOND);
     for (let round = 1; round <= 3; round += 1) {
       await work();
-      expect(toldOf('coup_turn').slice(-4)).toEqual([round, round, round, round]);
+      expect(sequencesOf('coup_turn').slice(-4)).toEqual([round, round, round, round]);
     }
-    expect(toldOf('coup_turn')).toHaveLength(12 + 12);
+    expect(sequencesOf('coup_turn')).toHaveLength(12 + 12);
     await record('more', 2, 2);
     await setOrdered(endpoint, false);
     await work();
-    expect([...toldOf('coup_more')].sort()).toEqual([1, 1, 2, 2]);
+    expect([...sequencesOf('coup_more')].sort()).toEqual([1, 1, 2, 2]);
   });
 
   it('continue when a head does not match its delivery', async () => {
@@ -208,7 +208,7 @@ describe('the queues of ordered webhook endpoints', () => {
     );
     await work();
     await work();
-    expect(toldOf('coup_bent')).toEqual([2, 2]);
+    expect(sequencesOf('coup_bent')).toEqual([2, 2]);
     expect(await engine.database.query('SELECT FROM webhook_head')).toEqual([]);
   });
 
@@ -231,7 +231,7 @@ describe('the queues of ordered webhook endpoints', () => {
     expect(missing).toEqual({ count: 0 });
     for (let round = 0; round < 12; round += 1) await work();
     for (let object = 1; object <= 10; object += 1) {
-      expect(toldOf(`coup_race${String(object).padStart(8, '0')}`)).toEqual(
+      expect(sequencesOf(`coup_race${String(object).padStart(8, '0')}`)).toEqual(
         Array.from({ length: 12 }, (_, index) => index + 1),
       );
     }

@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const FROM = '2026-01-01T00:00:00.000Z';
 const TO = '2026-02-01T00:00:00.000Z';
 
-/** Events that happened one second apart, one in `$2` of which is `refund.succeeded`. */
+/** Inserts events one second apart, one in `$2` of which is `refund.succeeded`. */
 const RECORD_EVENTS = `
   INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
   SELECT 'evt_replayed' || lpad(place::text, 10, '0'),

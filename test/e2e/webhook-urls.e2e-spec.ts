@@ -15,7 +15,7 @@ describe('the URL of a webhook endpoint, in production', () => {
   beforeAll(async () => {
     engine = await startTestApp({ environment: { WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'false' } });
     jest.spyOn(engine.app.get(HostResolver), 'resolve').mockImplementation(async (host) => {
-      // A connection to the database must not wait for a name server.
+      // A transaction must not wait for a name server.
       expect(() => engine.database.requireTransaction()).toThrow();
       const addresses = names[host];
       if (addresses === undefined) throw new Error('There is no such name.');

@@ -24,7 +24,7 @@ describe('the amounts of invoices', () => {
     return `C${made}`;
   }
 
-  it('a repeating coupon counts for its months, and no renewal longer', async () => {
+  it('a repeating coupon discounts the invoices of its months and no later one', async () => {
     const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z');
     const code = await coupon({
       type: 'percent',
@@ -38,7 +38,7 @@ describe('the amounts of invoices', () => {
     await story.verify();
   });
 
-  it('an amount that lasts once keeps its rest for the next invoice', async () => {
+  it('an amount coupon with duration once keeps its rest for the next invoice', async () => {
     const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
     const code = await coupon({
       type: 'amount',
@@ -65,7 +65,7 @@ describe('the amounts of invoices', () => {
     await story.verify();
   });
 
-  it('a tax that changes between periods is that of the day of the invoice', async () => {
+  it('an invoice uses the tax rates of its own date', async () => {
     const [old, current] = [await taxRate('19'), await taxRate('21')];
     const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z', { tax_rate_ids: [old] });
     const { id } = await story.subscribe(await story.seats('333'), { quantity: '3' });
@@ -84,7 +84,7 @@ describe('the amounts of invoices', () => {
     await story.verify();
   });
 
-  it('inclusive tax lies within the lines, exempt and reverse-charge customers owe none', async () => {
+  it('inclusive tax is part of the lines, and exempt and reverse-charge customers pay none', async () => {
     const rate = await taxRate('20', true);
     const inclusive = await Story.begin(engine, '2026-01-01T00:00:00.000Z', {
       tax_rate_ids: [rate],
@@ -116,17 +116,20 @@ describe('the amounts of invoices', () => {
     ['JPY', 1_000, [1_333, -667]],
     ['USD', 1_000, [1_333, -667]],
     ['KWD', 12_345, [16_460, -8_230]],
-  ])('whole minor units of %s are prorated and rounded once', async (currency, amount, change) => {
-    const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
-    const { id } = await story.subscribe(await story.plan(amount, { currency }));
-    await story.advance('2026-04-11T00:00:00.000Z');
-    const twice = await story.plan(2 * amount, { currency });
-    await story.tell(id, 'change', { plan_id: twice, when: 'now' });
-    expect(await story.amounts()).toEqual([[amount], change]);
-    await story.verify();
-  });
+  ])(
+    'an amount in %s is prorated and rounded once, to whole minor units',
+    async (currency, amount, change) => {
+      const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
+      const { id } = await story.subscribe(await story.plan(amount, { currency }));
+      await story.advance('2026-04-11T00:00:00.000Z');
+      const twice = await story.plan(2 * amount, { currency });
+      await story.tell(id, 'change', { plan_id: twice, when: 'now' });
+      expect(await story.amounts()).toEqual([[amount], change]);
+      await story.verify();
+    },
+  );
 
-  it('a minimum lifts a line, and its unused part is credited with it', async () => {
+  it('a minimum adds a true-up to a line, and its unused part is credited with the line', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
     const limited = await story.planOf([{ ...price, minimum_amount: 600, maximum_amount: 1_500 }]);
@@ -141,7 +144,7 @@ describe('the amounts of invoices', () => {
     await story.verify();
   });
 
-  it('a maximum is credited by what a whole period costs under it, not by its rounded parts', async () => {
+  it('a maximum is credited by the cost of a whole period under it, not by its rounded parts', async () => {
     const story = await Story.begin(engine, '2026-05-05T00:00:00.000Z');
     const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '210.5' };
     const limited = await story.planOf([{ ...price, maximum_amount: 1_500 }]);

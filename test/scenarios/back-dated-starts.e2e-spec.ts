@@ -4,7 +4,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 
 const DAY_MS = 86_400_000;
 
-describe('a start far in the past', () => {
+describe('a subscription that starts far in the past', () => {
   let engine: TestApp;
   let planId = '';
   let customerId = '';
@@ -53,7 +53,7 @@ describe('a start far in the past', () => {
     return rows.map(({ number }) => number);
   };
 
-  /** Runs due work to its end; returns how many invoices each commit made. */
+  /** Runs due work until none is left; returns the number of invoices of each commit. */
   const workOff = async (): Promise<readonly number[]> => {
     const due = engine.app.get(DueSubscriptions);
     const made: number[] = [];
@@ -66,7 +66,7 @@ describe('a start far in the past', () => {
     return made;
   };
 
-  it('bills its first period at once, and each of the others in a commit of its own', async () => {
+  it('bills its first period at once, and each later period in a commit of its own', async () => {
     const answer = await send('/v1/subscriptions', subscribing(60), 'start');
     expect(answer.body).toMatchObject({ status: 'active', current_period_start: daysAgo(60) });
     expect(await invoiceNumbers()).toEqual(['INV-000001']);
@@ -88,7 +88,7 @@ describe('a start far in the past', () => {
     expect(await verifyLedger(engine)).toMatchObject({ ok: true });
   });
 
-  it('takes a year of days, and refuses more with the limit', async () => {
+  it('accepts a year of daily periods, and names the limit when it refuses more', async () => {
     expect((await send('/v1/subscriptions', subscribing(365))).status).toBe(201);
     for (const preview of ['', '?preview=true']) {
       const answer = await send(`/v1/subscriptions${preview}`, subscribing(366));
@@ -108,7 +108,7 @@ describe('a start far in the past', () => {
     ['cancel', { when: 'now' }, 'canceled'],
     ['pause', {}, 'paused'],
   ])(
-    'refuses to %s while many periods are yet to be billed, and does it then',
+    'refuses to %s while many periods are unbilled, and accepts it afterwards',
     async (command, body, status) => {
       const started = await send('/v1/subscriptions', subscribing(40));
       const path = `/v1/subscriptions/${(started.body as { id: string }).id}/${command}`;
@@ -122,7 +122,7 @@ describe('a start far in the past', () => {
     },
   );
 
-  it('does a few periods with the command that finds them due', async () => {
+  it('bills a few overdue periods in the commit of a command', async () => {
     const started = await send('/v1/subscriptions', subscribing(12));
     const { id } = started.body as { id: string };
     const answer = await send(`/v1/subscriptions/${id}/cancel`, { when: 'now' });
@@ -130,7 +130,7 @@ describe('a start far in the past', () => {
     expect((await invoiceNumbers()).length).toBe(13);
   });
 
-  it('on a test clock the next advance does the rest, in due order', async () => {
+  it('on a test clock is completed by the next advance, in due order', async () => {
     const story = await Story.begin(engine, '2026-06-01T00:00:00.000Z');
     const { id } = await story.subscribe(planId, { start_at: '2026-04-02T00:00:00.000Z' });
     expect((await story.invoices()).length).toBe(13);

@@ -18,9 +18,9 @@ import { SEED } from '../support/seed';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
- * Random lives of customers, told to the engine over HTTP and to a small reference that computes by the rules in the
- * plainest way. Whatever the sequence, both have the same invoices to the minor unit. 200 sequences; `CAMPAIGN=full` runs
- * 2,000; `SEED` repeats a run.
+ * Random histories of customers, run by the engine over HTTP and by a small reference model that applies the rules in
+ * the simplest way. Both must have the same invoices to the minor unit. The short form runs 200 sequences,
+ * `CAMPAIGN=full` runs 2,000. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 200));
@@ -122,7 +122,7 @@ describe('the billing model', () => {
 
   afterAll(() => engine.close());
 
-  /** By its place among those of the customer, oldest first; the reference has to know all of them. */
+  /** Returns an id by its index among those of the customer, oldest first; the reference must know all of them. */
   async function idOf(
     table: 'invoice' | 'credit_note' | 'payment' | 'refund',
     customerId: string,
@@ -140,9 +140,9 @@ describe('the billing model', () => {
   }
 
   async function begin(
-    facts: typeof customers extends fc.Arbitrary<infer Facts> ? Facts : never,
+    terms: typeof customers extends fc.Arbitrary<infer Terms> ? Terms : never,
   ): Promise<EngineUnderTest> {
-    const { now, zone, currency, taxes, isExempt, graceHours } = facts;
+    const { now, zone, currency, taxes, isExempt, graceHours } = terms;
     const clock = await create('/v1/test-clocks', {
       name: 'A life',
       now: new Date(now).toISOString(),
@@ -177,27 +177,27 @@ describe('the billing model', () => {
   }
 
   it(
-    'gives the invoices of the reference, whatever happens to subscriptions',
+    'gives the invoices of the reference after any sequence of commands',
     async () => {
       process.stdout.write(`billing model: ${SEQUENCES} sequences, SEED=${SEED}\n`);
       const tally = new Map<string, number>();
-      const told = new Map<string, number>();
-      let commandsTold = 0;
-      let reissues = 0;
+      const eventCounts = new Map<string, number>();
+      let commandCount = 0;
+      let regenerated = 0;
       await fc.assert(
         fc.asyncProperty(
           customers,
           firstCommand,
           billingCommands(MOST_COMMANDS),
-          async (facts, first, commands) => {
-            const { now, zone, taxes, isExempt, graceHours } = facts;
+          async (terms, first, commands) => {
+            const { now, zone, taxes, isExempt, graceHours } = terms;
             const payer = { taxes, isExempt, credits: [] };
             const model = new Reference(now, zone, payer, graceHours);
-            const begun = await begin(facts);
+            const begun = await begin(terms);
             const real = {
               ...begun,
               post: (path: string, body: object) => {
-                commandsTold += 1;
+                commandCount += 1;
                 return begun.post(path, body);
               },
             };
@@ -212,11 +212,11 @@ describe('the billing model', () => {
               refund: model.payments.refunds,
             })) {
               for (const event of those.flatMap(({ events }) => events)) {
-                told.set(`${kind} ${event}`, (told.get(`${kind} ${event}`) ?? 0) + 1);
+                eventCounts.set(`${kind} ${event}`, (eventCounts.get(`${kind} ${event}`) ?? 0) + 1);
               }
             }
-            for (const { lines, isReissued } of model.invoices) {
-              if (isReissued) reissues += 1;
+            for (const { lines, isRegenerated } of model.invoices) {
+              if (isRegenerated) regenerated += 1;
               for (const line of lines) tally.set(kindOf(line), (tally.get(kindOf(line)) ?? 0) + 1);
             }
           },
@@ -231,8 +231,8 @@ describe('the billing model', () => {
       const shown = (counts: typeof tally): string =>
         [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
       process.stdout.write(
-        `billing model: ${commandsTold} commands, lines agreed on: ${shown(tally)}; ` +
-          `${reissues} invoices issued anew; events: ${shown(told)}\n`,
+        `billing model: ${commandCount} commands, lines agreed on: ${shown(tally)}; ` +
+          `${regenerated} regenerated invoices; events: ${shown(eventCounts)}\n`,
       );
     },
     TIME_LIMIT_MS + 60_000,
@@ -267,7 +267,7 @@ function priceTerms(
   }
 }
 
-/** Of a line: what there have to be many of, for the agreement to say something. */
+/** Classifies lines. There must be many of each kind, so that the agreement is meaningful. */
 function kindOf({ type, amount, isLate }: BilledLine): string {
   return isLate ? `late ${amount < 0n ? 'credit' : 'usage'}` : type;
 }

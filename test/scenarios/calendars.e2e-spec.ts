@@ -1,6 +1,6 @@
 import { startTestApp, Story, type TestApp } from '../support/story';
 
-describe('periods in the zones of customers', () => {
+describe('periods in local time zones', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -10,7 +10,7 @@ describe('periods in the zones of customers', () => {
   afterAll(() => engine.close());
 
   it.each([
-    // Midnight of the first, local, through both changes of the clocks.
+    // Local midnight of the first, through both changes of summer time.
     [
       'America/New_York',
       '2026-02-01T05:00:00.000Z',
@@ -54,7 +54,7 @@ describe('periods in the zones of customers', () => {
     await story.verify();
   });
 
-  it('a time that a zone skips by half an hour is moved later, and comes back the day after', async () => {
+  it('a local time that a zone skips by half an hour is moved later, and returns the day after', async () => {
     // Lord Howe: on 4 October 2026 02:00 becomes 02:30; standard time is UTC+10:30, summer time UTC+11.
     const story = await Story.begin(engine, '2026-10-01T15:40:00.000Z', {
       timezone: 'Australia/Lord_Howe',
@@ -70,8 +70,8 @@ describe('periods in the zones of customers', () => {
     await story.verify();
   });
 
-  it('a day that a zone skipped is billed by nobody', async () => {
-    // Apia went from 29 to 31 December 2011, over the date line.
+  it('a day that a zone skipped is not billed', async () => {
+    // Apia went from 29 to 31 December 2011, across the date line.
     const story = await Story.begin(engine, '2011-12-28T10:00:00.000Z', {
       timezone: 'Pacific/Apia',
     });
@@ -86,7 +86,7 @@ describe('periods in the zones of customers', () => {
     await story.verify();
   });
 
-  it('a year from 29 February ends on the 28th, and on the 29th in leap years', async () => {
+  it('a yearly period from 29 February ends on the 28th, and on the 29th in leap years', async () => {
     const story = await Story.begin(engine, '2028-02-29T12:00:00.000Z');
     await story.subscribe(await story.plan(12_000, { interval: 'year' }));
     await story.advance('2032-03-01T00:00:00.000Z');
@@ -100,8 +100,8 @@ describe('periods in the zones of customers', () => {
     await story.verify();
   });
 
-  it('days of a change are local days', async () => {
-    // 31 March, 23:30 in Paris, is 21:30 UTC: one of 31 days is left, though in UTC the day is the same.
+  it('the days of a change are local dates', async () => {
+    // 31 March, 23:30 in Paris, is 21:30 UTC: one of 31 days is left, and in UTC the date is the same.
     const story = await Story.begin(engine, '2026-02-28T23:00:00.000Z', {
       timezone: 'Europe/Paris',
     });

@@ -2,8 +2,8 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
 
-/** A new default method charges all that is open; what is being paid just then, once that has failed. */
-describe('another card that comes while an invoice is being paid', () => {
+/** A new default method charges all open invoices. One that is being paid is charged after that payment failed. */
+describe('a new default method while an invoice is being paid', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('another card that comes while an invoice is being paid', () => {
     return invoice;
   };
 
-  it('is charged once that has failed, also where the attempts were used up', async () => {
+  it('is charged after that payment failed, also if no attempts are left', async () => {
     const story = await Story.begin(engine, START);
     await charge(story, 'pm_sandbox_declined');
     const { id } = await story.subscribe(await story.plan(1_000));
@@ -54,7 +54,7 @@ describe('another card that comes while an invoice is being paid', () => {
     await story.verify();
   });
 
-  it('is charged at once after an attempt under way, and not days later', async () => {
+  it('is charged at once after an attempt in flight, and not days later', async () => {
     const story = await Story.begin(engine, START);
     await charge(story, 'pm_sandbox_pending');
     await story.subscribe(await story.plan(1_000));
@@ -70,7 +70,7 @@ describe('another card that comes while an invoice is being paid', () => {
     await story.verify();
   });
 
-  it('charges what no payment under way holds at once', async () => {
+  it('is charged at once for what no payment in flight reserves', async () => {
     const story = await Story.begin(engine, START);
     await story.subscribe(await story.plan(1_000));
     await story.advance('2026-03-01T01:00:00.000Z');

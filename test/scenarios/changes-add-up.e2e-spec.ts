@@ -5,20 +5,20 @@ import { SEED } from '../support/seed';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
 /**
- * For any sequence of changes within a period, charges less credits are the sum over the parts of the period of the price
- * then valid, prorated: to half a minor unit for each line, each being rounded once, and exactly where no line is rounded.
- * `SEED` repeats a run.
+ * For any sequence of changes within a period, charges less credits equal the sum over the parts of the period of the
+ * price valid then, prorated: within half a minor unit per line, because each is rounded, and exactly where no line is
+ * rounded. `SEED` repeats a run.
  */
 const SEQUENCES = process.env['CAMPAIGN'] === 'full' ? 400 : 30;
 const TIME_LIMIT_MS = process.env['CAMPAIGN'] === 'full' ? 1_800_000 : 180_000;
 const START = '2026-03-01T05:00:00.000Z';
 const END = '2026-04-01T04:00:00.000Z';
-/** The clocks go forward within the period: it is an hour short of 31 days. */
+/** Summer time starts within the period: it is an hour short of 31 days. */
 const ZONE = 'America/New_York';
 const SECONDS = secondsBetween(Date.parse(START), Date.parse(END));
 
 interface Part {
-  /** Of the new price. */
+  /** Unit amount of the new price. */
   readonly unitAmount: string;
   readonly quantity: number;
   readonly at: number;
@@ -81,7 +81,7 @@ describe.each([
     };
   }
 
-  /** The exact sum as a fraction. */
+  /** Returns the exact sum as a fraction. */
   function owed(parts: readonly Part[]): { readonly over: bigint; readonly under: bigint } {
     const under = measure(Date.parse(START), Date.parse(END)) * 10_000n;
     const over = parts.reduce((total, { unitAmount, quantity }, index) => {

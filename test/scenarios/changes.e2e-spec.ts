@@ -1,6 +1,6 @@
 import { startTestApp, Story, type TestApp } from '../support/story';
 
-describe('changes', () => {
+describe('changes of a subscription', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -9,7 +9,7 @@ describe('changes', () => {
 
   afterAll(() => engine.close());
 
-  it('upgrades and downgrades in one period, and twice on one day, credit and charge the days left', async () => {
+  it('upgrades and downgrades in one period, and twice on one day, credit and charge the days that are left', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const small = await story.plan(3_100);
     const large = await story.plan(6_200);
@@ -29,7 +29,7 @@ describe('changes', () => {
       [2_200, -1_100],
     ]);
     const [first, , down, again] = await story.invoices();
-    // The credit of the downgrade lowers what is still open of the subscription, oldest invoice first.
+    // The credit of the downgrade lowers the open invoices of the subscription, oldest first.
     expect(first).toMatchObject({ total: 3_100, amount_remaining: 2_000, status: 'open' });
     expect(down).toMatchObject({ total: -1_100, status: 'paid' });
     expect(again).toMatchObject({
@@ -40,13 +40,13 @@ describe('changes', () => {
     });
     await story.advance('2026-04-01T00:00:00.000Z');
     expect((await story.amounts()).at(-1)).toEqual([6_200]);
-    // 10 days small, 10 large, and from the 21st on large again: nothing was lost on the way.
+    // 10 days small, 10 large, and from the 21st on large again: the changes on one day cost nothing.
     const march = (await story.invoices()).slice(0, 4).reduce((sum, { total }) => sum + total, 0);
     expect(march).toBe(1_000 + 2_000 + 2_200);
     await story.verify();
   });
 
-  it('quantities in arrears are billed a line for each part', async () => {
+  it('of quantities in arrears are billed with a line for each part', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const plan = await story.planOf([
       { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '300' },
@@ -60,7 +60,7 @@ describe('changes', () => {
     await story.verify();
   });
 
-  it('without proration the new price starts with the next period', async () => {
+  it('without proration take effect on the price at the next period', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.seats('1000'), { quantity: '2' });
     await story.advance('2026-03-10T00:00:00.000Z');
@@ -75,7 +75,7 @@ describe('changes', () => {
     await story.verify();
   });
 
-  it('another interval ends the period, credits what is unused and counts anew', async () => {
+  it('of the interval end the period, credit the unused part and start new periods', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T12:00:00.000Z');
@@ -95,7 +95,7 @@ describe('changes', () => {
     ['', {}],
     [', with what lifts it to its minimum', { minimum_amount: 100_000 }],
   ])(
-    'another interval leaves nothing deferred of what was billed just then%s',
+    'of the interval leave nothing deferred of what was billed on the same day%s',
     async (_, limit) => {
       const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
       const seats = {
@@ -118,7 +118,7 @@ describe('changes', () => {
     },
   );
 
-  it('a change for the end of the period waits, can be listed and undone, or comes with the renewal', async () => {
+  it('for the end of the period wait, can be listed and undone, and take effect at the renewal', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));
     const large = await story.plan(4_000);
@@ -151,7 +151,7 @@ describe('changes', () => {
     await story.verify();
   });
 
-  it('a preview gives the invoice and changes nothing', async () => {
+  it('in a preview show the invoice and change nothing', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const small = await story.plan(3_100);
     const create = await engine.http
@@ -182,7 +182,7 @@ describe('changes', () => {
     await story.verify();
   });
 
-  it('a preview shows the invoice at the end of the period, where the command bills nothing by itself', async () => {
+  it('in a preview show the invoice at the end of the period, if the command itself bills nothing', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const seats = { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '310' };
     const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 };
@@ -216,7 +216,7 @@ describe('changes', () => {
     await story.verify();
   });
 
-  it('a plan without proration credits nothing at its end, whatever is asked', async () => {
+  it('of a plan without proration, and its end, credit nothing', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_100, { proration: 'none' }));
     await story.advance('2026-03-16T00:00:00.000Z');
@@ -225,7 +225,7 @@ describe('changes', () => {
     await story.verify();
   });
 
-  it('in seconds the instant is the border', async () => {
+  it('prorated by seconds use the instant as the boundary', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000, { proration: 'second' }));
     await story.advance('2026-04-16T00:00:00.000Z');

@@ -10,15 +10,15 @@ import { SEED } from '../support/seed';
 import { until } from '../support/until';
 
 /**
- * Delays, cuts and loses answers to BEGIN, COMMIT, ROLLBACK and to statements that commit by themselves, under mixed load
- * from two processes. Every acknowledged request must be committed and stay so, `service_unavailable` must mean that nothing
- * was done, and an outcome that is unknown must be answered `outcome_unknown`. The short form runs always;
- * `npm run campaign:connections` runs the full one of 1,000 faults. `SEED` repeats the choice of faults.
+ * Delays, cuts and loses the responses to BEGIN, COMMIT, ROLLBACK and to statements that commit by themselves, under
+ * mixed load from two processes. Every acknowledged request must be committed, `service_unavailable` must mean that
+ * nothing was done, and an unknown outcome must be answered with `outcome_unknown`. The short form always runs; `npm
+ * run campaign:connections` runs the full one with 1,000 faults. `SEED` repeats the choice of faults.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const FAULTS = FULL ? 1_000 : 60;
 const TIME_LIMIT_MS = FULL ? 3_600_000 : 180_000;
-/** An answer is awaited for twice as long. */
+/** The wait for an answer takes at most twice as long. */
 const STATEMENT_TIMEOUT_MS = FULL ? 1_000 : 400;
 const TOO_LATE_MS = 2.5 * STATEMENT_TIMEOUT_MS;
 const HOLD_MS = FULL ? 35_000 : 4 * STATEMENT_TIMEOUT_MS;
@@ -33,7 +33,7 @@ const PROCESS = join(__dirname, '../support/audited-process.ts');
 
 const FAULTY = /^(?:START TRANSACTION|COMMIT|ROLLBACK)|INSERT INTO usage_event/;
 
-/** 0 to 1, pseudo-random from the seed (mulberry32). */
+/** Returns a generator of pseudo-random numbers from 0 to 1 for a seed (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -67,7 +67,7 @@ class Faults {
   }
 }
 
-/** An engine behind a proxy of its own. */
+/** An engine behind its own proxy. */
 class Service {
   private constructor(
     private readonly child: ChildProcess,
@@ -87,7 +87,7 @@ class Service {
     return service;
   }
 
-  /** Sets the time, wakes what asks providers again, and returns the audit of connections. */
+  /** Sets the time, wakes the pollers of payment providers, and returns the audit of connections. */
   async tell(now: string): Promise<{ readonly handedOut: number; readonly notIdle: number }> {
     const message: TimeMessage = { now, work: WORK };
     const answer = once(this.child, 'message');
@@ -108,7 +108,7 @@ class Service {
 interface Kind {
   readonly path: string;
   readonly table: 'customer' | 'payment' | 'usage_event';
-  /** Finds the rows that an operation of this name made. */
+  /** Finds the rows that an operation with this name wrote. */
   readonly condition: string;
   readonly hasKey: boolean;
   readonly body: (name: string, customer: string) => object;
@@ -147,7 +147,7 @@ const KINDS: readonly Kind[] = [
   { ...PAYMENT, hasKey: true, body: asPayment },
   { ...USAGE, hasKey: true, body: asEvent },
   { ...USAGE, hasKey: true, body: asEvent },
-  // Refused, so that it ends with ROLLBACK.
+  // A refused request, so that the transaction ends with ROLLBACK.
   {
     ...CUSTOMER,
     hasKey: false,
@@ -226,7 +226,7 @@ describe('a campaign of faults between the service and its database', () => {
     return said;
   }
 
-  /** Sends operations until all faults are used; those with a key again, as clients do. */
+  /** Sends operations until all faults are used, and repeats those with a key, as clients do. */
   async function load(client: number): Promise<void> {
     for (let number = 0; faults.left > 0; number += 1) {
       const kind = KINDS[Math.floor(random() * KINDS.length)];
@@ -242,7 +242,9 @@ describe('a campaign of faults between the service and its database', () => {
     }
   }
 
-  /** Ends the faults, lets an hour pass for work that waits, and has every request with a key answered. */
+  /**
+   * Stops the faults, lets an hour pass for waiting work, and repeats every request with a key until it is answered.
+   */
   async function settle(): Promise<void> {
     for (const { proxy } of services) proxy.release();
     await until('sessions of faults have ended', async () => (await openTransactions()) === 0);
@@ -262,14 +264,14 @@ describe('a campaign of faults between the service and its database', () => {
     return rows[0]?.count ?? -1;
   }
 
-  /** How many rows an operation may have made, by the answers it got. */
+  /** Returns how many rows an operation may have written, according to its responses. */
   function mayHaveMade({ kind, said }: Operation): readonly number[] {
     if (said.includes('done')) return [1];
     return said.includes('unknown') && !kind.hasKey ? [0, 1] : [0];
   }
 
   it(
-    'loses nothing that was acknowledged, and tells what is unknown',
+    'loses nothing that was acknowledged, and reports unknown outcomes',
     async () => {
       for (const { proxy } of services) proxy.inject((statement) => faults.of(statement));
       await Promise.all(Array.from({ length: CLIENTS }, (_, client) => load(client)));

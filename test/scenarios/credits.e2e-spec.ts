@@ -67,8 +67,8 @@ describe('credits give back what was paid', () => {
     expect({ status, body: body as object }).toMatchObject({ status: 200 });
   };
 
-  describe('of discounted lines', () => {
-    it('an end credits the unused share of what was paid', async () => {
+  describe('for discounted lines', () => {
+    it('the end of a subscription credits the unused share of what was paid', async () => {
       const story = await Story.begin(engine, START);
       const code = await percent('forever');
       const subscription = await story.subscribe(await story.plan(1_000), { coupon: code });
@@ -88,7 +88,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('usage that is voided gives back its share of what was paid', async () => {
+    it('voided usage gives back its share of what was paid', async () => {
       const story = await Story.begin(engine, START);
       const { id: meterId, event } = await story.meter({ aggregation: 'count' });
       const price = {
@@ -115,8 +115,8 @@ describe('credits give back what was paid', () => {
     });
   });
 
-  describe('of amount coupons', () => {
-    it('once: what a change on the same day credits can be used again', async () => {
+  describe('with amount coupons', () => {
+    it('once: a discount that a change on the same day credits can be used again', async () => {
       const story = await Story.begin(engine, START);
       const code = await amount('once', 5_000);
       const subscription = await story.subscribe(await story.seats('3000'), { coupon: code });
@@ -127,7 +127,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('forever: the amount is taken once in a period, however often it is changed', async () => {
+    it('forever: the amount is taken off once per period, after any number of changes', async () => {
       const story = await Story.begin(engine, START);
       const code = await amount('forever', 500);
       const subscription = await story.subscribe(await story.seats('1000'), { coupon: code });
@@ -141,7 +141,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('forever: a downgrade gives its share of the discount back to the coupon', async () => {
+    it('forever: a downgrade returns its share of the discount to the coupon', async () => {
       const story = await Story.begin(engine, START);
       const code = await amount('forever', 500);
       const subscription = await story.subscribe(await story.seats('1000'), {
@@ -154,7 +154,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('forever: a void invoice took nothing of the period', async () => {
+    it('forever: a void invoice does not count as a discount of the period', async () => {
       const story = await Story.begin(engine, START);
       const code = await amount('forever', 500);
       await story.subscribe(await story.seats('1000'), { coupon: code });
@@ -177,7 +177,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('a trial and a start that lies ahead take none of the months', async () => {
+    it('a trial and a start in the future use none of the months', async () => {
       const story = await Story.begin(engine, START);
       const code = await percent('repeating', { duration_in_months: 2 });
       await story.subscribe(await story.plan(1_000), {
@@ -191,7 +191,7 @@ describe('credits give back what was paid', () => {
     });
   });
 
-  describe('with coupons that are for some plans', () => {
+  describe('with coupons for certain plans', () => {
     it('a line of another plan is not discounted', async () => {
       const story = await Story.begin(engine, START);
       const [small, large] = [await story.seats('1000'), await story.seats('6200')];
@@ -218,8 +218,8 @@ describe('credits give back what was paid', () => {
     });
   });
 
-  describe('with the tax they were billed with', () => {
-    it('rates that were removed since are given back', async () => {
+  describe('with the tax of the credited line', () => {
+    it('rates that were removed from the customer since are credited', async () => {
       const rate = await taxRate('19');
       const story = await Story.begin(engine, START, { tax_rate_ids: [rate] });
       const subscription = await story.subscribe(await story.plan(3_100));
@@ -232,7 +232,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('another rate since changes nothing of what a full credit returns', async () => {
+    it('a different rate since does not change a full credit', async () => {
       const [old, now] = [await taxRate('19'), await taxRate('7')];
       const story = await Story.begin(engine, START, { tax_rate_ids: [old] });
       const subscription = await story.subscribe(await story.seats('3100'));
@@ -244,7 +244,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('tax within the amounts is given back to a customer who is exempt by now', async () => {
+    it('inclusive tax is credited to a customer who is exempt by now', async () => {
       const rate = await taxRate('19', true);
       const story = await Story.begin(engine, START, { tax_rate_ids: [rate] });
       const subscription = await story.subscribe(await story.plan(3_100));
@@ -258,8 +258,8 @@ describe('credits give back what was paid', () => {
     });
   });
 
-  describe('after a change was voided', () => {
-    it('an end credits the line that stands', async () => {
+  describe('after a change whose invoice was voided', () => {
+    it('the end of the subscription credits the line that remains', async () => {
       const story = await Story.begin(engine, START);
       const subscription = await story.subscribe(await story.seats('3100'));
       await story.advance(on('03-16'));
@@ -271,7 +271,7 @@ describe('credits give back what was paid', () => {
       await story.verify();
     });
 
-    it('the next change credits the line that stands, and credits it once', async () => {
+    it('the next change credits the line that remains, once', async () => {
       const story = await Story.begin(engine, START);
       const subscription = await story.subscribe(await story.seats('3100'));
       await change(story, subscription, { quantity: '2' });

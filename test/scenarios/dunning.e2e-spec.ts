@@ -6,7 +6,7 @@ import { eventsOf } from '../support/test-app';
 
 const START = '2026-03-01T00:00:00.000Z';
 
-describe('what is collected automatically', () => {
+describe('automatic collection', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('what is collected automatically', () => {
   const typesOf = async (id: string): Promise<readonly string[]> =>
     (await eventsOf(engine, id)).map(({ type }) => type.replace(/^[a-z]+\./, ''));
 
-  /** Gives the customer a payment method, which becomes the default. */
+  /** Adds a payment method to the customer, which becomes the default. */
   async function charge(story: Story, token: string): Promise<string> {
     const { status, body } = await engine.http
       .post(`/v1/customers/${story.customerId}/payment-methods`)
@@ -43,7 +43,7 @@ describe('what is collected automatically', () => {
     readonly created_at: string;
   }
 
-  /** The payments of an invoice, oldest first. */
+  /** Returns the payments of an invoice, oldest first. */
   async function attemptsAt(invoiceId: string): Promise<readonly Attempt[]> {
     const { body } = await engine.http.get('/v1/payments').query({ invoice_id: invoiceId });
     return [...(body as { data: readonly Attempt[] }).data].reverse();
@@ -51,7 +51,7 @@ describe('what is collected automatically', () => {
   const days = (attempts: readonly Attempt[]): readonly string[] =>
     attempts.map(({ created_at }) => created_at.slice(0, 10));
 
-  /** A subscriber of 10.00 a month whose card does this. */
+  /** Subscribes a customer to 10.00 a month, with a card of the given behaviour. */
   async function subscriber(token: string | null, fields: Readonly<Record<string, unknown>> = {}) {
     const story = await Story.begin(engine, START);
     if (token !== null) await charge(story, token);
@@ -59,7 +59,7 @@ describe('what is collected automatically', () => {
     return { story, id, status: async () => (await story.subscription(id)).status };
   }
 
-  it('is paid at once, period by period, by a card that is good', async () => {
+  it('charges each invoice at once to a working card', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_ok');
     await story.advance('2026-05-01T00:00:00.000Z');
     const invoices = await story.invoices();
@@ -76,7 +76,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('fails, is tried again, and recovers with another card', async () => {
+  it('retries after a failure, and succeeds with another card', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T00:00:00.000Z');
     expect(await status()).toBe('past_due');
@@ -107,7 +107,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('fails to the end: the subscription is unpaid, goes on, and nobody asks the card again', async () => {
+  it('stops after the last retry: the subscription is unpaid, continues, and the card is not charged again', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_insufficient_funds');
     await story.advance('2026-03-16T23:59:59.999Z');
     expect(await status()).toBe('past_due');
@@ -137,7 +137,7 @@ describe('what is collected automatically', () => {
     expect(await typesOf(later[2]?.id ?? '')).toEqual(['created', 'finalized', 'overdue']);
     await story.verify();
 
-    // Another card pays all of it.
+    // Another card pays all open invoices.
     await charge(story, 'pm_sandbox_ok');
     expect(await status()).toBe('past_due');
     await story.advance('2026-05-15T00:00:00.000Z');
@@ -146,7 +146,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('given up with another card that fails too is unpaid again', async () => {
+  it('given up, with another card that also fails, leaves the subscription unpaid', async () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-20T00:00:00.000Z');
     await charge(story, 'pm_sandbox_insufficient_funds');
@@ -157,25 +157,28 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it.each(['past_due', 'unpaid'])('%s and paid by hand is active again', async (expected) => {
-    const { story, status } = await subscriber('pm_sandbox_declined');
-    await story.advance(
-      expected === 'unpaid' ? '2026-03-20T00:00:00.000Z' : '2026-03-02T12:00:00.000Z',
-    );
-    expect(await status()).toBe(expected);
-    const { id } = await invoiceOf(story);
-    expect((await tell(id, 'pay', { provider: 'manual' })).body).toMatchObject({
-      status: 'succeeded',
-      collection_attempt: null,
-    });
-    expect(await invoiceOf(story)).toMatchObject({ status: 'paid', next_attempt_at: null });
-    expect(await status()).toBe('active');
-    await story.advance('2026-03-25T00:00:00.000Z');
-    expect(await attemptsAt(id)).toHaveLength(expected === 'unpaid' ? 6 : 3);
-    await story.verify();
-  });
+  it.each(['past_due', 'unpaid'])(
+    '%s and paid manually makes the subscription active again',
+    async (expected) => {
+      const { story, status } = await subscriber('pm_sandbox_declined');
+      await story.advance(
+        expected === 'unpaid' ? '2026-03-20T00:00:00.000Z' : '2026-03-02T12:00:00.000Z',
+      );
+      expect(await status()).toBe(expected);
+      const { id } = await invoiceOf(story);
+      expect((await tell(id, 'pay', { provider: 'manual' })).body).toMatchObject({
+        status: 'succeeded',
+        collection_attempt: null,
+      });
+      expect(await invoiceOf(story)).toMatchObject({ status: 'paid', next_attempt_at: null });
+      expect(await status()).toBe('active');
+      await story.advance('2026-03-25T00:00:00.000Z');
+      expect(await attemptsAt(id)).toHaveLength(expected === 'unpaid' ? 6 : 3);
+      await story.verify();
+    },
+  );
 
-  it('owed for two periods is active only once both are paid', async () => {
+  it('for two unpaid periods makes the subscription active only after both are paid', async () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-04-01T00:00:00.000Z');
     expect(await status()).toBe('unpaid');
@@ -188,7 +191,7 @@ describe('what is collected automatically', () => {
   });
 
   it.each(['void', 'credit note'])(
-    'past due, and owed no more by a %s, is active again',
+    'makes a past-due subscription active again after a %s',
     async (by) => {
       const { story, status } = await subscriber('pm_sandbox_declined');
       await story.advance('2026-03-03T00:00:00.000Z');
@@ -213,7 +216,7 @@ describe('what is collected automatically', () => {
     },
   );
 
-  it('issued anew after it was voided is collected anew', async () => {
+  it('charges a regenerated invoice like a new one', async () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-03T00:00:00.000Z');
     const { id } = await invoiceOf(story);
@@ -227,7 +230,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('written off stays owed, and is tried no more', async () => {
+  it('does not charge a written-off invoice, which stays owed', async () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-03T00:00:00.000Z');
     const { id } = await invoiceOf(story);
@@ -240,7 +243,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('canceled while past due stays canceled; what is owed is collected all the same', async () => {
+  it('continues for a subscription canceled while past due, which stays canceled', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T00:00:00.000Z');
     await story.tell(id, 'cancel', { when: 'now' });
@@ -258,29 +261,26 @@ describe('what is collected automatically', () => {
     ['2026-04-02T00:00:00.000Z', 'past_due'],
     ['2026-04-20T00:00:00.000Z', 'unpaid'],
     [null, 'active'],
-  ])(
-    'that failed during a pause counts when it is resumed: %s, %s',
-    async (resumedAt, expected) => {
-      const { story, id, status } = await subscriber('pm_sandbox_pending');
-      await story.advance('2026-03-01T00:00:00.000Z');
-      await story.tell(id, 'pause');
-      const { id: invoiceId } = await invoiceOf(story);
-      const [pending] = await attemptsAt(invoiceId);
-      await charge(story, 'pm_sandbox_declined');
-      await story.advance('2026-04-01T00:00:00.000Z');
-      await engine.http
-        .post(`/v1/sandbox/payments/${pending?.id ?? ''}/settle`)
-        .send({ outcome: resumedAt === null ? 'succeeded' : 'failed' })
-        .expect(200);
-      await story.advance(resumedAt ?? '2026-04-20T00:00:00.000Z');
-      expect(await status()).toBe('paused');
-      const renewed = await story.tell(id, 'resume');
-      expect(renewed).toMatchObject({ status: expected });
-      await story.verify();
-    },
-  );
+  ])('that failed during a pause counts at the resume: %s, %s', async (resumedAt, expected) => {
+    const { story, id, status } = await subscriber('pm_sandbox_pending');
+    await story.advance('2026-03-01T00:00:00.000Z');
+    await story.tell(id, 'pause');
+    const { id: invoiceId } = await invoiceOf(story);
+    const [pending] = await attemptsAt(invoiceId);
+    await charge(story, 'pm_sandbox_declined');
+    await story.advance('2026-04-01T00:00:00.000Z');
+    await engine.http
+      .post(`/v1/sandbox/payments/${pending?.id ?? ''}/settle`)
+      .send({ outcome: resumedAt === null ? 'succeeded' : 'failed' })
+      .expect(200);
+    await story.advance(resumedAt ?? '2026-04-20T00:00:00.000Z');
+    expect(await status()).toBe('paused');
+    const renewed = await story.tell(id, 'resume');
+    expect(renewed).toMatchObject({ status: expected });
+    await story.verify();
+  });
 
-  it('without a payment method waits open, and is charged once there is one', async () => {
+  it('waits without a payment method, and charges once there is one', async () => {
     const { story, status } = await subscriber(null);
     await story.advance('2026-03-10T00:00:00.000Z');
     expect(await status()).toBe('active');
@@ -298,7 +298,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('sent is charged by nobody, and overdue once, when it is due', async () => {
+  it('does not charge a sent invoice, which becomes overdue once, when it is due', async () => {
     const { story, status } = await subscriber('pm_sandbox_ok', {
       collection: 'send_invoice',
       days_until_due: 14,
@@ -315,7 +315,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('pending holds the next attempt back, and its failure is followed by it', async () => {
+  it('delays the next attempt while a payment is pending, and continues after its failure', async () => {
     const { story, status } = await subscriber('pm_sandbox_pending');
     await story.advance('2026-03-10T00:00:00.000Z');
     const { id } = await invoiceOf(story);
@@ -331,7 +331,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  it('is not charged while somebody pays it by hand, and is after that failed', async () => {
+  it('does not charge an invoice that is being paid manually, and does after that payment failed', async () => {
     const { story } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T00:00:00.000Z');
     const { id } = await invoiceOf(story);
@@ -351,7 +351,7 @@ describe('what is collected automatically', () => {
     await story.verify();
   });
 
-  describe('by the real clock', () => {
+  describe('on the real clock', () => {
     let own: TestApp;
 
     beforeAll(async () => {
@@ -360,7 +360,7 @@ describe('what is collected automatically', () => {
 
     afterAll(() => own.close());
 
-    it('is charged once by eight workers at once', async () => {
+    it('charges an invoice once with eight concurrent workers', async () => {
       const others = await Promise.all(
         Array.from({ length: 3 }, () => startTestApp({ databaseUrl: own.databaseUrl })),
       );
@@ -394,7 +394,7 @@ describe('what is collected automatically', () => {
       await Promise.all(others.map((other) => other.close()));
     });
 
-    it('begun by a process that died is finished with the due payments, once', async () => {
+    it('started by a process that died is finished with the due payments, once', async () => {
       const customer = await own.http.post('/v1/customers').send({ name: 'Ada', currency: 'EUR' });
       const { id: customerId } = customer.body as { id: string };
       await own.http

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { createAddonWith, createEntitlement } from '../support/allowances';
-import { HOUR_MS, LINKS, listed, Lives, PLANS, type Shop, ZONES } from '../support/lives';
+import {
+  HOUR_MS,
+  LINKS,
+  planEntitlements,
+  PairedHistory,
+  PLANS,
+  type EntitlementOffer,
+  ZONES,
+} from '../support/entitlement-history';
 import { SEED } from '../support/seed';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
@@ -13,14 +21,14 @@ const SEQUENCES = Number(process.env['SEQUENCES'] ?? 8);
 const MOST_STEPS = 16;
 const TIME_LIMIT_MS = 120_000 + SEQUENCES * 20_000;
 const KINDS = [
-  ...['consume', 'consume', 'consume', 'report', 'report', 'takeBack', 'advance', 'advance'],
+  ...['consume', 'consume', 'consume', 'report', 'report', 'voidEvent', 'advance', 'advance'],
   ...['advance', 'subscribe', 'change', 'pause', 'resume', 'cancel', 'uncancel', 'link', 'grant'],
   ...['grant', 'voidGrant'],
 ] as const;
 
 describe('entitlements of customers, compared with a reference model', () => {
   let engine: TestApp;
-  const shops: Shop[] = [];
+  const offers: EntitlementOffer[] = [];
 
   beforeAll(async () => {
     engine = await startTestApp();
@@ -30,19 +38,19 @@ describe('entitlements of customers, compared with a reference model', () => {
       const { id, key } = await createEntitlement(engine, { meter_id: meter?.id ?? null });
       const planIds: string[] = [];
       for (const plan of PLANS)
-        planIds.push(await seller.plan(100, { entitlements: listed(plan, id) }));
+        planIds.push(await seller.plan(100, { entitlements: planEntitlements(plan, id) }));
       const addons = [];
       for (const { mode, value } of LINKS) {
         addons.push(await createAddonWith(engine, id, { mode, value: String(value) }));
       }
-      shops.push({ key, event: meter?.event ?? null, planIds, addons });
+      offers.push({ key, event: meter?.event ?? null, planIds, addons });
     }
   });
 
   afterAll(() => engine.close());
 
   test(
-    'is the same, whoever is asked and when',
+    'are the same for both customers and the model, whenever they are checked',
     async () => {
       const steps = fc.array(
         fc.record({
@@ -62,14 +70,14 @@ describe('entitlements of customers, compared with a reference model', () => {
           fc.constantFrom(...ZONES),
           fc.nat({ max: 1_000 }),
           steps,
-          async (shop, hour, zone, plan, taken) => {
-            const lives = await Lives.begin(engine, shops[shop] ?? fail(), {
+          async (chosen, hour, zone, plan, taken) => {
+            const history = await PairedHistory.begin(engine, offers[chosen] ?? fail(), {
               now: hour * HOUR_MS,
               zone,
             });
-            await lives.take({ kind: 'subscribe', by: [0, plan, plan, 0] });
-            for (const step of taken) await lives.take(step);
-            await lives.end();
+            await history.run({ kind: 'subscribe', by: [0, plan, plan, 0] });
+            for (const step of taken) await history.run(step);
+            await history.end();
           },
         ),
         { seed: SEED, numRuns: SEQUENCES, endOnFailure: process.env['SHRINK'] === undefined },
@@ -80,5 +88,5 @@ describe('entitlements of customers, compared with a reference model', () => {
 });
 
 function fail(): never {
-  throw new Error('there is no such shop');
+  throw new Error('there is no such offer');
 }

@@ -27,7 +27,7 @@ describe('entitlements of a customer over time', () => {
     return story.plan(1_000, { entitlements, ...terms });
   }
 
-  test('trial, upgrade, add-on, downgrade, pause, resume and end', async () => {
+  test('change with trial, upgrade, add-on, downgrade, pause, resume and end', async () => {
     const { story, allowances } = await begin('2026-01-10T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     const small = await plan(story, id, '100', {}, { trial_days: 14 });
@@ -92,7 +92,7 @@ describe('entitlements of a customer over time', () => {
     await story.verify();
   });
 
-  test('a subscription gives nothing before its start', async () => {
+  test('start with the subscription, not before', async () => {
     const { story, allowances } = await begin('2026-01-10T00:00:00Z');
     const { id, key } = await createEntitlement(engine, { type: 'boolean' });
     await story.subscribe(await plan(story, id, null), { start_at: '2026-01-12T00:00:00Z' });
@@ -208,7 +208,7 @@ describe('entitlements of a customer over time', () => {
     expect(await standing()).toEqual(['past_due', true]);
   });
 
-  test('grants roll over by their rules, one reset after the other, with or without checks', async () => {
+  test('grants roll over by their rules, reset by reset, with or without checks', async () => {
     const { story, allowances } = await begin('2026-01-31T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     await story.subscribe(await plan(story, id, '100'));
@@ -219,7 +219,7 @@ describe('entitlements of a customer over time', () => {
     await allowances.consume(key, '700');
     expect(await allowances.figures(key)).toEqual(['2112', '700', '1412']);
     await story.advance('2026-02-28T00:00:00Z');
-    // 400, 100, 50, and nothing of the one without a rollover.
+    // 400, 100, 50, and nothing from the grant without a rollover.
     expect(await allowances.figures(key)).toEqual(['650', '0', '650']);
     expect(await allowances.grants(key)).toEqual([
       ['active', '400'],
@@ -239,7 +239,7 @@ describe('entitlements of a customer over time', () => {
     expect(await allowances.figures(key)).toEqual(['150', '0', '150']);
   });
 
-  test('the rest of a grant is taken from what was allowed before a downgrade', async () => {
+  test('the rest of a grant is computed with the allowance from before a downgrade', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     const large = await plan(story, id, '1000');
@@ -285,7 +285,7 @@ describe('entitlements of a customer over time', () => {
     await alone.allowances.consume(key, '4');
     await alone.story.advance('2026-06-01T00:00:00Z');
     expect(await alone.allowances.figures(key)).toEqual(['10', '4', '6']);
-    // What is left of it goes into the first period of a subscription.
+    // What is left of it rolls over into the first period of a subscription.
     await alone.story.subscribe(await plan(alone.story, id, '100'));
     expect(await alone.allowances.figures(key)).toEqual(['106', '0', '106']);
   });
@@ -318,7 +318,7 @@ describe('entitlements of a customer over time', () => {
     },
   );
 
-  test('a grant covers at once what was used beyond the limit before it', async () => {
+  test('a grant covers usage beyond the limit from before the grant at once', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     await story.subscribe(await plan(story, id, '10', { is_hard_limit: false }));
@@ -366,7 +366,7 @@ describe('entitlements of a customer over time', () => {
     }
   });
 
-  test('a downgrade takes nothing from grants, and a way back gives nothing twice', async () => {
+  test('a downgrade takes nothing from grants, and a later upgrade gives nothing twice', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const meter = await story.meter();
     const { id, key } = await createEntitlement(engine, { meter_id: meter.id });
@@ -382,11 +382,11 @@ describe('entitlements of a customer over time', () => {
     await story.tell(subscription.id, 'change', { plan_id: large, when: 'now' });
     expect(await allowances.figures(key)).toEqual(['120', '105', '15']);
     await story.tell(subscription.id, 'change', { plan_id: small, when: 'now' });
-    // What the larger plan had taken over from the grant counts against it again.
+    // What the larger plan had covered instead of the grant counts against the grant again.
     expect(await allowances.figures(key)).toEqual(['110', '105', '5']);
   });
 
-  test('a link that changes after a window changes nothing of what it took from grants', async () => {
+  test('a link that changes after a window does not change what the window took from grants', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
     const { addonId, linkId } = await createAddonWith(engine, id, { value: '1' });

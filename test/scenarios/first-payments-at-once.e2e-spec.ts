@@ -10,7 +10,7 @@ const BEFORE_EXPIRY = '2026-03-01T22:59:59.999Z';
 const EXPIRY = '2026-03-01T23:00:00.000Z';
 const LATER = '2026-03-03T12:00:00.000Z';
 
-describe('starts that wait for their first payment, by the real clock', () => {
+describe('incomplete subscriptions on the real clock', () => {
   let engine: TestApp;
   let made = 0;
 
@@ -25,7 +25,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     engine.clock.set(START);
   });
 
-  /** Some subscriptions that wait, of a customer with this card or none each. */
+  /** Creates subscriptions that wait for their first payment, of customers with this card or none. */
   async function waiting(count: number, token: string | null): Promise<readonly string[]> {
     made += 1;
     const plan = await engine.http.post('/v1/plans').send({
@@ -81,7 +81,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await payments.idle();
   }
 
-  it('many expire together, beside those that are renewed, whoever runs them', async () => {
+  it('expire in a batch, beside others that are renewed, with concurrent workers', async () => {
     const ids = await waiting(6, null);
     const { id: paidId } = await invoiceOf(ids[0] ?? '');
     await engine.http.post(`/v1/invoices/${paidId}/pay`).send({ provider: 'manual' }).expect(201);
@@ -100,7 +100,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await verified();
   });
 
-  it('of a payment and the expiry at once exactly one wins', async () => {
+  it('either are paid or expire, when both happen concurrently', async () => {
     const ids = await waiting(8, null);
     const invoices = await Promise.all(ids.map(invoiceOf));
     engine.clock.set(EXPIRY);
@@ -122,7 +122,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await verified();
   });
 
-  it('of a void and a payment at once exactly one wins, and no money is lost', async () => {
+  it('either are voided or paid, when both happen concurrently, and no money is lost', async () => {
     const ids = await waiting(8, null);
     const invoices = await Promise.all(ids.map(invoiceOf));
     await Promise.all(
@@ -138,7 +138,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await verified();
   });
 
-  it('two who pay at once pay once', async () => {
+  it('are paid once by two concurrent payments', async () => {
     const [id] = await waiting(1, null);
     const { id: invoiceId } = await invoiceOf(id ?? '');
     const pay = () =>
@@ -151,7 +151,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await verified();
   });
 
-  it('a charge without an answer, found to have succeeded after the time, is not lost', async () => {
+  it('credit a charge without a response that is found to have succeeded after the expiry', async () => {
     const [id] = await waiting(1, 'pm_sandbox_unknown');
     engine.clock.set(BEFORE_EXPIRY);
     await collect();
@@ -166,7 +166,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await verified();
   });
 
-  it('a process that died with the charge begun is followed by one that finishes it', async () => {
+  it('are finished by another process if one died during the charge', async () => {
     const [id] = await waiting(1, 'pm_sandbox_declined');
     engine.clock.set(BEFORE_EXPIRY);
     const begun = await engine.app.get(CollectInvoicesService).begin(null, engine.clock.now(), 5);
@@ -180,7 +180,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await verified();
   });
 
-  it('workers that were away charge nothing after the time', async () => {
+  it('are not charged after the expiry by workers that were stopped', async () => {
     const [id] = await waiting(1, 'pm_sandbox_ok');
     engine.clock.set(LATER);
     await collect();
@@ -190,7 +190,7 @@ describe('starts that wait for their first payment, by the real clock', () => {
     await verified();
   });
 
-  it('a command after the time finds it expired', async () => {
+  it('have expired for a command after their time', async () => {
     const [id] = await waiting(1, null);
     engine.clock.set(LATER);
     const path = `/v1/subscriptions/${id ?? ''}/cancel`;

@@ -9,7 +9,7 @@ const END = '2026-04-01T00:00:00.000Z';
 
 const WAITS = { payment_behavior: 'default_incomplete' };
 
-describe('a start that waits for its first payment', () => {
+describe('an incomplete subscription', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -44,13 +44,13 @@ describe('a start that waits for its first payment', () => {
     readonly created_at: string;
   }
 
-  /** The payments of an invoice, oldest first. */
+  /** Returns the payments of an invoice, oldest first. */
   async function paymentsOf(invoiceId: string): Promise<readonly Payment[]> {
     const { body } = await engine.http.get('/v1/payments').query({ invoice_id: invoiceId });
     return [...(body as { data: readonly Payment[] }).data].reverse();
   }
 
-  /** A subscriber of 10.00 a month that waits for the first of them, with a card that does this, or none. */
+  /** Creates an incomplete subscription of 10.00 a month, with a card of the given behaviour, or none. */
   async function subscriber(token: string | null, fields: Readonly<Record<string, unknown>> = {}) {
     const story = await Story.begin(engine, START);
     if (token !== null) await charge(story, token);
@@ -60,11 +60,11 @@ describe('a start that waits for its first payment', () => {
     return { story, id, created, status };
   }
 
-  /** The books hold, and the last that was told of the subscription is what it is. */
+  /** Asserts that the ledger holds, and that the last event of the subscription shows its current status. */
   async function verify(story: Story, id: string): Promise<void> {
-    const told = await eventsOf(engine, id);
-    expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, index) => index + 1));
-    expect(told.at(-1)?.data.object).toEqual(await story.subscription(id));
+    const events = await eventsOf(engine, id);
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+    expect(events.at(-1)?.data.object).toEqual(await story.subscription(id));
     for (const invoice of await story.invoices()) {
       const last = (await eventsOf(engine, invoice.id)).at(-1)?.data.object;
       expect(last).toMatchObject({ status: invoice.status });
@@ -72,7 +72,7 @@ describe('a start that waits for its first payment', () => {
     await story.verify();
   }
 
-  it('bills its first period, and is active in the commit of the payment', async () => {
+  it('bills its first period, and becomes active in the commit of the payment', async () => {
     const { story, id, created } = await subscriber(null);
     expect(created).toMatchObject({
       status: 'incomplete',
@@ -98,7 +98,7 @@ describe('a start that waits for its first payment', () => {
     await verify(story, id);
   });
 
-  it('is charged by itself to a default method, at once', async () => {
+  it('is charged automatically to a default method, at once', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_ok');
     expect(await status()).toBe('incomplete');
     await story.advance(START);
@@ -106,7 +106,7 @@ describe('a start that waits for its first payment', () => {
     await verify(story, id);
   });
 
-  it('expires after 23 hours without a payment: its invoice is void, nothing is tried any more', async () => {
+  it('expires after 23 hours without a payment: its invoice is void and not charged any more', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_declined');
     await story.advance(BEFORE_EXPIRY);
     expect(await status()).toBe('incomplete');
@@ -144,7 +144,7 @@ describe('a start that waits for its first payment', () => {
     await verify(story, id);
   });
 
-  it('stays incomplete while attempts fail, and is active with another card', async () => {
+  it('stays incomplete while attempts fail, and becomes active with another card', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T01:00:00.000Z');
     expect(await status()).toBe('incomplete');
@@ -160,31 +160,34 @@ describe('a start that waits for its first payment', () => {
     await verify(story, id);
   });
 
-  describe('gives nothing', () => {
+  describe('grants no entitlements', () => {
     async function access(story: Story, key: string): Promise<unknown> {
       const path = `/v1/customers/${story.customerId}/entitlements/${key}`;
       return ((await engine.http.get(path)).body as { has_access: unknown }).has_access;
     }
 
-    it.each([true, false])('before it is paid, and then what it sells: %s', async (isPaid) => {
-      const story = await Story.begin(engine, START);
-      const key = `feature-${story.clockId.slice(-8)}`;
-      const entitlement = await engine.http
-        .post('/v1/entitlements')
-        .send({ key, name: 'A feature', type: 'boolean' });
-      const plan = await story.plan(1_000, {
-        entitlements: [{ entitlement_id: (entitlement.body as { id: string }).id }],
-      });
-      const { id } = await story.subscribe(plan, WAITS);
-      expect(await access(story, key)).toBe(false);
-      if (isPaid) await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
-      else await story.advance(EXPIRY);
-      expect(await access(story, key)).toBe(isPaid);
-      await verify(story, id);
-    });
+    it.each([true, false])(
+      'before the payment, and those of its plan after it: %s',
+      async (isPaid) => {
+        const story = await Story.begin(engine, START);
+        const key = `feature-${story.clockId.slice(-8)}`;
+        const entitlement = await engine.http
+          .post('/v1/entitlements')
+          .send({ key, name: 'A feature', type: 'boolean' });
+        const plan = await story.plan(1_000, {
+          entitlements: [{ entitlement_id: (entitlement.body as { id: string }).id }],
+        });
+        const { id } = await story.subscribe(plan, WAITS);
+        expect(await access(story, key)).toBe(false);
+        if (isPaid) await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
+        else await story.advance(EXPIRY);
+        expect(await access(story, key)).toBe(isPaid);
+        await verify(story, id);
+      },
+    );
   });
 
-  it('counts usage from its start, which is billed with the period once it is paid for', async () => {
+  it('counts usage from its start, and bills it with the period after the payment', async () => {
     const story = await Story.begin(engine, START);
     const { id: meterId, event } = await story.meter();
     const { id: planId } = await story.planOf([
@@ -206,7 +209,7 @@ describe('a start that waits for its first payment', () => {
     await verify(story, paid.id);
   });
 
-  it('that expires bills no usage', async () => {
+  it('bills no usage if it expires', async () => {
     const story = await Story.begin(engine, START);
     const { id: meterId, event } = await story.meter();
     const { id: planId } = await story.planOf([
@@ -233,7 +236,7 @@ describe('a start that waits for its first payment', () => {
     it.each([
       ['a free plan', 0, {}, 'active', ['created', 'activated']],
       ['a trial', 1_000, { trial_days: 14 }, 'trialing', ['created', 'updated']],
-    ])('is not one that waits: %s', async (_, amount, fields, expected, told) => {
+    ])('is active at once: %s', async (_, amount, fields, expected, events) => {
       const story = await Story.begin(engine, START);
       const { id, status } = await story.subscribe(await story.plan(amount), {
         ...WAITS,
@@ -241,7 +244,7 @@ describe('a start that waits for its first payment', () => {
       });
       expect(status).toBe(expected);
       expect(await story.subscription(id)).toMatchObject({ incomplete_expires_at: null });
-      expect(await typesOf(id)).toEqual(told);
+      expect(await typesOf(id)).toEqual(events);
       await story.advance('2026-03-20T00:00:00.000Z');
       expect((await story.subscription(id)).status).toBe('active');
       await verify(story, id);
@@ -258,7 +261,7 @@ describe('a start that waits for its first payment', () => {
       await verify(story, id);
     });
 
-    it('after a coupon of all is active at once', async () => {
+    it('after a coupon of 100 % is active at once', async () => {
       const story = await Story.begin(engine, START);
       const code = `ALL-${story.clockId.slice(-8)}`;
       await engine.http
@@ -281,7 +284,7 @@ describe('a start that waits for its first payment', () => {
 
     it('after credit is active at once; credit for a part returns when it expires', async () => {
       const story = await Story.begin(engine, START);
-      // What is credited of a paid invoice is the credit of the next ones.
+      // Crediting a paid invoice gives the credit that the next invoices consume.
       const draft = await engine.http.post('/v1/invoices').send({
         customer_id: story.customerId,
         currency: 'USD',
@@ -317,7 +320,7 @@ describe('a start that waits for its first payment', () => {
   });
 
   describe('while it waits', () => {
-    it('is neither changed, paused, resumed nor ended later, and cannot be issued anew', async () => {
+    it('cannot be changed, paused, resumed or scheduled to end, and its invoice cannot be regenerated', async () => {
       const { story, id, status } = await subscriber(null);
       const refused = async (command: string, body: object, code: string): Promise<void> => {
         for (const path of [command, `${command}?preview=true`]) {
@@ -341,7 +344,7 @@ describe('a start that waits for its first payment', () => {
       await verify(story, id);
     });
 
-    it('is canceled with its invoice, and nothing is billed for its time', async () => {
+    it('is canceled together with its invoice, and its time is not billed', async () => {
       const { story, id } = await subscriber(null);
       await story.advance('2026-03-01T12:00:00.000Z');
       const { body: preview } = await engine.http
@@ -380,7 +383,7 @@ describe('a start that waits for its first payment', () => {
       await verify(story, id);
     });
 
-    it('is active in the commit of a credit note for all of it', async () => {
+    it('becomes active in the commit of a credit note for the whole invoice', async () => {
       const { story, id, status } = await subscriber(null);
       const { id: invoice_id, lines } = await first(story);
       const body = (amount: number) => ({
@@ -398,7 +401,7 @@ describe('a start that waits for its first payment', () => {
       await verify(story, id);
     });
 
-    it('takes a coupon for the invoices to come', async () => {
+    it('takes a coupon for later invoices', async () => {
       const { story, id } = await subscriber(null);
       const code = `HALF-${story.clockId.slice(-8)}`;
       await engine.http
@@ -412,7 +415,7 @@ describe('a start that waits for its first payment', () => {
       await verify(story, id);
     });
 
-    it('loses its customer, and expires all the same', async () => {
+    it('of a deleted customer expires as well', async () => {
       const { story, id } = await subscriber(null);
       await engine.http.delete(`/v1/customers/${story.customerId}`).expect(204);
       await story.advance(EXPIRY);
@@ -435,7 +438,7 @@ describe('a start that waits for its first payment', () => {
         })
         .expect(201);
 
-    it('is active with the last of them', async () => {
+    it('becomes active with the last part', async () => {
       const { story, id, status } = await subscriber(null);
       const { id: invoiceId } = await first(story);
       await pay(story, invoiceId, 400);
@@ -453,7 +456,7 @@ describe('a start that waits for its first payment', () => {
       ['expiry', 150],
       ['expiry', 400],
       ['cancel', 150],
-    ])('and not in full by its %s is the credit of the customer, less %i', async (end, before) => {
+    ])('and not in full by its %s leaves the customer credit, less %i', async (end, before) => {
       const { story, id, status } = await subscriber(null);
       const { id: invoiceId } = await first(story);
       await pay(story, invoiceId, 400);
@@ -481,7 +484,7 @@ describe('a start that waits for its first payment', () => {
       ['failed', 300, 'void', [400, 300]],
       ['succeeded', 600, 'paid', [400, 600]],
     ] as const)(
-      'the last of which %s late (%i) is paid in full or is credit',
+      'with a last part that %s late (%i) is paid in full or becomes credit',
       async (outcome, amount, expected, amounts) => {
         const { story, id, status } = await subscriber(null);
         const { id: invoiceId } = await first(story);
@@ -500,7 +503,7 @@ describe('a start that waits for its first payment', () => {
       },
     );
 
-    it('and credited in part is owed no more when it expires', async () => {
+    it('and credited in part owes nothing when it expires', async () => {
       const { story, id, status } = await subscriber(null);
       const { id: invoice_id, lines } = await first(story);
       await pay(story, invoice_id, 400);
@@ -526,11 +529,11 @@ describe('a start that waits for its first payment', () => {
     });
   });
 
-  describe('with a payment under way at the end of its time', () => {
+  describe('with a payment in flight at its expiry', () => {
     it.each([
       ['succeeded', 'active', 'paid', 'activated'],
       ['failed', 'incomplete_expired', 'void', 'expired'],
-    ] as const)('waits for what becomes of it: %s', async (outcome, expected, invoiced, told) => {
+    ] as const)('waits for the outcome: %s', async (outcome, expected, invoiced, events) => {
       const { story, id, status } = await subscriber('pm_sandbox_pending');
       await story.advance(LATER);
       expect(await story.subscription(id)).toMatchObject({
@@ -543,14 +546,14 @@ describe('a start that waits for its first payment', () => {
       await settle(pending?.id ?? '', outcome);
       expect(await status()).toBe(expected);
       expect(await first(story)).toMatchObject({ status: invoiced, amount_pending: 0 });
-      expect(await typesOf(id)).toEqual(['created', 'updated', 'updated', told]);
+      expect(await typesOf(id)).toEqual(['created', 'updated', 'updated', events]);
       await story.advance('2026-05-01T00:00:00.000Z');
       expect(await story.invoices()).toHaveLength(outcome === 'failed' ? 1 : 3);
       expect(await paymentsOf(invoiceId)).toHaveLength(1);
       await verify(story, id);
     });
 
-    it('is active even after its first period, and makes up for what came since', async () => {
+    it('becomes active even after its first period, and bills the periods since', async () => {
       const { story, id, status } = await subscriber('pm_sandbox_pending');
       await story.advance('2026-04-10T00:00:00.000Z');
       expect(await story.invoices()).toHaveLength(1);
@@ -565,7 +568,7 @@ describe('a start that waits for its first payment', () => {
       await verify(story, id);
     });
 
-    it('and canceled by hand keeps late money as credit', async () => {
+    it('and canceled manually keeps late money as credit', async () => {
       const { story, id, status } = await subscriber('pm_sandbox_pending');
       await story.advance('2026-03-01T01:00:00.000Z');
       const { id: invoiceId } = await first(story);
@@ -580,7 +583,7 @@ describe('a start that waits for its first payment', () => {
     });
   });
 
-  it('in the future waits for its start first, and is told apart by having no end of its time', async () => {
+  it('with a start in the future waits for the start first, without incomplete_expires_at', async () => {
     const { story, id, created } = await subscriber('pm_sandbox_declined', { start_at: LATER });
     expect(created).toMatchObject({
       status: 'incomplete',
@@ -599,7 +602,7 @@ describe('a start that waits for its first payment', () => {
     await verify(story, id);
   });
 
-  it('in the past waits with the first period alone, and bills those since once that is paid', async () => {
+  it('with a start in the past bills the first period alone, and the others once it is paid', async () => {
     const { story, id, created } = await subscriber(null, { start_at: '2026-01-10T00:00:00.000Z' });
     expect(created).toMatchObject({ status: 'incomplete', incomplete_expires_at: EXPIRY });
     expect(await story.starts()).toEqual(['2026-01-10T00:00:00.000Z']);
@@ -610,21 +613,24 @@ describe('a start that waits for its first payment', () => {
     await verify(story, id);
   });
 
-  it.each([true, false])('has no grace for its first invoice, paid or not: %s', async (isPaid) => {
-    const story = await Story.begin(engine, START, { invoice_grace_hours: 48 });
-    const { id } = await story.subscribe(await story.plan(1_000), WAITS);
-    const invoice = await first(story);
-    expect(invoice).toMatchObject({ status: 'open' });
-    if (isPaid) await tell(invoice.id, 'pay', { provider: 'sandbox' }).expect(201);
-    await story.advance(END);
-    expect((await story.subscription(id)).status).toBe(isPaid ? 'active' : 'incomplete_expired');
-    expect((await story.invoices()).map(({ status }) => status)).toEqual(
-      isPaid ? ['paid', 'draft'] : ['void'],
-    );
-    await verify(story, id);
-  });
+  it.each([true, false])(
+    'has no grace period for its first invoice, paid or not: %s',
+    async (isPaid) => {
+      const story = await Story.begin(engine, START, { invoice_grace_hours: 48 });
+      const { id } = await story.subscribe(await story.plan(1_000), WAITS);
+      const invoice = await first(story);
+      expect(invoice).toMatchObject({ status: 'open' });
+      if (isPaid) await tell(invoice.id, 'pay', { provider: 'sandbox' }).expect(201);
+      await story.advance(END);
+      expect((await story.subscription(id)).status).toBe(isPaid ? 'active' : 'incomplete_expired');
+      expect((await story.invoices()).map(({ status }) => status)).toEqual(
+        isPaid ? ['paid', 'draft'] : ['void'],
+      );
+      await verify(story, id);
+    },
+  );
 
-  it('of a short first period in another zone is not renewed before it is paid', async () => {
+  it('with a short first period in another zone is not renewed before it is paid', async () => {
     // Half past ten in the evening in Auckland, where the month ends in an hour and a half.
     const story = await Story.begin(engine, '2026-03-31T09:30:00.000Z', {
       timezone: 'Pacific/Auckland',

@@ -1,7 +1,7 @@
 import { eventsOf } from '../support/test-app';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
-describe('the life of a subscription', () => {
+describe('the lifecycle of a subscription', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -13,7 +13,7 @@ describe('the life of a subscription', () => {
   const typesOf = async (id: string): Promise<readonly string[]> =>
     (await eventsOf(engine, id)).map(({ type }) => type);
 
-  it('a trial with a change inside bills the new plan from its end', async () => {
+  it('a trial with a change bills the new plan from its end', async () => {
     const story = await Story.begin(engine, '2026-01-20T08:00:00.000Z');
     const { id, status } = await story.subscribe(await story.plan(1_000), { trial_days: 14 });
     expect(status).toBe('trialing');
@@ -34,7 +34,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('a trial is told to end three days before it does, and once', async () => {
+  it('the end of a trial is announced once, three days before', async () => {
     const story = await Story.begin(engine, '2026-01-20T08:00:00.000Z');
     const { id, next_billing_at } = await story.subscribe(await story.plan(1_000), {
       trial_days: 14,
@@ -44,8 +44,8 @@ describe('the life of a subscription', () => {
     expect(await typesOf(id)).toEqual(['subscription.created', 'subscription.updated']);
     await story.advance('2026-01-31T08:00:00.000Z');
     expect((await typesOf(id)).at(-1)).toBe('subscription.trial_ending');
-    const told = await story.subscription(id);
-    expect(told).toMatchObject({
+    const updated = await story.subscription(id);
+    expect(updated).toMatchObject({
       status: 'trialing',
       next_billing_at: '2026-02-03T08:00:00.000Z',
     });
@@ -59,7 +59,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('a trial of two days is told to end when it starts', async () => {
+  it('the end of a trial of two days is announced at its start', async () => {
     const story = await Story.begin(engine, '2026-01-20T08:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000), { trial_days: 2 });
     expect(await typesOf(id)).toEqual([
@@ -69,7 +69,7 @@ describe('the life of a subscription', () => {
     ]);
   });
 
-  it('an end with the period can be taken back, and bills nothing further when it is not', async () => {
+  it('a scheduled end can be taken back, and bills nothing further otherwise', async () => {
     const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));
     const canceling = await story.tell(id, 'cancel', { when: 'period_end' });
@@ -86,7 +86,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('an end at an instant credits what is unused, the day of the end being billed', async () => {
+  it('an end at an instant credits the unused part, after the day of the end', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000));
     await story.tell(id, 'cancel', {
@@ -103,7 +103,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('an end now bills arrears to its day', async () => {
+  it('an end now bills arrears up to its day', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const plan = await story.planOf([
       { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '300' },
@@ -117,7 +117,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('an end at the instant of the start earns what was billed', async () => {
+  it('an end at the instant of the start recognizes what was billed', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000));
     await story.tell(id, 'cancel', { when: 'now' });
@@ -128,7 +128,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('a pause over the end of a period bills no further one, and resuming begins one', async () => {
+  it('a pause over the end of a period bills no further period, and resuming starts one', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.planOf([
       { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_100 },
@@ -150,7 +150,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('a pause within a period leaves what was paid, and arrears leave out its days', async () => {
+  it('a pause within a period keeps what was paid, and its days are not billed in arrears', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const plan = await story.planOf([
       { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_100 },
@@ -166,7 +166,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('a later start waits, and a back-dated one bills the periods since', async () => {
+  it('a start in the future waits, and a back-dated start bills the periods since', async () => {
     const story = await Story.begin(engine, '2026-03-15T00:00:00.000Z');
     const plan = await story.plan(1_000);
     const later = await story.subscribe(plan, { start_at: '2026-04-01T00:00:00.000Z' });
@@ -195,7 +195,7 @@ describe('the life of a subscription', () => {
     await story.verify();
   });
 
-  it('add-ons come with quantities, are changed and taken away', async () => {
+  it('add-ons have quantities, can be changed and removed', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { body } = await engine.http.post('/v1/addons').send({
       code: `addon-${story.clockId.slice(-8)}`,

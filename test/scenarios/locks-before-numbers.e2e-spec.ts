@@ -6,12 +6,12 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
-const BORDER = '2026-04-01T00:00:00.000Z';
+const BOUNDARY = '2026-04-01T00:00:00.000Z';
 const IN_GRACE = '2026-04-02T00:00:00.000Z';
 const GRACE_HOURS = 72;
 const THIRD_PERIOD = '2026-05-02T00:00:00.000Z';
 
-/** What was made last. */
+/** The most recently created objects. */
 const USAGE = `
   SELECT FROM usage_stream WHERE id = (SELECT max(id) FROM usage_stream WHERE customer_id = $1) FOR UPDATE`;
 const CREDIT = 'SELECT FROM credit_grant WHERE customer_id = $1 FOR UPDATE';
@@ -23,8 +23,8 @@ interface Meter {
   readonly event: string;
 }
 
-/** A deadlock is never found here: what would be one fails when its time to wait is over. */
-describe('whoever makes invoices', () => {
+/** A deadlock is never detected here: it shows as a lock wait that times out. */
+describe('work that creates invoices', () => {
   let made: TestDatabase;
   let engine: TestApp;
   let holder: Client;
@@ -90,7 +90,7 @@ describe('whoever makes invoices', () => {
   const renew = async (): Promise<void> => {
     while (await engine.app.get(DueSubscriptions).runDue());
   };
-  /** Money paid in without an invoice: the next invoices use it. */
+  /** Pays in money without an invoice, which the next invoices consume. */
   const giveCredit = async (customer_id: string): Promise<void> => {
     const payment = { customer_id, amount: 90_000, currency: 'USD', provider: 'sandbox' };
     await engine.http.post('/v1/payments').send(payment).expect(201);
@@ -104,8 +104,8 @@ describe('whoever makes invoices', () => {
     });
   };
 
-  /** Holds rows of a customer meanwhile. */
-  async function holding(
+  /** Locks rows of a customer while the work runs. */
+  async function withRowsLocked(
     rows: string,
     customerId: string,
     meanwhile: () => Promise<void>,
@@ -125,7 +125,7 @@ describe('whoever makes invoices', () => {
     return (await engine.database.query(series)).length === 1;
   };
 
-  /** Has work wait for rows of a customer; whether anybody else could take a number meanwhile. */
+  /** Runs work while rows of a customer are locked; returns true if others could take an invoice number meanwhile. */
   async function leavesNumbersFree(
     rows: string,
     customerId: string,
@@ -133,7 +133,7 @@ describe('whoever makes invoices', () => {
   ): Promise<boolean> {
     let isFree = false;
     let working: Promise<unknown> = Promise.resolve();
-    await holding(rows, customerId, async () => {
+    await withRowsLocked(rows, customerId, async () => {
       working = work();
       await waits(1);
       isFree = await isSeriesFree();
@@ -142,7 +142,10 @@ describe('whoever makes invoices', () => {
     return isFree;
   }
 
-  /** In the grace of a renewal at whose border the plan became another, for usage of another meter. */
+  /**
+   * Creates a subscription in the grace period of a renewal at whose boundary the plan changed, for usage of another
+   * meter.
+   */
   async function withDraft(others: (customerId: string, later: Meter) => Promise<unknown>) {
     const [first, second] = [await meter(), await meter()];
     const customerId = await customer({ invoice_grace_hours: GRACE_HOURS });
@@ -151,7 +154,7 @@ describe('whoever makes invoices', () => {
     const next = await plan([base(4_000), calls(second.id)]);
     await change(id, { plan_id: next, when: 'period_end' });
     for (const { event } of [first, second]) await use(customerId, event);
-    engine.clock.set(BORDER);
+    engine.clock.set(BOUNDARY);
     await renew();
     engine.clock.set(IN_GRACE);
     const dear = await plan([base(8_000), calls(second.id)]);
@@ -171,7 +174,7 @@ describe('whoever makes invoices', () => {
     ['usage of', USAGE],
     ['credit of', CREDIT],
   ])(
-    'holds no number while a change that has a draft finalised waits for %s its customer',
+    'locks no number series while a change that finalizes a draft waits for %s its customer',
     async (_, rows) => {
       const { customerId, change: changeIt } = await withDraft(giveCredit);
       expect(await leavesNumbersFree(rows, customerId, changeIt)).toBe(true);
@@ -179,7 +182,7 @@ describe('whoever makes invoices', () => {
     },
   );
 
-  it('bills a change and another subscription for the same usage at once', async () => {
+  it('bills a change and another subscription for the same usage concurrently', async () => {
     const code = named().toUpperCase();
     const terms = { code, type: 'percent', percent_off: '50', duration: 'forever' };
     await engine.http.post('/v1/coupons').send(terms).expect(201);
@@ -192,8 +195,8 @@ describe('whoever makes invoices', () => {
       [other],
     );
     let both: Promise<unknown> = Promise.resolve();
-    await holding(COUPON, customerId, async () => {
-      // It holds the usage, and comes to the coupon before it takes a number.
+    await withRowsLocked(COUPON, customerId, async () => {
+      // It locks the usage, and the coupon before it takes a number.
       const finalizing = finalize(draft?.id ?? '');
       await waits(1);
       both = Promise.all([finalizing, changeIt()]);
@@ -206,19 +209,19 @@ describe('whoever makes invoices', () => {
   it.each([
     ['the access of', ACCESS],
     ['usage that counts for', USAGE],
-  ])('holds no number while a renewal waits for %s its customer', async (_, rows) => {
+  ])('locks no number series while a renewal waits for %s its customer', async (_, rows) => {
     const { id: meter_id, event } = await meter();
     const { id } = await createEntitlement(engine, { type: 'metered', meter_id });
     const customerId = await customer();
     const entitlements = [{ entitlement_id: id, value: '100' }];
     await subscribe(customerId, await plan([base(1_000)], { entitlements }));
     await use(customerId, event);
-    engine.clock.set(BORDER);
+    engine.clock.set(BOUNDARY);
     expect(await leavesNumbersFree(rows, customerId, renew)).toBe(true);
     await verified();
   });
 
-  it('holds no number while a command that bills two periods first waits for usage', async () => {
+  it('locks no number series while a command that bills two periods first waits for usage', async () => {
     const [first, second] = [await meter(), await meter()];
     const customerId = await customer();
     const id = await subscribe(customerId, await plan([base(3_000), calls(first.id)]));
@@ -233,7 +236,7 @@ describe('whoever makes invoices', () => {
     await verified();
   });
 
-  it('holds no number while a command after a start in the past waits for usage', async () => {
+  it('locks no number series while a command after a back-dated start waits for usage', async () => {
     const { id, event } = await meter();
     const customerId = await customer();
     await use(customerId, event);

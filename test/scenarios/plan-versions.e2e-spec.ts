@@ -33,7 +33,7 @@ describe('versions of a plan under a running subscription', () => {
 
   const eventTypes = async (id: string) => (await eventsOf(engine, id)).map(({ type }) => type);
 
-  /** One seat at 10.00 a month since 1 March, and a second version of the plan; it is 16 March. */
+  /** Subscribes to one seat at 10.00 a month on 1 March, and creates a second version of the plan; it is 16 March. */
   async function onVersionOne(second: object = { prices: seats('5000') }) {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const planId = await story.seats('1000');
@@ -45,7 +45,7 @@ describe('versions of a plan under a running subscription', () => {
     return { story, planId, id, versionOne, versionTwo: String(body['id']) };
   }
 
-  it('a change of the quantity alone keeps the version', async () => {
+  it('a change of only the quantity keeps the version', async () => {
     const { story, id, versionOne } = await onVersionOne();
     const changed = await story.tell(id, 'change', { quantity: '2', when: 'now' });
     expect(changed).toMatchObject({ quantity: '2', plan_version_id: versionOne });
@@ -65,17 +65,17 @@ describe('versions of a plan under a running subscription', () => {
   ])('%s is a no-op: no lines, no event, nothing written', async (_, change) => {
     const { story, id } = await onVersionOne();
     const before = await story.subscription(id);
-    const told = await eventTypes(id);
+    const recorded = await eventTypes(id);
     expect(await story.tell(id, 'change', { ...change, when: 'now' })).toEqual(before);
     expect(await story.tell(id, 'change', { ...change, when: 'period_end' })).toEqual(before);
     expect(await story.subscription(id)).toEqual(before);
-    expect(await eventTypes(id)).toEqual(told);
+    expect(await eventTypes(id)).toEqual(recorded);
     expect((await story.invoices()).map(({ total }) => total)).toEqual([1_000]);
     const { body } = await engine.http.get(`/v1/subscriptions/${id}/scheduled-changes`);
     expect(body).toMatchObject({ data: [] });
   });
 
-  it('an add-on that is added bills only that', async () => {
+  it('a new add-on bills only the add-on', async () => {
     const { story, id, versionOne } = await onVersionOne();
     const addons = [{ addon_id: await addon('100') }];
     const changed = await story.tell(id, 'change', { addons, when: 'now' });
@@ -84,7 +84,7 @@ describe('versions of a plan under a running subscription', () => {
     await story.verify();
   });
 
-  it('a second version with another interval anchors nothing anew', async () => {
+  it('a second version with another interval does not move the anchor', async () => {
     const { story, id } = await onVersionOne({ interval: 'year', prices: seats('9000') });
     const changed = await story.tell(id, 'change', { quantity: '2', when: 'now' });
     expect(changed).toMatchObject({
@@ -98,7 +98,7 @@ describe('versions of a plan under a running subscription', () => {
     ['`plan_version: latest`', () => ({ plan_version: 'latest' })],
     ['its id', ({ versionTwo }: { versionTwo: string }) => ({ plan_version: versionTwo })],
     ['the plan itself', ({ planId }: { planId: string }) => ({ plan_id: planId })],
-  ])('%s moves it to the second version', async (_, change) => {
+  ])('%s changes the subscription to the second version', async (_, change) => {
     const begun = await onVersionOne();
     const { story, id, versionTwo } = begun;
     const changed = await story.tell(id, 'change', { ...change(begun), when: 'now' });
@@ -114,7 +114,7 @@ describe('versions of a plan under a running subscription', () => {
     expect((await story.tell(id, 'change', change)).plan_version_id).toBe(versionOne);
   });
 
-  it('refuses a version that goes with no such plan', async () => {
+  it('a version that belongs to another plan is refused', async () => {
     const { story, planId, id, versionOne } = await onVersionOne();
     const other = await story.plan(100);
     const path = `/v1/subscriptions/${id}/change`;
@@ -131,7 +131,7 @@ describe('versions of a plan under a running subscription', () => {
     expect((await story.invoices()).length).toBe(1);
   });
 
-  describe('once the plan and the add-on are archived', () => {
+  describe('after the plan and the add-on were archived', () => {
     async function onArchived() {
       const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
       const planId = await story.seats('1000');
@@ -143,7 +143,7 @@ describe('versions of a plan under a running subscription', () => {
       return { story, planId, addonId, id };
     }
 
-    it('a subscriber changes quantities, pauses, resumes, renews and ends', async () => {
+    it('a subscriber can change quantities, pause, resume, renew and end', async () => {
       const { story, planId, addonId, id } = await onArchived();
       await story.tell(id, 'change', { quantity: '2', when: 'now' });
       await story.tell(id, 'change', {
@@ -167,7 +167,7 @@ describe('versions of a plan under a running subscription', () => {
       await story.verify();
     });
 
-    it('nobody else can buy them', async () => {
+    it('other customers cannot buy them', async () => {
       const { story, planId, addonId } = await onArchived();
       const { id } = await story.subscribe(await story.plan(3_100));
       const path = `/v1/subscriptions/${id}/change`;
@@ -177,7 +177,7 @@ describe('versions of a plan under a running subscription', () => {
       }
     });
 
-    it('who holds an older version cannot move to the last one', async () => {
+    it('a subscriber of an older version cannot change to the last one', async () => {
       const { story, planId, id } = await onVersionOne();
       await archive(`/v1/plans/${planId}`);
       const path = `/v1/subscriptions/${id}/change`;
@@ -194,19 +194,22 @@ describe('versions of a plan under a running subscription', () => {
     ['second', 'day'],
     ['day', 'second'],
     ['none', 'day'],
-  ])('an add-on goes on untouched from a plan by %s to one by %s', async (from, to) => {
-    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
-    const addons = [{ addon_id: await addon('310000') }];
-    const { id } = await story.subscribe(await story.plan(0, { proration: from }), { addons });
-    await story.advance('2026-03-16T18:00:00.000Z');
-    const plan_id = await story.plan(0, { proration: to });
-    await story.tell(id, 'change', { plan_id, when: 'now' });
-    const billed = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
-    expect(billed).toBe(310_000);
-    // What it was sold with counts when it changes: 15 days and 6 hours of 31 days, or 16 dates.
-    await story.tell(id, 'change', { addons: [], when: 'now', proration: 'prorate' });
-    const left = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
-    expect(left).toBe(310_000 - (from === 'second' ? 152_500 : 160_000));
-    await story.verify();
-  });
+  ])(
+    'an add-on continues unchanged from a plan with proration %s to one with %s',
+    async (from, to) => {
+      const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+      const addons = [{ addon_id: await addon('310000') }];
+      const { id } = await story.subscribe(await story.plan(0, { proration: from }), { addons });
+      await story.advance('2026-03-16T18:00:00.000Z');
+      const plan_id = await story.plan(0, { proration: to });
+      await story.tell(id, 'change', { plan_id, when: 'now' });
+      const billed = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
+      expect(billed).toBe(310_000);
+      // A change uses the terms of the sale: 15 days and 6 hours of 31 days, or 16 dates.
+      await story.tell(id, 'change', { addons: [], when: 'now', proration: 'prorate' });
+      const left = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
+      expect(left).toBe(310_000 - (from === 'second' ? 152_500 : 160_000));
+      await story.verify();
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 const MARCH = '2026-03-01T00:00:00.000Z';
 const APRIL = '2026-04-01T00:00:00.000Z';
 
-/** Up to, price of a unit, flat amount; in minor units. */
+/** `up_to`, unit amount and flat amount, in minor units. */
 type Tier = readonly [upTo: string | null, unitAmount: string, flatAmount?: number];
 
 const tiered = (model: 'graduated' | 'volume', ...tiers: readonly Tier[]): object => ({
@@ -18,7 +18,7 @@ const tiered = (model: 'graduated' | 'volume', ...tiers: readonly Tier[]): objec
 const withFlats = tiered('graduated', ['10', '1000', 200], ['20', '500', 300], [null, '500', 300]);
 const fine = tiered('graduated', ['0.1', '1000'], ['1', '500'], [null, '200']);
 
-/** Cases of test/vectors/published-cases.json that run through the API: a month of usage, and what its invoice says. */
+/** Cases of test/vectors/published-cases.json that run through the API: a month of usage and its invoice. */
 describe('published cases of usage', () => {
   let engine: TestApp;
 

@@ -6,20 +6,20 @@ import { SEED } from '../support/seed';
 import { until } from '../support/until';
 
 /**
- * Kills the service with refunds in flight and sends all of them again: to the same service, started anew, or to another
- * process on the same database. The short form runs always; `CAMPAIGN=full` kills twenty times. `SEED` repeats a run.
+ * Kills the service with refunds in flight and sends all of them again: to the restarted service, or to another process
+ * on the same database. The short form always runs; `CAMPAIGN=full` kills twenty times. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const KILLS = FULL ? 20 : 2;
 const REFUNDS = 60;
 const AMOUNT = 10_000;
-/** A retry is answered within this time of readiness, or of the death of the process where another one runs. */
+/** Time limit of a retry, from readiness, or from the death of the process if another one runs. */
 const ANSWERED_WITHIN_MS = 5_000;
 const TIME_LIMIT_MS = FULL ? 900_000 : 180_000;
 
 describe('refunds in flight when the process is killed', () => {
   let database: TestDatabase;
-  let watcher: Client;
+  let monitor: Client;
   let service: RunningService;
   const started: RunningService[] = [];
 
@@ -34,14 +34,14 @@ describe('refunds in flight when the process is killed', () => {
   beforeAll(async () => {
     process.stdout.write(`refund kills: ${KILLS}, SEED=${SEED}\n`);
     database = await createTestDatabase();
-    watcher = new Client({ connectionString: database.url });
-    await watcher.connect();
+    monitor = new Client({ connectionString: database.url });
+    await monitor.connect();
     service = await start();
   }, 60_000);
 
   afterAll(async () => {
     for (const one of started) await one.kill();
-    await watcher.end();
+    await monitor.end();
     await database.drop();
   });
 
@@ -51,14 +51,14 @@ describe('refunds in flight when the process is killed', () => {
   }
 
   async function countOf(sql: string): Promise<number> {
-    const { rows } = await watcher.query<{ count: number }>(sql);
+    const { rows } = await monitor.query<{ count: number }>(sql);
     return rows[0]?.count ?? 0;
   }
 
   const left = (): Promise<number> =>
     countOf(`SELECT count(*)::int AS count FROM refund WHERE status = 'pending'`);
 
-  /** Payments of which each is refunded by several requests, half of them on one and the same payment. */
+  /** Creates payments of which each is refunded by several requests, half of them on one and the same payment. */
   async function paymentsFor(refunds: number): Promise<readonly string[]> {
     const customer = await idOf(await service.post('/v1/customers', { name: 'Ada Lovelace' }));
     const order = { customer_id: customer, amount: AMOUNT * refunds, currency: 'USD' };
@@ -74,7 +74,10 @@ describe('refunds in flight when the process is killed', () => {
   const refund = (by: RunningService, payment: string, key: string): Promise<Response> =>
     by.post(`/v1/refunds/payment/${payment}`, { amount: AMOUNT, idempotencyKey: key });
 
-  /** Sends refunds at once and kills the service after so many answers; returns how many refunds it left pending. */
+  /**
+   * Sends refunds concurrently and kills the service after a number of answers; returns how many refunds are left
+   * pending.
+   */
   async function killAmid(
     payments: readonly string[],
     round: string,
@@ -92,7 +95,7 @@ describe('refunds in flight when the process is killed', () => {
     return left();
   }
 
-  /** Sends all of them again; returns how long the slowest took since the instant given. */
+  /** Sends all of them again; returns how long the slowest took since the given instant. */
   async function retryAll(
     payments: readonly string[],
     round: string,

@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const START_AT = '2026-01-31T10:00:00.000Z';
 const RENEWED_AT = '2026-03-01T00:00:00.000Z';
 const LEASE_OVER_MS = 61_000;
-/** More than are claimed together. */
+/** More than one batch. */
 const MANY = 60;
 
 const create = async (engine: TestApp, path: string, body: object): Promise<string> => {
@@ -23,7 +23,7 @@ const planOf = (engine: TestApp, code: string, prices: readonly object[]): Promi
 const BASE = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 4_900 };
 const SEATS = { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '712.5' };
 
-/** So many customers with a subscription each, told apart by `index`. */
+/** Creates customers with a subscription each, distinguished by `index`. */
 async function subscribeMany(engine: TestApp, count: number): Promise<readonly string[]> {
   const planId = await planOf(engine, 'flat', [BASE]);
   const ids: string[] = [];
@@ -35,7 +35,7 @@ async function subscribeMany(engine: TestApp, count: number): Promise<readonly s
   return ids;
 }
 
-/** How many renewal invoices each subscription has. */
+/** Counts the renewal invoices of each subscription. */
 async function renewalsOf(engine: TestApp): Promise<ReadonlyMap<string, number>> {
   const rows = await engine.database.query<{ id: string; invoices: number }>(`
     SELECT subscription.id, count(invoice.id)::int AS invoices FROM subscription
@@ -53,7 +53,7 @@ const numbersOf = async (engine: TestApp): Promise<readonly number[]> => {
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 1);
 
-describe('subscriptions that are renewed together', () => {
+describe('renewals in a batch', () => {
   let engine: TestApp;
 
   beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('subscriptions that are renewed together', () => {
 
   const workOf = (app: TestApp): DueSubscriptions => app.app.get(DueSubscriptions);
 
-  it('are renewed but for one that cannot be, which is tried again when its lease has ended', async () => {
+  it('succeed except for one that fails, which is retried after its lease ends', async () => {
     const ids = await subscribeMany(engine, 5);
     const poisoned = ids[2] ?? '';
     await engine.database.query(
@@ -85,7 +85,7 @@ describe('subscriptions that are renewed together', () => {
     expect(await verifyLedger(engine)).toMatchObject({ ok: true });
   });
 
-  it('are renewed once each by two workers at once, whose numbers have no gap', async () => {
+  it('are made once by two concurrent workers, with numbers without a gap', async () => {
     const ids = await subscribeMany(engine, MANY);
     const other = await startTestApp({ databaseUrl: engine.databaseUrl });
     try {
@@ -102,7 +102,7 @@ describe('subscriptions that are renewed together', () => {
     expect(await verifyLedger(engine)).toMatchObject({ ok: true });
   });
 
-  it('are done by two who take the same ones, whoever of them comes first', async () => {
+  it('are made once by two workers that claimed the same subscriptions, in either order', async () => {
     const ids = await subscribeMany(engine, 5);
     engine.clock.set(RENEWED_AT);
     const due = engine.app.get(DueSubscriptionsService);
@@ -117,7 +117,10 @@ describe('a batch of renewals', () => {
 
   afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
-  /** Coupon, taxes, arrears, a trial that ends, an end with credit, and two of one customer that share its credit. */
+  /**
+   * Creates a coupon, taxes, arrears, a trial that ends, an end with credit, and two subscriptions of one customer that
+   * share its credit.
+   */
   async function seed(engine: TestApp, isPaid: boolean): Promise<void> {
     engine.clock.set(START_AT);
     const flat = await planOf(engine, 'flat', [BASE]);
@@ -190,7 +193,7 @@ describe('a batch of renewals', () => {
     ],
     ['open: its credit lowers that invoice', false, []],
   ])(
-    'gives exactly what its renewals give one by one, the ended one %s',
+    'writes exactly what the renewals write one by one, the ended one %s',
     async (_, isPaid, shared) => {
       const together = await createTestDatabase();
       const engine = await startTestApp({ databaseUrl: together.url });

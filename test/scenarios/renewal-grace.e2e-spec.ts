@@ -7,7 +7,7 @@ import { runRenewals } from '../support/run-renewals';
 import { eventsOf } from '../support/test-app';
 
 const START = '2026-03-01T00:00:00.000Z';
-const BORDER = '2026-04-01T00:00:00.000Z';
+const BOUNDARY = '2026-04-01T00:00:00.000Z';
 const GRACE_OVER = '2026-04-04T00:00:00.000Z';
 const GRACE_HOURS = 72;
 
@@ -19,7 +19,7 @@ interface Draft extends Invoice {
   readonly due_at: string | null;
 }
 
-describe('the invoice of a renewal with a grace period', () => {
+describe('a renewal invoice with a grace period', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('the invoice of a renewal with a grace period', () => {
     (await eventsOf(engine, id)).map(({ type }) => type);
   const finalize = (id: string) => engine.http.post(`/v1/invoices/${id}/finalize`);
 
-  /** A subscriber of 30.00 a month and calls at 0.10, whose renewals wait three days. */
+  /** Subscribes a customer to 30.00 a month and calls at 0.10, with a grace period of three days. */
   async function subscriber(fields: Readonly<Record<string, unknown>> = {}) {
     const story = await Story.begin(engine, START, { invoice_grace_hours: GRACE_HOURS });
     const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
@@ -48,7 +48,7 @@ describe('the invoice of a renewal with a grace period', () => {
     return { story, id, event, meter_id };
   }
 
-  it('is a draft that late usage joins, until its grace has passed', async () => {
+  it('is a draft that includes late usage until its grace period ends', async () => {
     const { story, event } = await subscriber();
     await story.use(event, START);
     await story.advance('2026-04-02T00:00:00.000Z');
@@ -97,7 +97,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('says with the usage that is not billed yet what it will bill, as long as it waits', async () => {
+  it('is part of the usage that is not billed yet while it is a draft', async () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: GRACE_HOURS });
     const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
     const plan = await story.planOf([base, { ...calls, meter_id, minimum_amount: 25 }]);
@@ -106,10 +106,10 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.advance('2026-05-02T00:00:00.000Z');
     await story.use(event, '2026-03-20T00:00:00.000Z');
     const draft = await last(story);
-    const april = { period_start: BORDER, period_end: '2026-05-01T00:00:00.000Z' };
+    const april = { period_start: BOUNDARY, period_end: '2026-05-01T00:00:00.000Z' };
     for (const day of ['04-05', '04-06', '04-30']) await story.use(event, `2026-${day}T00:00:00Z`);
     const ofMay = { invoice_id: null, is_late: false, groups: [{ quantity: '0' }], amount: 25 };
-    // What came late to March goes to whichever invoice is finalised first, and is told once.
+    // Late usage of March is on whichever invoice is finalized first, once.
     const ofMarch = { invoice_id: null, is_late: true, period_start: START, amount: 0 };
     expect(await story.usage()).toMatchObject([
       ofMay,
@@ -129,10 +129,10 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('is told of after its subscription has ended', async () => {
+  it('is finalized after its subscription has ended', async () => {
     const { story, id, event } = await subscriber();
     await story.tell(id, 'cancel', { when: 'period_end' });
-    await story.advance(BORDER);
+    await story.advance(BOUNDARY);
     await story.use(event, '2026-03-31T00:00:00.000Z');
     const { id: invoice_id } = await last(story);
     expect(await story.usage()).toMatchObject([{ invoice_id, amount: 10 }]);
@@ -142,7 +142,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('is finalised early by whoever asks for it, and then no more', async () => {
+  it('is finalized early by a request, and not again afterwards', async () => {
     const { story, event } = await subscriber();
     await story.use(event, START);
     await story.advance('2026-04-02T00:00:00.000Z');
@@ -163,7 +163,7 @@ describe('the invoice of a renewal with a grace period', () => {
 
   it('cannot be deleted or voided while it is a draft', async () => {
     const { story } = await subscriber();
-    await story.advance(BORDER);
+    await story.advance(BOUNDARY);
     const { id } = await last(story);
     const deleted = await engine.http.delete(`/v1/invoices/${id}`);
     expect(deleted.status).toBe(409);
@@ -177,7 +177,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('waits although nothing was used yet, and goes where nothing comes', async () => {
+  it('waits as an empty draft for usage, and is deleted if none arrives', async () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: GRACE_HOURS });
     const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
     const plan = await story.planOf([{ ...calls, meter_id }]);
@@ -204,7 +204,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('is finalised before what it bills in advance is credited', async () => {
+  it('is finalized before a prepaid line of it is credited', async () => {
     const { story, id, meter_id } = await subscriber();
     const dear = await story.planOf([
       { ...base, amount: 6_000 },
@@ -227,7 +227,7 @@ describe('the invoice of a renewal with a grace period', () => {
   });
 
   it.each([true, false])(
-    'is finalised before its subscription ends now, with credit for what is unused: %s',
+    'is finalized before its subscription ends now with credit for the unused part: %s',
     async (credit_unused) => {
       const { story, id } = await subscriber();
       await story.advance('2026-04-02T00:00:00.000Z');
@@ -240,7 +240,7 @@ describe('the invoice of a renewal with a grace period', () => {
     },
   );
 
-  it('is finalised before an end that was planned to come within its grace', async () => {
+  it('is finalized before a scheduled end within its grace period', async () => {
     const { story, id } = await subscriber();
     const at = '2026-04-03T12:00:00.000Z';
     await story.tell(id, 'cancel', { when: 'at', at, credit_unused: true });
@@ -254,7 +254,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('of usage alone waits on though its subscription ends, and has what comes until then', async () => {
+  it('with usage alone stays a draft after its subscription ended, and includes usage until then', async () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: GRACE_HOURS });
     const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
     const plan = await story.planOf([{ ...calls, meter_id }]);
@@ -269,7 +269,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('waits on when its subscription ends with the period, and keeps the coupon it had', async () => {
+  it('stays a draft when its subscription ends with the period, and keeps its coupon', async () => {
     const { story, id, event } = await subscriber({ coupon: await coupon() });
     await story.tell(id, 'cancel', { when: 'period_end' });
     await story.advance('2026-04-02T00:00:00.000Z');
@@ -281,7 +281,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('does not use a coupon that was redeemed after the period, nor one twice', async () => {
+  it('does not use a coupon that was redeemed after the period, or the same coupon twice', async () => {
     const { story, id } = await subscriber();
     await story.advance('2026-04-02T00:00:00.000Z');
     await story.tell(id, 'coupons', { code: await coupon({ duration: 'once' }) });
@@ -290,7 +290,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('is one for each period, also where several wait at once', async () => {
+  it('exists once per period, also if several are drafts at once', async () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: 720 });
     const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
     const prices = [
@@ -316,16 +316,16 @@ describe('the invoice of a renewal with a grace period', () => {
     expect(invoices.slice(0, 6).map(({ subtotal }) => subtotal)).toEqual([
       700, 710, 720, 700, 700, 10,
     ]);
-    const borders = await engine.database.query<{ count: number }>(
+    const boundaries = await engine.database.query<{ count: number }>(
       'SELECT count(DISTINCT renews_at)::int FROM invoice WHERE customer_id = $1',
       [story.customerId],
     );
-    expect([borders[0]?.count, invoices.length]).toEqual([6, 6]);
+    expect([boundaries[0]?.count, invoices.length]).toEqual([6, 6]);
     expect(await deferredOf(story)).toBe(0);
     await story.verify();
   });
 
-  it('counts usage that came late to a period before, once', async () => {
+  it('bills late usage of an earlier period once', async () => {
     const { story, event } = await subscriber();
     await story.advance('2026-04-10T00:00:00.000Z');
     await story.use(event, START);
@@ -337,7 +337,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('takes events that its meter would refuse as late, until it is finalised', async () => {
+  it('includes events that its meter would reject as late, until it is finalized', async () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: GRACE_HOURS });
     const meter = await story.meter({ aggregation: 'count', late_events: 'reject' });
     const plan = await story.planOf([base, { ...calls, meter_id: meter.id }]);
@@ -352,7 +352,7 @@ describe('the invoice of a renewal with a grace period', () => {
     await story.verify();
   });
 
-  it('is still finalised where its customer was deleted meanwhile, and goes with its test clock', async () => {
+  it('is finalized also after its customer was deleted, and purged with its test clock', async () => {
     const { story } = await subscriber();
     await story.advance('2026-04-02T00:00:00.000Z');
     const { id } = await last(story);
@@ -369,7 +369,7 @@ describe('the invoice of a renewal with a grace period', () => {
     expect((await engine.http.get(`/v1/invoices/${waiting.id}`)).status).toBe(404);
   });
 
-  it('of a past period is finalised at once: its grace is over', async () => {
+  it('of a past period is finalized at once, because its grace period is over', async () => {
     const { story } = await subscriber({ start_at: '2026-01-15T00:00:00.000Z' });
     expect((await invoicesOf(story)).map(({ status }) => status)).toEqual(['open', 'open']);
     await story.verify();
@@ -397,7 +397,7 @@ describe('the invoice of a renewal with a grace period', () => {
   }
 });
 
-describe('drafts of renewals in real time', () => {
+describe('renewal drafts in real time', () => {
   const MANY = 60;
   const LEASE_OVER_MS = 61_000;
   const KILLING_LIMIT_MS = 120_000;
@@ -417,7 +417,7 @@ describe('drafts of renewals in real time', () => {
     return (answer.body as { id: string }).id;
   };
 
-  /** So many subscribers of one price, whose drafts are due. */
+  /** Creates subscribers of one price, whose drafts are due. */
   async function renewMany(count: number): Promise<void> {
     const plan = { code: 'flat', name: 'Plan', currency: 'USD', interval: 'month', prices: [base] };
     const plan_id = await create('plans', plan);
@@ -425,7 +425,7 @@ describe('drafts of renewals in real time', () => {
       const customer_id = await create('customers', { name: 'Ada Lovelace' });
       await create('subscriptions', { customer_id, plan_id });
     }
-    engine.clock.set(BORDER);
+    engine.clock.set(BOUNDARY);
     while (await engine.app.get(DueSubscriptions).runDue());
     expect(await statuses()).toEqual({ draft: count, open: count });
     expect(await engine.app.get(DueDrafts).runDue()).toBe(false);
@@ -439,7 +439,7 @@ describe('drafts of renewals in real time', () => {
     return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
   };
 
-  /** The events of invoices, numbers without a gap, and the books. */
+  /** Asserts the events of the invoices, numbers without a gap, and the ledger. */
   async function assertWhole(invoices: number): Promise<void> {
     const numbers = await engine.database.query<{ number: number }>(
       'SELECT right(number, 6)::int AS number FROM invoice ORDER BY number',
@@ -447,17 +447,17 @@ describe('drafts of renewals in real time', () => {
     expect(numbers.map(({ number }) => number)).toEqual(
       Array.from({ length: invoices }, (_, index) => index + 1),
     );
-    const told = await engine.database.query<{ types: string; count: number }>(
+    const recorded = await engine.database.query<{ types: string; count: number }>(
       `SELECT types, count(*)::int FROM (
          SELECT string_agg(type, ' ' ORDER BY sequence) AS types FROM event
-         WHERE type LIKE 'invoice.%' GROUP BY object_id) AS told
+         WHERE type LIKE 'invoice.%' GROUP BY object_id) AS recorded
        GROUP BY types`,
     );
-    expect(told).toEqual([{ types: 'invoice.created invoice.finalized', count: invoices }]);
+    expect(recorded).toEqual([{ types: 'invoice.created invoice.finalized', count: invoices }]);
     expect((await engine.http.get('/v1/ledger/verify')).body).toMatchObject({ ok: true });
   }
 
-  it('are finalised once each by two workers at once', async () => {
+  it('are finalized once each by two concurrent workers', async () => {
     await renewMany(MANY);
     const other = await startTestApp({ databaseUrl: engine.databaseUrl });
     try {
@@ -473,7 +473,7 @@ describe('drafts of renewals in real time', () => {
     await assertWhole(2 * MANY);
   });
 
-  it('are finalised by others once the lease of a worker that died has ended', async () => {
+  it('are finalized by others after the lease of a dead worker has ended', async () => {
     await renewMany(3);
     const now = engine.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_OVER_MS);
@@ -485,14 +485,14 @@ describe('drafts of renewals in real time', () => {
     expect(await statuses()).toEqual({ draft: 2, open: 4 });
     engine.clock.advanceMs(LEASE_OVER_MS);
     expect(await due.runDue()).toBe(true);
-    // Who was thought dead goes on with what it had claimed: it is done.
+    // The worker that seemed dead continues with what it had claimed, which is done already.
     await engine.app.get(DueDraftsService).finalizeDue(claimed, engine.clock.now());
     expect(await statuses()).toEqual({ open: 6 });
     await assertWhole(6);
   });
 
   it(
-    'are finalised once each however often a worker is killed on the way',
+    'are finalized once each, however often a worker is killed',
     async () => {
       await renewMany(MANY);
       // After the commit of the first batch, and within the second.
@@ -508,7 +508,7 @@ describe('drafts of renewals in real time', () => {
     KILLING_LIMIT_MS,
   );
 
-  it('are finalised once each by a worker and by those who ask for it at once', async () => {
+  it('are finalized once each by a worker and by concurrent requests', async () => {
     await renewMany(5);
     const drafts = await engine.database.query<{ id: string }>(
       `SELECT id FROM invoice WHERE status = 'draft'`,
@@ -522,7 +522,7 @@ describe('drafts of renewals in real time', () => {
     await assertWhole(10);
   });
 
-  it('are finalised but for one that cannot be, which is tried again when its lease has ended', async () => {
+  it('are finalized except for one that fails, which is retried after its lease ends', async () => {
     await renewMany(3);
     const [poisoned] = await engine.database.query<{ id: string }>(
       `SELECT id FROM invoice WHERE status = 'draft' ORDER BY id OFFSET 1 LIMIT 1`,
@@ -544,7 +544,7 @@ describe('drafts of renewals in real time', () => {
     ['finalised first', 1, '2026-03-08T00:10:00.000Z'],
     ['finalised first, being made only then', 720, null],
     ['finalised at once', 48, null],
-  ])('are %s and then credited by an end that was done too late', async (_, hours, renewedAt) => {
+  ])('are %s and then credited by an end that was applied late', async (_, hours, renewedAt) => {
     const plan = { code: 'flat', name: 'Plan', currency: 'USD', interval: 'week' };
     const plan_id = await create('plans', { ...plan, prices: [{ ...base, amount: 700 }] });
     const customer_id = await create('customers', { name: 'Ada', invoice_grace_hours: hours });
@@ -557,7 +557,7 @@ describe('drafts of renewals in real time', () => {
       engine.clock.set(renewedAt);
       while (await renewing.runDue());
     }
-    // Nobody worked until after the period that was cut short.
+    // No worker ran until after the period that was cut short.
     for (const now of ['2026-03-20T00:00:00.000Z', '2026-05-01T00:00:00.000Z']) {
       engine.clock.set(now);
       while (await finalizing.runDue());
@@ -576,12 +576,12 @@ describe('drafts of renewals in real time', () => {
     expect((await engine.http.get('/v1/ledger/verify')).body).toMatchObject({ ok: true });
   });
 
-  it('do not wait for a customer without grace', async () => {
+  it('are finalized at once for a customer without a grace period', async () => {
     const plan = { code: 'flat', name: 'Plan', currency: 'USD', interval: 'month', prices: [base] };
     const plan_id = await create('plans', plan);
     const customer_id = await create('customers', { name: 'Ada', invoice_grace_hours: 0 });
     await create('subscriptions', { customer_id, plan_id });
-    engine.clock.set(BORDER);
+    engine.clock.set(BOUNDARY);
     await engine.app.get(DueSubscriptions).runDue();
     expect(await statuses()).toEqual({ open: 2 });
   });

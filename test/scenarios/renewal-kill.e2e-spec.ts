@@ -6,8 +6,8 @@ import { SEED } from '../support/seed';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
- * A renewal run by workers that are killed on the way, followed by one that is not, gives exactly what an undisturbed one
- * gives. The short form runs always; `CAMPAIGN=full` kills twenty. `SEED` repeats a run.
+ * A renewal run whose workers are killed, followed by one that is not, must write exactly what an undisturbed run
+ * writes. The short form always runs; `CAMPAIGN=full` kills twenty. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const SUBSCRIPTIONS = FULL ? 3_000 : 250;
@@ -15,10 +15,10 @@ const KILLS = FULL ? 20 : 3;
 const TIME_LIMIT_MS = FULL ? 900_000 : 120_000;
 const START_AT = '2026-01-31T10:00:00.000Z';
 const RENEWED_AT = Date.parse('2026-04-02T00:00:00.000Z');
-/** Longer than a worker that was killed keeps what it claimed. */
+/** Longer than the lease of a killed worker. */
 const LEASE_OVER_MS = 61_000;
-/** Statements. */
-const BESIDE_LATER = 7;
+/** Statements by which the second worker of a round is killed later. */
+const SECOND_KILL_AFTER = 7;
 
 async function seed(engine: TestApp): Promise<void> {
   const create = async (path: string, body: object): Promise<{ id: string; code: string }> => {
@@ -75,21 +75,21 @@ describe('a renewal run that is killed', () => {
   afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
   it(
-    'is finished by the next, to the invoices of an undisturbed one',
+    'is completed by the next run, to the invoices of an undisturbed one',
     async () => {
       process.stdout.write(`renewal kills: ${KILLS} of ${SUBSCRIPTIONS}, SEED=${SEED}\n`);
       const disturbed = await seeded();
       const undisturbed = await copyOf(disturbed);
       expect(await run(undisturbed, RENEWED_AT)).toBe('done');
 
-      // Two renewals of each, 50 in at least as many statements; the kills are to come before they are all done.
+      // Two renewals of each, 50 in at least as many statements; the kills must come before they are all done.
       const statementsInAll = 2 * (SUBSCRIPTIONS / 50) * 20;
-      const most = Math.floor(statementsInAll / (KILLS * 1.5)) - BESIDE_LATER;
+      const most = Math.floor(statementsInAll / (KILLS * 1.5)) - SECOND_KILL_AFTER;
       const moments = fc.sample(fc.integer({ min: 1, max: most }), { seed: SEED, numRuns: KILLS });
       let now = RENEWED_AT;
       for (const [kill, statements] of moments.entries()) {
-        // Beside every other one works a second, which is killed a little later.
-        const beside = kill % 2 === 1 ? run(disturbed, now, statements + BESIDE_LATER) : null;
+        // In every other round a second worker runs, which is killed a little later.
+        const beside = kill % 2 === 1 ? run(disturbed, now, statements + SECOND_KILL_AFTER) : null;
         expect(await run(disturbed, now, statements)).toBe('SIGKILL');
         await beside;
         now += LEASE_OVER_MS;

@@ -9,7 +9,7 @@ describe('renewals', () => {
 
   afterAll(() => engine.close());
 
-  it('a year of a monthly subscription, in one call', async () => {
+  it('are made for a year of a monthly subscription in one advance', async () => {
     const story = await Story.begin(engine, '2026-01-15T10:00:00.000Z');
     const subscription = await story.subscribe(await story.plan(2_000));
     expect(subscription).toMatchObject({
@@ -24,7 +24,7 @@ describe('renewals', () => {
     await story.verify();
   });
 
-  it('an anchor on the 31st comes back to the 31st', async () => {
+  it('with an anchor on the 31st return to the 31st', async () => {
     const story = await Story.begin(engine, '2028-01-31T00:00:00.000Z');
     await story.subscribe(await story.plan(1_000));
     await story.advance('2028-06-30T00:00:00.000Z');

@@ -2,8 +2,8 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
 
-/** What failed while a subscription was paused counts when it goes on, whatever somebody pays by hand meanwhile. */
-describe('a subscription that goes on while its invoice is being paid', () => {
+/** Attempts that failed during a pause count when the subscription resumes, whatever is paid manually meanwhile. */
+describe('a subscription that resumes while its invoice is being paid', () => {
   let engine: TestApp;
 
   beforeAll(async () => {

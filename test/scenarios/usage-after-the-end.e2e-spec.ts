@@ -4,7 +4,7 @@ const START = '2026-03-01T00:00:00.000Z';
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const perUnit = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '5000' };
 
-describe('usage that arrives late, and the end of a subscription', () => {
+describe('usage that arrives around the end of a subscription', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -24,7 +24,10 @@ describe('usage that arrives late, and the end of a subscription', () => {
       const { counted, billed, pending, unbillable } = body as Record<string, number>;
       return { counted, billed, pending, unbillable };
     };
-    /** Reason and lines of the invoices since a subscription began, without those that bill a period in advance. */
+    /**
+     * Returns reason and lines of the invoices since a subscription started, without those that bill a period in
+     * advance.
+     */
     const billed = async () =>
       (await story.invoices())
         .map(({ reason, lines }) => ({
@@ -35,7 +38,7 @@ describe('usage that arrives late, and the end of a subscription', () => {
     return { story, planId, meterId: meter_id, use, proof, billed };
   }
 
-  it('is billed by the last invoice where it is known when the subscription ends', async () => {
+  it('is billed by the last invoice if it is known when the subscription ends', async () => {
     const { story, planId, use, proof, billed } = await metered();
     const flat = await story.plan(1_000);
     const { id } = await story.subscribe(planId);
@@ -54,7 +57,7 @@ describe('usage that arrives late, and the end of a subscription', () => {
     await story.verify();
   });
 
-  it('is billed by an invoice of its own, once, where it arrives after the end', async () => {
+  it('is billed by an invoice of its own, once, if it arrives after the end', async () => {
     const { story, planId, use, proof, billed } = await metered();
     const { id } = await story.subscribe(planId);
     await use('03-02');
@@ -129,7 +132,7 @@ describe('usage that arrives late, and the end of a subscription', () => {
     expect(await proof()).toEqual({ counted: 1, billed: 1, pending: 0, unbillable: 0 });
   });
 
-  it('makes no invoice where nothing was used or it costs nothing', async () => {
+  it('makes no invoice if there is none, or if it costs nothing', async () => {
     const { story, planId, use } = await metered();
     const { id } = await story.subscribe(planId);
     await story.advance(on('03-10'));
@@ -139,7 +142,7 @@ describe('usage that arrives late, and the end of a subscription', () => {
     expect(await story.invoices()).toEqual([]);
   });
 
-  it('of a subscription that never became active is unbillable', async () => {
+  it('of a subscription that was never active is unbillable', async () => {
     const { story, meterId, use, proof } = await metered();
     const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 };
     const { id: plan_id } = await story.planOf([base, { ...perUnit, meter_id: meterId }]);

@@ -10,16 +10,16 @@ import type { ListeningMessage } from '../support/service-process';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /**
- * Whatever happens on the way, each event counts once: four clients send batches with repeats among them, go away in the
- * middle of some, and the service is killed in the middle of all; then they send again what they had no answer for. The
- * short form runs always; `npm run campaign:usage` runs the full one of 1,000,000 events. `SEED` repeats a run.
+ * Counts each event once, whatever happens: four clients send batches with repeats among them and break off some of
+ * them, and the service is killed in between; then the clients repeat the requests without a response. The short form
+ * always runs; `npm run campaign:usage` runs the full one of 1,000,000 events. `SEED` repeats a run.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const EVENTS = FULL ? 1_000_000 : 20_000;
 const TIME_LIMIT_MS = FULL ? 3_600_000 : 180_000;
 const CLIENTS = 4;
 const CUSTOMERS = 20;
-/** Every so many requests one is NDJSON of ten times the length. */
+/** Every nth request is NDJSON of ten times the length. */
 const BATCH = FULL ? 1_000 : 200;
 const REPEATS = 0.05;
 const ABORTS = 0.03;
@@ -31,12 +31,12 @@ const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const SERVICE = join(__dirname, '../support/service-process.ts');
 const REGIONS = ['eu', 'us', 'ap'] as const;
 
-/** 0 to 1, the same for the same name and seed. */
+/** Returns a number from 0 to 1, the same for the same name and seed. */
 function chance(name: string): number {
   return createHash('sha256').update(`${SEED} ${name}`).digest().readUInt32BE(0) / 2 ** 32;
 }
 
-/** Each client has a stretch of the numbers, and repeats some of its own and some of the others'. */
+/** Returns the event numbers of a client: a range of its own, with repeats of its own and of others. */
 function numbersOf(client: number): readonly number[] {
   const share = EVENTS / CLIENTS;
   return Array.from({ length: share }, (_, place) => {
@@ -56,7 +56,7 @@ function eventOf(number: number, customers: readonly string[]): SentEvent {
   };
 }
 
-/** The events of one customer, in the order of a proof: of time and key. */
+/** Returns the events of one customer, in the order of a proof: by time and key. */
 function sentBy(customer: string, numbers: ReadonlySet<number>, customers: readonly string[]) {
   const place = ({ timestamp, idempotency_key: key }: SentEvent) => `${timestamp} ${key}`;
   return [...numbers]
@@ -65,7 +65,7 @@ function sentBy(customer: string, numbers: ReadonlySet<number>, customers: reado
     .sort((one, other) => (place(one) < place(other) ? -1 : 1));
 }
 
-/** As a client computes it from its own log, see the README of metering. */
+/** Computes the digest as a client does from its own log; see the README of metering. */
 function digestOf(events: readonly SentEvent[]): string {
   const digest = createHash('sha256');
   for (const { idempotency_key: key } of events) digest.update(`${key}\n`);
@@ -75,7 +75,7 @@ function digestOf(events: readonly SentEvent[]): string {
 const amountOf = (number: number): string => `${number % 97}.${number % 10}`;
 const regionOf = (number: number): string => REGIONS[number % REGIONS.length] ?? '';
 
-/** Sends a body; null when there was no answer. It goes away after so many bytes if it is told to. */
+/** Sends a body; returns null without a response. Breaks off after a number of bytes if one is given. */
 function post(url: string, agent: Agent, type: string, body: Buffer, breaksOffAt: number | null) {
   return new Promise<AppendResultDto | null>((resolve, reject) => {
     const headers = { 'Content-Type': type, 'Content-Length': body.length };
@@ -108,7 +108,7 @@ class Service {
     const child = fork(RUN_TS, [SERVICE, this.databaseUrl, NOW], { stdio: 'inherit' });
     this.child = child;
     const message = await new Promise<ListeningMessage>((resolve) => {
-      child.once('message', (told) => resolve(told as ListeningMessage));
+      child.once('message', (message) => resolve(message as ListeningMessage));
     });
     this.url = message.url;
   }
@@ -147,7 +147,7 @@ class Client {
     }
   }
 
-  /** All that it had no answer for, until it has. */
+  /** Repeats the requests without a response until each has one. */
   async sendAgain(): Promise<void> {
     for (
       let portion = this.unanswered.pop();
@@ -176,7 +176,7 @@ class Client {
   }
 }
 
-describe('a campaign of usage', () => {
+describe('a usage campaign', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -185,7 +185,7 @@ describe('a campaign of usage', () => {
 
   afterAll(() => engine.close());
 
-  /** What the events sum up to, counted here: by customer, hour and region. */
+  /** Sums the events here: by customer, hour and region. */
   function expectedTotals(numbers: ReadonlySet<number>, customers: readonly string[]) {
     const totals = new Map<string, { events: number; tenths: number }>();
     for (const number of numbers) {

@@ -21,7 +21,7 @@ interface Explanation {
   };
 }
 
-describe('a line for usage that was held', () => {
+describe('a usage line of a weighted sum', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('a line for usage that was held', () => {
     return body as Body;
   };
 
-  /** Two by two, as a client with patience would. */
+  /** Reads page by page, two events at a time. */
   async function eventsOf(invoice: string, line: string): Promise<readonly Event[]> {
     const found: Event[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
@@ -48,7 +48,7 @@ describe('a line for usage that was held', () => {
     return found;
   }
 
-  /** Value x time of each event, over the length of the full period: numerator and denominator. */
+  /** Recomputes value × time of each event, over the length of the full period, as numerator and denominator. */
   function recomputed(
     { period_start, period_end }: Line,
     { full_period_start, full_period_end }: Explanation,
@@ -77,7 +77,7 @@ describe('a line for usage that was held', () => {
         const [part, ...others] = parts;
         expect(others).toEqual([]);
         const [over = '', under = '1'] = (part?.quantity ?? '').split('/');
-        // As whole numbers: a quantity that has no end as a decimal is told as a ratio.
+        // In whole numbers: a quantity without a finite decimal is shown as a ratio.
         const [digits = '', decimals = ''] = over.split('.');
         const exact = BigInt(`${digits}${decimals}`);
         const scale = BigInt(under) * 10n ** BigInt(decimals.length);
@@ -95,7 +95,7 @@ describe('a line for usage that was held', () => {
     return counts;
   }
 
-  it('lists all events from which a client computes its quantity, over a change and a pause', async () => {
+  it('lists all events from which a client computes its quantity, across a change and a pause', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter({ aggregation: 'weighted_sum' });
     const plan = async () => (await story.planOf([{ ...perUnit, meter_id }])).id;
@@ -114,7 +114,7 @@ describe('a line for usage that was held', () => {
     await story.tell(id, 'resume');
     await story.advance(on('02-10'));
     expect(await assertRecomputable(story)).toEqual([3, 4, 5]);
-    // What comes or goes later moves none of these lines, and is in those that correct them.
+    // Events that arrive or are voided later change none of these lines, and are in their corrections.
     const key = await story.use(event, on('01-02'), { n: 3 });
     await story.use(event, on('01-03'), { n: 9 });
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
@@ -124,7 +124,7 @@ describe('a line for usage that was held', () => {
     await story.verify();
   });
 
-  it('lists all that a recurring meter holds, also from before the subscription', async () => {
+  it('lists all events that a recurring meter holds, also from before the subscription', async () => {
     const story = await Story.begin(engine, START);
     const meter = { aggregation: 'weighted_sum', is_recurring: true };
     const { id: meter_id, event } = await story.meter(meter);
@@ -138,7 +138,7 @@ describe('a line for usage that was held', () => {
     await story.verify();
   });
 
-  it('lists those of its group alone, where each is billed by itself', async () => {
+  it('lists only the events of its group, if groups are billed separately', async () => {
     const story = await Story.begin(engine, START);
     const meter = { aggregation: 'weighted_sum', group_by: ['region'] };
     const { id: meter_id, event } = await story.meter(meter);
@@ -154,7 +154,7 @@ describe('a line for usage that was held', () => {
     await story.verify();
   });
 
-  it('that was made before lines told since when they count, is told by what was billed', async () => {
+  it('of an older format is migrated with the instant from which its events count', async () => {
     const traces = () =>
       engine.database.query(
         `SELECT id, trace FROM invoice_line WHERE trace ->> 'kind' = 'usage' ORDER BY id`,

@@ -5,12 +5,12 @@ const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const perUnit = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '3100' };
 const base = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_000 };
 
-/** Counts what it counts, and holds on as long. */
+/** Terms of meters that differ in how long a value is held. */
 const SUM = {};
 const HELD = { aggregation: 'weighted_sum' };
 const RECURRING = { aggregation: 'weighted_sum', is_recurring: true };
 
-describe('the proof of usage', () => {
+describe('a usage proof', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('the proof of usage', () => {
     const plan = async (fields: object = {}) =>
       (await story.planOf([{ ...perUnit, meter_id }], { ...fields })).id;
     const use = (date: string, n = 1) => story.use(event, on(date), { n });
-    /** Billed, pending, unbillable. */
+    /** Returns billed, pending and unbillable. */
     const proof = async (from = START, to = '2027-01-01T00:00:00.000Z') => {
       const query = { customer_id: story.customerId, from, to };
       const { body } = await engine.http.get(`/v1/meters/${meter_id}/proof`).query(query);
@@ -36,7 +36,7 @@ describe('the proof of usage', () => {
     return { story, plan, use, proof };
   }
 
-  it('tells what waits for a subscription as pending, and bills it with one that starts before', async () => {
+  it('reports usage before a subscription as pending, until one that starts earlier bills it', async () => {
     const { story, plan, use, proof } = await metered(SUM);
     await story.advance(on('02-10'));
     await use('01-05');
@@ -45,7 +45,7 @@ describe('the proof of usage', () => {
     expect(await proof()).toEqual([1, 0, 0]);
   });
 
-  it('tells what happens in a pause as unbillable, and what comes late as pending', async () => {
+  it('reports usage in a pause as unbillable, and late usage as pending', async () => {
     const { story, plan, use, proof } = await metered(SUM);
     const { id } = await story.subscribe(await plan());
     await use(START.slice(5, 10));
@@ -71,7 +71,7 @@ describe('the proof of usage', () => {
     await story.verify();
   });
 
-  it('tells what is held over a pause as pending, then as billed with the part after it', async () => {
+  it('reports a value held over a pause as pending, then as billed with the part after it', async () => {
     const { story, plan, use, proof } = await metered(HELD);
     const { id } = await story.subscribe(await plan());
     await use('01-01');
@@ -86,7 +86,7 @@ describe('the proof of usage', () => {
     await story.advance(on('02-10'));
     expect(await proof()).toEqual([2, 0, 0]);
     expect(await proof(on('01-11'), on('01-21'))).toEqual([1, 0, 0]);
-    // Late for both parts: one has it with the next invoice as the other.
+    // Late for both parts: one is corrected by the next invoice, and so is the other.
     await use('01-05');
     await use('01-15');
     expect(await proof()).toEqual([2, 2, 0]);
@@ -95,7 +95,7 @@ describe('the proof of usage', () => {
     await story.verify();
   });
 
-  it('tells what nothing holds on after a pause as unbillable', async () => {
+  it('reports a value that is not held after a pause as unbillable', async () => {
     const { story, plan, use, proof } = await metered(HELD);
     const { id } = await story.subscribe(await plan());
     await use('01-01');
@@ -113,7 +113,7 @@ describe('the proof of usage', () => {
     await story.verify();
   });
 
-  it('tells what a recurring meter holds from a pause as pending until something bills it', async () => {
+  it('reports a value of a recurring meter from a pause as pending until it is billed', async () => {
     const { story, plan, use, proof } = await metered(RECURRING);
     await use('01-01');
     const { id } = await story.subscribe(await plan({ trial_days: 10 }));
@@ -122,7 +122,7 @@ describe('the proof of usage', () => {
     await story.advance(on('02-20'));
     await use('01-05');
     await use('02-15');
-    // The first part is billed: one is late for it, and the other moves what comes after the pause.
+    // The first part is billed: one event is late for it, and the other changes what comes after the pause.
     expect(await proof()).toEqual([1, 2, 0]);
     await story.tell(id, 'resume');
     await story.advance(on('03-25'));
@@ -136,7 +136,7 @@ describe('the proof of usage', () => {
     await story.verify();
   });
 
-  it('tells what happens in a trial, and at a plan without the price, as unbillable', async () => {
+  it('reports usage in a trial, and with a plan without the price, as unbillable', async () => {
     const { story, plan, use, proof } = await metered(SUM);
     const { id } = await story.subscribe(await plan({ trial_days: 10 }));
     await use('01-01');
@@ -149,7 +149,7 @@ describe('the proof of usage', () => {
     await story.advance(on('01-22'));
     await use('01-21');
     expect(await proof()).toEqual([0, 1, 3]);
-    // Of what is to come nothing is decided.
+    // The future is undecided.
     await use('01-22');
     expect(await proof()).toEqual([0, 2, 3]);
     await story.advance(on('02-20'));
@@ -160,7 +160,7 @@ describe('the proof of usage', () => {
   it.each([
     ['a sum', SUM],
     ['what is held', HELD],
-  ])('tells %s of two parts of a period as pending until both are billed', async (_, meter) => {
+  ])('reports %s of two parts of a period as pending until both are billed', async (_, meter) => {
     const { story, plan, use, proof } = await metered(meter);
     const [first, second] = [await plan(), await plan()];
     const { id } = await story.subscribe(first);
@@ -179,7 +179,7 @@ describe('the proof of usage', () => {
     await story.verify();
   });
 
-  it('tells what a draft that waits will bill as pending', async () => {
+  it('reports usage of a draft as pending', async () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: 48 });
     const { id: meter_id, event } = await story.meter();
     await story.subscribe((await story.planOf([{ ...perUnit, meter_id }])).id);

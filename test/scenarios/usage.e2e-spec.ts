@@ -22,7 +22,7 @@ describe('usage', () => {
 
   afterAll(() => engine.close());
 
-  it('is billed when its period is over, beside what is paid in advance', async () => {
+  it('is billed after its period, beside what is paid in advance', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([base, { ...graduated, meter_id }]);
@@ -69,7 +69,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('costs without any the part of the fee at zero usage that is for the time of its price', async () => {
+  it('of zero costs the flat fee at zero usage, prorated to the time of its price', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id } = await story.meter();
     const { id: planId } = await story.planOf([{ ...graduated, meter_id }]);
@@ -88,7 +88,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('costs so far what the invoice then says', async () => {
+  it('costs so far what the invoice then shows', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter({ group_by: ['region'] });
     const prices = [
@@ -137,7 +137,7 @@ describe('usage', () => {
     expect(await story.lines()).toEqual([[['usage', '96.428571428571', 964]]]);
   });
 
-  it('so far says so where it would cost more than an amount can be, until it is taken back', async () => {
+  it('so far is an error while it exceeds the largest amount, until it is voided', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([{ ...perUnit, meter_id, maximum_amount: 5_000 }]);
@@ -150,7 +150,7 @@ describe('usage', () => {
     expect(await story.usage()).toMatchObject([{ amount: 0 }]);
   });
 
-  it('that comes late is billed by its difference with the next invoice, once', async () => {
+  it('that arrives late is billed as a difference with the next invoice, once', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([base, { ...graduated, meter_id }]);
@@ -178,7 +178,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('that a later invoice gave back stands: what billed it cannot be voided any more', async () => {
+  it('that a later invoice gave back prevents the void of the invoice that billed it', async () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const meter = await story.meter();
     const { id } = await story.planOf([base, { ...perUnit, meter_id: meter.id }]);
@@ -216,7 +216,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('held over periods is billed in each of a year, by the time it was held', async () => {
+  it('of a weighted sum over a year is billed in each period, by the time it was held', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter({
       aggregation: 'weighted_sum',
@@ -235,8 +235,8 @@ describe('usage', () => {
     await story.verify();
   });
 
-  describe('held within a period', () => {
-    /** What is held for a day costs a hundredth of its price. */
+  describe('of a weighted sum within a period', () => {
+    /** A value held for a day costs a hundredth of its price. */
     const held = { ...perUnit, unit_amount: '3100' };
 
     async function subscribed(meter: object = {}, price: object = {}) {
@@ -260,7 +260,7 @@ describe('usage', () => {
         ]),
       );
 
-    it('is held on when the plan changes, so that the parts are the whole, and not in the next period', async () => {
+    it('is held across a change of the plan, so that the parts add up to the whole, and not in the next period', async () => {
       const { story, event, change } = await subscribed();
       await story.use(event, START, { n: 160 });
       await story.advance('2026-01-16T00:00:00.000Z');
@@ -277,7 +277,7 @@ describe('usage', () => {
       await story.verify();
     });
 
-    it('is held on group by group over a pause, in which it changes and is not billed', async () => {
+    it('is held group by group across a pause, in which it changes and is not billed', async () => {
       const { story, event, id, change } = await subscribed(
         { group_by: ['region'] },
         { by_group: true },
@@ -303,7 +303,7 @@ describe('usage', () => {
       await story.verify();
     });
 
-    it('is corrected in every later part that was billed, once, and given back when it is taken back', async () => {
+    it('is corrected once in every later part that was billed, and given back when it is voided', async () => {
       const { story, event, id, change } = await subscribed();
       await story.use(event, START, { n: 1 });
       await story.advance('2026-01-11T00:00:00.000Z');
@@ -347,7 +347,7 @@ describe('usage', () => {
       await story.verify();
     });
 
-    it('begins with nothing in a short first period', async () => {
+    it('starts at zero in a short first period', async () => {
       const story = await Story.begin(engine, START);
       const { id: meter_id, event } = await story.meter({ aggregation: 'weighted_sum' });
       const { id } = await story.planOf([{ ...held, meter_id }]);
@@ -364,7 +364,7 @@ describe('usage', () => {
     });
   });
 
-  it('is billed at each price for the time it held, when the plan changes', async () => {
+  it('is billed at each price for the time it was valid, when the plan changes', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();
     const first = await story.planOf([{ ...perUnit, meter_id, minimum_amount: 3_100 }]);
@@ -386,7 +386,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('of a trial and of a pause is not billed, and a change of the quantity leaves its price alone', async () => {
+  it('in a trial and in a pause is not billed, and a change of the quantity does not affect its price', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();
     const { id: plan } = await story.planOf([{ ...graduated, meter_id }]);
@@ -440,7 +440,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('takes coupons and tax like any line, and a late one those of its own invoice', async () => {
+  it('is discounted and taxed like any line, and late usage with the coupons and taxes of its own invoice', async () => {
     const story = await Story.begin(engine, START);
     const rate = await engine.http.post('/v1/tax-rates').send({ name: 'VAT', percentage: '20' });
     const { id: taxRate } = rate.body as { id: string };
@@ -469,7 +469,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('belongs to the local period that holds its instant, also where the clock is put on', async () => {
+  it('belongs to the local period that contains its instant, also when summer time starts', async () => {
     const story = await Story.begin(engine, '2026-03-01T12:00:00.000Z', {
       timezone: 'America/New_York',
     });
@@ -497,7 +497,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('by percentage charges each event, in the order in which they happened', async () => {
+  it('with a percentage price is charged per event, in the order in which the events happened', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter();
     const percentage = {
@@ -522,7 +522,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('is refused a price that its meter cannot give', async () => {
+  it('cannot have a price that its meter does not support', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id } = await story.meter({ aggregation: 'max' });
     const timing = 'in_arrears';
@@ -540,7 +540,7 @@ describe('usage', () => {
     });
   });
 
-  it('is explained by its exact events, for ever', async () => {
+  it('is explained by exactly its events, forever', async () => {
     const story = await Story.begin(engine, START);
     const { id: meter_id, event } = await story.meter({ group_by: ['region'] });
     const { id } = await story.planOf([base, { ...perUnit, meter_id, by_group: true }]);
@@ -592,7 +592,7 @@ describe('usage', () => {
     await story.verify();
   });
 
-  it('that comes while its period is billed is billed once, there or late', async () => {
+  it('that arrives while its period is billed is billed once, on that invoice or as late usage', async () => {
     const story = await Story.begin(engine, '2026-01-31T12:00:00.000Z');
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([{ ...perUnit, meter_id }]);

@@ -8,9 +8,9 @@ import { until } from '../support/until';
 import type { TimeMessage } from '../support/worker-process';
 
 /**
- * Every event reaches its endpoint, whatever happens on the way: a receiver that fails 30 % of the requests, workers that
- * are killed, time that moves, secrets that are rotated. The short form runs always; `npm run campaign:webhooks` runs the
- * full one of 20,000 events.
+ * Delivers every event to its endpoint, whatever happens: the receiver fails 30 % of the requests, workers are killed,
+ * time moves, and secrets are rotated. The short form always runs; `npm run campaign:webhooks` runs the full one of
+ * 20,000 events.
  */
 const FULL = process.env['CAMPAIGN'] === 'full';
 const EVENTS = FULL ? 20_000 : 300;
@@ -20,7 +20,7 @@ const TIME_LIMIT_MS = FULL ? 1_500_000 : 150_000;
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const WORKER = join(__dirname, '../support/worker-process.ts');
 
-/** 0 to 1, pseudo-random and repeatable for a message and how often it came. */
+/** Returns a number from 0 to 1, pseudo-random and repeatable for a message and its attempt. */
 function chanceOf(id: string, time: number): number {
   const digest = createHash('sha256').update(`${id}#${time}`).digest();
   return digest.readUInt32BE(0) / 2 ** 32;
@@ -46,7 +46,7 @@ class FlakyReceiver {
         this.open -= 1;
       });
       const chance = chanceOf(received.id, time);
-      // Nobody is out of luck eight times in a row: the ninth and tenth attempt are there to be used.
+      // No message fails more than eight times in a row: the ninth and tenth attempt are left.
       if (chance >= 0.3 || time > 8) {
         this.accepted.set(received.id, (this.accepted.get(received.id) ?? 0) + 1);
         response.writeHead(200).end('ok');
@@ -56,11 +56,11 @@ class FlakyReceiver {
       if (chance < 0.1) response.writeHead(500).end('broken');
       else if (chance < 0.2) request.socket.destroy();
       else if (chance < 0.298) response.writeHead(429, { 'retry-after': '7' }).end();
-      // Else it hangs: no answer until the deadline.
+      // Otherwise it hangs: no answer until the deadline.
     });
   }
 
-  /** Signed with the secret that is good now, or with the one before when it was rotated on the way. */
+  /** Verifies the signature with the current secret, or with the previous one after a rotation. */
   private verify(received: Received): void {
     const at = new Date(Number(received.headers['webhook-timestamp']) * 1_000);
     const good = this.secrets.slice(-2).some((secret) => isVerified(received, secret, at));
@@ -114,7 +114,7 @@ class Workers {
   }
 }
 
-describe.each([1, 2])('a campaign of deliveries with %i worker(s)', (workerCount) => {
+describe.each([1, 2])('a delivery campaign with %i worker(s)', (workerCount) => {
   let engine: TestApp;
   let receiver: Receiver;
   let workers: Workers;
@@ -154,7 +154,7 @@ describe.each([1, 2])('a campaign of deliveries with %i worker(s)', (workerCount
   interface State {
     readonly pending: number;
     readonly undispatched: number;
-    /** When all that is pending is due. */
+    /** Instant at which everything that is pending is due. */
     readonly next: Date | null;
   }
 
@@ -168,7 +168,7 @@ describe.each([1, 2])('a campaign of deliveries with %i worker(s)', (workerCount
   }
 
   it(
-    'delivers every event, under its own id',
+    'delivers every event under its own id',
     async () => {
       const flaky = new FlakyReceiver(receiver);
       const created = await engine.http

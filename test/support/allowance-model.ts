@@ -5,7 +5,7 @@ import type { Subscription } from './story';
 export type ModelReset = 'period' | 'day' | 'week' | 'month' | 'never';
 
 /** Entitlement of a plan; null: the plan does not list it. */
-export type PlanAllows = {
+export type PlanAllowance = {
   readonly value: number | null;
   readonly isHard: boolean;
   readonly reset: ModelReset;
@@ -22,7 +22,7 @@ export interface ModelSubscription {
   readonly startAt: number;
   readonly periodStart: number;
   readonly periodEnd: number;
-  readonly plan: PlanAllows;
+  readonly plan: PlanAllowance;
   /** Add-ons with their quantities. */
   readonly addons: readonly { readonly link: ModelLink | null; readonly quantity: number }[];
 }
@@ -144,7 +144,7 @@ export class AllowanceModel {
     this.cover();
   }
 
-  takeBack(event: ModelEvent): void {
+  voidEvent(event: ModelEvent): void {
     event.isVoided = true;
     this.cover();
   }

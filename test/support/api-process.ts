@@ -1,6 +1,6 @@
 import { startTestApp } from './test-app';
 
-/** An engine that answers HTTP in a process of its own, on a database that its parent names; tells its address over IPC. */
+/** Runs an engine that answers HTTP in a process of its own, on the given database; sends its address over IPC. */
 async function main([databaseUrl = '']: readonly string[]): Promise<void> {
   const engine = await startTestApp({ databaseUrl });
   process.on('disconnect', () => process.exit());

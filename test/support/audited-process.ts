@@ -5,14 +5,14 @@ import { Jobs } from '../../src/platform/jobs';
 import { startTestApp } from './test-app';
 
 /**
- * An engine in a process of its own that counts connections its pool hands out while they are not idle. Started with
- * `run-ts.cjs` on a database and with a statement timeout that its parent names; speaks with its parent over IPC.
+ * Runs an engine in a process of its own that counts connections handed out by its pool while they are not idle.
+ * Started with `run-ts.cjs`, with a database and a statement timeout as arguments; exchanges messages over IPC.
  */
 export type AuditedMessage =
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'audit'; readonly handedOut: number; readonly notIdle: number };
 
-/** Sets the engine's time and has its due work looked for; answered with the audit. */
+/** Sets the time of the engine and wakes its due work; answered with the audit. */
 export interface TimeMessage {
   readonly now: string;
   readonly work: readonly string[];

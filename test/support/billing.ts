@@ -1,6 +1,6 @@
 import type { TestApp } from './test-app';
 
-/** Shortest ways to the things tests need; each goes through the API, as a user would. */
+/** Creates objects that many tests need, through the API. */
 
 let metersMade = 0;
 
@@ -16,14 +16,14 @@ export async function createCustomer(engine: TestApp, fields: object = {}): Prom
   return (await post(engine, '/v1/customers', { name: 'Ada Lovelace', ...fields })).id;
 }
 
-/** A payment of 100.00 USD that succeeded, unless the fields say otherwise. */
+/** Creates a payment of 100.00 USD that succeeded, unless the fields say otherwise. */
 export async function createPayment(engine: TestApp, fields: object = {}): Promise<string> {
   const customer = await createCustomer(engine);
   const body = { customer_id: customer, amount: 10_000, currency: 'USD', ...fields };
   return (await post(engine, '/v1/payments', body)).id;
 }
 
-/** A meter that counts events named `api_call`, unless the fields say otherwise. */
+/** Creates a meter that counts events named `api_call`, unless the fields say otherwise. */
 export async function createMeter(engine: TestApp, fields: object = {}): Promise<string> {
   metersMade += 1;
   const meter = { key: `test_meter_${metersMade}`, event_name: 'api_call', aggregation: 'count' };

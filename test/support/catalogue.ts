@@ -12,7 +12,7 @@ const COLUMNS = `
   WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> 'migration'
     AND a.attnum > 0 AND NOT a.attisdropped AND NOT c.relispartition`;
 
-// NOT NULL is a constraint of its own from PostgreSQL 18 on; the columns tell it for all versions.
+// NOT NULL is a constraint of its own from PostgreSQL 18 on; the columns show it for all versions.
 const CONSTRAINTS = `
   SELECT format('constraint %s.%s %s', conrelid::regclass, conname, pg_get_constraintdef(pg_constraint.oid)) AS line
   FROM pg_constraint JOIN pg_class c ON c.oid = conrelid AND NOT c.relispartition
@@ -33,12 +33,14 @@ const ROUTINES = `
   SELECT format('routine %s', oid::regprocedure) AS line
   FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
 
-/** What entities cannot say: a trigger, the function it runs, the constraint a deferred one counts as. */
+/**
+ * Tests for objects that entities cannot define: triggers, their functions, and the constraints of deferred triggers.
+ */
 export function isBeyondEntities(line: string): boolean {
   return /^(trigger|routine) |^constraint \S+ TRIGGER/.test(line);
 }
 
-/** Everything a database says of its schema, one line each, sorted. The record of migrations and partitions are left out. */
+/** Describes the schema of a database, one line per object, sorted, without the migration table and partitions. */
 export async function catalogueOf(url: string): Promise<readonly string[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -11,8 +11,8 @@ const SUBJECT_ALT_NAME = '551d11';
 const ECDSA_WITH_SHA256 = '2a8648ce3d040302';
 
 /**
- * A certificate for 127.0.0.1 that nobody has signed but itself, made for one run: X.509 v3 (RFC 5280), written in DER by
- * hand, since Node.js can read certificates but not make them.
+ * Creates a self-signed certificate for 127.0.0.1 for one run: X.509 v3 (RFC 5280), encoded in DER here, because
+ * Node.js can read certificates but not create them.
  */
 export function selfSignedCertificate(): SelfSigned {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

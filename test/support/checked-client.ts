@@ -2,7 +2,7 @@ import supertest from 'supertest';
 import type TestAgent from 'supertest/lib/agent';
 import { committedDocument } from './documented-answers';
 
-/** HTTP client of a running engine whose requests fail where the response is not as the OpenAPI document says. */
+/** Returns an HTTP client that fails a request whose response differs from the OpenAPI document. */
 export function checkedClient(url: string): TestAgent {
   return supertest.agent(url).use((request: supertest.Test) => {
     request.expect(({ status, headers, body }: supertest.Response) => {

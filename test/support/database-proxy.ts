@@ -2,32 +2,32 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * A fault of the network at one statement. `hold`: its answer, and all after it, waits for `release`. `delay`: the same
- * for a fixed time. `cut`: the connection breaks when the database has answered. `lose`: it breaks before the statement
- * reaches the database.
+ * A network fault at one statement. `hold`: its answer, and all later ones, wait for `release`. `delay`: the same for a
+ * fixed time. `cut`: the connection breaks after the database has answered. `lose`: the connection breaks before the
+ * statement reaches the database.
  */
 export type Fault =
   { readonly kind: 'hold' | 'cut' | 'lose' } | { readonly kind: 'delay'; readonly delayMs: number };
 
-/** Decides which fault a statement meets, by its text; null for none. */
+/** Returns the fault for a statement, by its text; null for none. */
 export type FaultOf = (statement: string) => Fault | null;
 
 interface Pair {
   readonly client: Socket;
   readonly database: Socket;
-  /** Bytes of the database that did not arrive; null while nothing is held on this connection. */
+  /** Bytes from the database that were not passed on; null while nothing is held on this connection. */
   held: Buffer[] | null;
-  /** The connection breaks at the next byte of the database. */
+  /** True if the connection breaks at the next byte from the database. */
   isDoomed: boolean;
 }
 
 const STARTUP_HEADER_BYTES = 4;
 const HEADER_BYTES = 5;
 
-/** Stands between an engine and its database, and breaks what goes between them in the ways that networks do. */
+/** Stands between an engine and its database, and injects network faults. */
 export class DatabaseProxy {
   private readonly pairs = new Set<Pair>();
-  private isHolding = false;
+  private isHeld = false;
   private faultOf: FaultOf = () => null;
 
   private constructor(
@@ -50,30 +50,30 @@ export class DatabaseProxy {
     return proxy;
   }
 
-  /** Asks for the fault of each statement from now on. */
+  /** Sets the function that chooses the fault of each statement from now on. */
   inject(faultOf: FaultOf): void {
     this.faultOf = faultOf;
   }
 
-  /** Nothing that the database says arrives any more; connections stay. */
+  /** Holds all answers of the database; connections stay open. */
   hold(): void {
-    this.isHolding = true;
+    this.isHeld = true;
   }
 
-  /** How many bytes the database has said that did not arrive. */
+  /** Number of bytes from the database that were not passed on. */
   get heldBytes(): number {
     return [...this.pairs]
       .flatMap(({ held }) => held ?? [])
       .reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** What was held arrives, for each connection at once. */
+  /** Passes on what was held, all at once for each connection. */
   release(): void {
-    this.isHolding = false;
+    this.isHeld = false;
     for (const pair of this.pairs) releasePair(pair);
   }
 
-  /** All connections break. */
+  /** Breaks all connections. */
   cut(): void {
     for (const pair of this.pairs) breakPair(pair);
   }
@@ -92,9 +92,9 @@ export class DatabaseProxy {
       [database, client],
     ] as const) {
       socket.on('error', () => undefined);
-      // While answers are held the end of a connection does not get through either.
+      // While answers are held, the end of a connection is not passed on either.
       socket.on('close', () => {
-        if (pair.held === null && !this.isHolding) other.destroy();
+        if (pair.held === null && !this.isHeld) other.destroy();
         if (client.destroyed && database.destroyed) this.pairs.delete(pair);
       });
     }
@@ -104,7 +104,7 @@ export class DatabaseProxy {
       if (!database.destroyed) database.write(bytes);
     });
     database.on('data', (bytes) => {
-      if (this.isHolding) pair.held ??= [];
+      if (this.isHeld) pair.held ??= [];
       if (pair.isDoomed) breakPair(pair);
       else if (pair.held !== null) pair.held.push(bytes);
       else if (!client.destroyed) client.write(bytes);
@@ -146,7 +146,7 @@ function breakPair({ client, database }: Pair): void {
   database.resetAndDestroy();
 }
 
-/** Calls back with the text of each statement of one connection, before its last byte is passed on. */
+/** Calls back with the text of each statement of a connection, before its last byte is passed on. */
 function statementReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();
   let rest: Buffer = Buffer.alloc(0);
@@ -160,7 +160,7 @@ function statementReader(onStatement: (text: string) => void): (bytes: Buffer) =
       if (rest.length < end) return;
       const body = rest.subarray(header, end);
       const type = hasStarted ? String.fromCharCode(rest[0] ?? 0) : 'startup';
-      // Query; Parse names a text; Bind names a portal and what was parsed.
+      // A Query contains a text; a Parse names one; a Bind names a portal and the parsed statement.
       if (type === 'Q') onStatement(textAt(body, 0));
       if (type === 'P') prepared.set(textAt(body, 0), textAt(body, body.indexOf(0) + 1));
       if (type === 'B') onStatement(prepared.get(textAt(body, body.indexOf(0) + 1)) ?? '');

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 
 export const TEMPLATE_DATABASE = 'billing_template';
 
-/** The same server, another database. */
+/** Returns the URL of another database on the same server. */
 export function databaseNamed(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${database}`;
@@ -31,7 +31,7 @@ function serverUrl(): string {
   return url;
 }
 
-/** A database of its own, empty or cloned from the migrated template. */
+/** Creates a database, empty or cloned from the migrated template. */
 export async function createTestDatabase(
   content: 'migrated' | 'empty' = 'migrated',
 ): Promise<TestDatabase> {
@@ -44,7 +44,7 @@ export async function createTestDatabase(
   };
 }
 
-/** A database with all that is in another one, which nobody may be connected to. */
+/** Copies a database. No session may be connected to the original. */
 export async function copyTestDatabase(url: string): Promise<TestDatabase> {
   const database = await createTestDatabase('empty');
   const [name, original] = [database.url, url].map((one) => new URL(one).pathname.slice(1));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type AnySchema, Ajv2020, type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 
-/** A response as a client sees it; `body` is the parsed body where it is JSON. */
+/** A response as a client sees it; `body` is the parsed body if it is JSON. */
 export interface Answer {
   readonly method: string;
   readonly path: string;
@@ -44,8 +44,8 @@ const isReference = (value: object): value is Reference => '$ref' in value;
 const isJson = (mediaType: string): boolean => /[/+]json$/.test(mediaType);
 
 /**
- * Returns the schema with references by the plain name of a component, and closed: an object with declared properties has
- * no others, unless it says so. Examples are data and stay as they are.
+ * Returns the schema with references by component name, and closed: an object with declared properties has no others
+ * unless it says so. Examples are data and stay unchanged.
  */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
@@ -73,7 +73,7 @@ export class DocumentedAnswers {
     }
     const literals = (template: string): string => template.replaceAll(/\{\w+\}/g, '');
     const parameters = (template: string): number => template.split('{').length;
-    // The most literal template first, as `/v1/invoices/{id}.pdf` before `/v1/invoices/{id}`.
+    // The most literal template first: `/v1/invoices/{id}.pdf` before `/v1/invoices/{id}`.
     this.templates = Object.keys(document.paths)
       .sort(
         (one, other) =>
@@ -105,7 +105,7 @@ export class DocumentedAnswers {
     return isJson(mediaType) ? this.faultsOfBody(schema, answer.body) : [];
   }
 
-  /** Outside the document there is nothing but problems. */
+  /** A path outside the document may only answer with a problem. */
   private faultsWithoutOperation({ status, contentType, body }: Answer): readonly string[] {
     if (status < 400) return ['the operation is not documented'];
     if (!contentType.startsWith(PROBLEM)) return [`the content type is not ${PROBLEM}`];
@@ -150,7 +150,7 @@ export class DocumentedAnswers {
 
 let committed: DocumentedAnswers | null = null;
 
-/** Returns the comparison with the committed document, which is read when it is first needed. */
+/** Returns the comparison with the committed document, which is read at the first call. */
 export function committedDocument(): DocumentedAnswers {
   committed ??= new DocumentedAnswers(
     JSON.parse(readFileSync(join(__dirname, '../../openapi/openapi.json'), 'utf8')) as ApiDocument,

@@ -5,8 +5,8 @@ import {
 } from '../../src/platform/embedded-postgres';
 
 /**
- * A service that owns a server, as a process that a test can interrupt and kill. Arguments: a directory, or `ephemeral`.
- * Says one JSON object for each thing that happens; stops when it reads `stop`.
+ * Runs an embedded server in a process of its own that tests can interrupt and kill. Argument: a directory, or
+ * `ephemeral`. Writes one JSON object per event, and stops when it reads `stop`.
  */
 async function own(directory: string): Promise<void> {
   const say = (event: Record<string, unknown>): void => {

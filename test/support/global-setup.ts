@@ -4,8 +4,8 @@ import { startEphemeralPostgres } from '../../src/platform/embedded-postgres';
 import { databaseNamed, TEMPLATE_DATABASE } from './databases';
 
 /**
- * One server for the whole run: TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18; its databases are left alone), or
- * one made for the run and deleted after it. The schema is built once, in a template that every test file clones.
+ * Starts one server for the whole run: TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18; other databases are left
+ * alone), or one that is deleted afterwards. The schema is built once, in a template that every test file clones.
  */
 export default async function globalSetup(): Promise<void> {
   const given = process.env['TEST_DATABASE_URL'];

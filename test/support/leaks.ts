@@ -5,7 +5,7 @@ export interface CapturedLog {
   stop(): void;
 }
 
-/** Everything an application writes to its log, for one that is started after this: in place of the terminal. */
+/** Captures the log of applications that are started after the call, instead of writing it to the terminal. */
 export function captureLog(): CapturedLog {
   const written: string[] = [];
   const spy = jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
@@ -20,7 +20,7 @@ export function captureLog(): CapturedLog {
   };
 }
 
-/** All rows of the database as text, but for the tables named. */
+/** Returns all rows of the database as text, except those of the given tables. */
 export async function contentsOfTables(
   { database }: TestApp,
   ...except: readonly string[]

@@ -1,6 +1,6 @@
 import type { TestApp } from './test-app';
 
-/** Takes back what a source posted, which no code can: for tests that put back what a crash would have left. */
+/** Deletes the postings of a source, to restore the state that a crash would have left. The service cannot do this. */
 export async function unpost(engine: TestApp, sourceId: string): Promise<void> {
   await engine.database.transaction(async () => {
     await engine.database.query('SET LOCAL session_replication_role = replica');
@@ -24,7 +24,7 @@ export async function verifyLedger(engine: TestApp): Promise<Verification> {
   return answer.body as Verification;
 }
 
-/** What a source posted: account and amount of each posting, by kind of transaction, oldest first. */
+/** Returns the postings of a source by kind of transaction, oldest first: account and amount. */
 export async function postingsOf(
   engine: TestApp,
   sourceId: string,

@@ -1,6 +1,6 @@
 import { Clock } from '../../src/platform/clock';
 
-/** Time that moves only when a test moves it. */
+/** A clock that moves only when a test moves it. */
 export class ManualClock extends Clock {
   constructor(private instant: Date = new Date('2026-03-01T09:30:00.000Z')) {
     super();

@@ -11,7 +11,7 @@ export interface TestMeter {
   readonly lateEvents?: (typeof LATE_EVENTS)[number];
 }
 
-/** A meter, before there are events for it. */
+/** Inserts a meter before there are events for it. */
 export async function insertMeter(engine: TestApp, meter: TestMeter = {}): Promise<string> {
   const id = newId('meter');
   const aggregation = meter.aggregation ?? 'count';
@@ -44,7 +44,7 @@ export interface Bucket {
   readonly distinct: number;
 }
 
-/** The running totals of a meter, by time and group. */
+/** Returns the running totals of a meter, by hour and group. */
 export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bucket[]> {
   return engine.database.query<Bucket>(
     `SELECT to_char(start_at, 'YYYY-MM-DD HH24:MI') AS start, group_key AS "group", events::int,

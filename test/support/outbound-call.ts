@@ -2,10 +2,13 @@ import { Configuration } from '../../src/platform/config';
 import { OutboundError, OutboundHttp } from '../../src/platform/outbound';
 import { SystemResolver } from '../../src/platform/outbound/resolver';
 
-/** What the process prints of the one call it makes, as JSON. */
+/** The result of the one call that the process makes, printed as JSON. */
 export type CallReport = { readonly status: number } | { readonly reason: string };
 
-/** A process of its own, because some settings are read from the environment as Node.js starts. Argument: the URL. */
+/**
+ * Runs in a process of its own, because some settings are read from the environment when Node.js starts. Argument: the
+ * URL.
+ */
 async function call(url: string): Promise<CallReport> {
   const configuration = new Configuration({ WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' });
   const http = new OutboundHttp(configuration, new SystemResolver());

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A server that counts the connections made to it. */
+/** A server that counts the connections to it. */
 export interface Receiver {
   readonly port: number;
   readonly connections: number;
   close(): Promise<void>;
 }
 
-/** Counts the connections to any server, and starts it on a free port. */
+/** Starts a server on a free port and counts the connections to it. */
 export async function listen(server: Server, host: string, port = 0): Promise<Receiver> {
   const open = new Set<Socket>();
   let connections = 0;
@@ -16,7 +16,7 @@ export async function listen(server: Server, host: string, port = 0): Promise<Re
     connections += 1;
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    // The other side may go away at any time; that is what is tested.
+    // The other side may close at any time, which is what the tests are about.
     socket.on('error', () => undefined);
   });
   server.listen(port, host);
@@ -35,7 +35,7 @@ export async function listen(server: Server, host: string, port = 0): Promise<Re
   };
 }
 
-/** A server that answers each request, as it begins to arrive, by what `behave` writes. */
+/** Starts a server that answers each request with what `behave` writes, as soon as the request starts to arrive. */
 export function rawReceiver(behave: (socket: Socket) => void): Promise<Receiver> {
   return listen(
     createServer((socket) => socket.once('data', () => behave(socket))),
@@ -43,10 +43,13 @@ export function rawReceiver(behave: (socket: Socket) => void): Promise<Receiver>
   );
 }
 
-/** Something that must never be connected to, on every kind of local address and several ports. */
+/** Servers that must never be connected to, on each kind of local address and several ports. */
 export interface Canary {
   readonly ports: readonly number[];
-  /** Connections so far. All made before are counted: one connection to each listener is made and waited for. */
+  /**
+   * Returns the number of connections so far. It first connects to each listener itself and waits, so that earlier
+   * connections are counted.
+   */
   settledConnections(): Promise<number>;
   close(): Promise<void>;
 }

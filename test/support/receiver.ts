@@ -8,7 +8,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** How the receiver answers a request; it may also not answer, or break the connection. */
+/** Answers a request; may also leave it unanswered or break the connection. */
 export type Behaviour = (
   received: Received,
   response: ServerResponse,
@@ -17,7 +17,7 @@ export type Behaviour = (
 
 export interface Receiver {
   readonly url: string;
-  /** Everything that arrived, in order. */
+  /** All requests that arrived, in order. */
   readonly received: readonly Received[];
   behave(behaviour: Behaviour): void;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export function answer(status: number, headers: Record<string, string> = {}, bod
   };
 }
 
-/** What a user of the engine runs: an HTTP server that takes notifications, on a free port of this machine. */
+/** Starts an HTTP server that receives notifications, on a free port of this machine, as a user of the engine would. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let behaviour = accept;
@@ -72,8 +72,8 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 /**
- * Whether a receiver with this secret accepts the notification, by the published library. It refuses timestamps that are
- * not about now, so a test on another clock shifts them first: `verifiedAt` is the test's now.
+ * Tests if a receiver with this secret accepts the notification, with the published library. The library refuses
+ * timestamps far from now, so `verifiedAt` replaces the current time.
  */
 export function isVerified(received: Received, secret: string, verifiedAt: Date): boolean {
   const realNow = Date.now;

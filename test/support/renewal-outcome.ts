@@ -35,8 +35,8 @@ const BALANCES = `
   GROUP BY account ORDER BY account`;
 
 /**
- * All that a renewal run leaves, but for ids and the instants at which it was done. The subscriptions are told apart by the
- * `index` in their metadata.
+ * Returns everything that a renewal run wrote, except ids and the instants at which it ran. Subscriptions are
+ * distinguished by the `index` in their metadata.
  */
 export async function leftByRenewals(
   databaseUrl: string,

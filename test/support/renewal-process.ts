@@ -4,9 +4,9 @@ import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscripti
 import { startTestApp } from './test-app';
 
 /**
- * A renewal run in a process of its own: does all that is due on a database at an instant, drafts too, and ends. Started with
- * `run-ts.cjs`; given a number, it kills itself as it hands so many statements to the database, as `kill -9` would:
- * before, within or after any transaction, and between a commit and its answer.
+ * Runs everything that is due on a database at an instant, drafts included, in a process of its own, and ends. Started
+ * with `run-ts.cjs`. With a number as argument, it kills itself like `kill -9` when it sends that many statements to
+ * the database: before, within or after any transaction, and between a commit and its answer.
  */
 type Query = (this: Client, ...given: unknown[]) => unknown;
 
@@ -17,7 +17,7 @@ function killAfter(statements: number): void {
   prototype.query = function query(this: Client, ...given: unknown[]): unknown {
     left -= 1;
     const answer = original.apply(this, given);
-    // Every other time the statement is on its way and nobody is there for its answer.
+    // For every other number, the statement is sent and nothing receives its answer.
     if (left === 0 && statements % 2 === 0) process.kill(process.pid, 'SIGKILL');
     else if (left === 0) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
     return answer;

@@ -5,8 +5,8 @@ const RUN_TS = join(__dirname, 'run-ts.cjs');
 const RUN = join(__dirname, 'renewal-process.ts');
 
 /**
- * Does all that is due on a database at an instant, in a process of its own, which kills itself after so many statements if
- * any are given. Returns how it ended: `done`, or with what signal.
+ * Runs everything that is due on a database at an instant, in a process of its own, which kills itself after
+ * `killAfter` statements if given. Returns how it ended: `done`, an exit code or a signal.
  */
 export function runRenewals(databaseUrl: string, now: number, killAfter?: number): Promise<string> {
   const instant = new Date(now).toISOString();

@@ -7,13 +7,13 @@ import type { Readable } from 'node:stream';
 const RUN_TS = join(__dirname, 'run-ts.cjs');
 const MAIN = join(__dirname, '../../src/main.ts');
 
-/** The service as it is deployed: `src/main.ts` in a process of its own, by the clock of the machine. */
+/** Runs the service as it is deployed: `src/main.ts` in a process of its own, on the clock of the machine. */
 export class RunningService {
   private constructor(
     readonly url: string,
     private readonly process: ChildProcess,
     private readonly ended: Promise<unknown[]>,
-    /** `performance.now()` of the moment in which it announced its address. */
+    /** `performance.now()` when the service announced its address. */
     readonly readyAt: number,
   ) {}
 
@@ -42,7 +42,7 @@ export class RunningService {
     for await (const line of lines) {
       const [, url] = /^Billing engine: (.*)$/.exec(line) ?? [];
       if (url === undefined) continue;
-      // Nobody reads the rest of its output.
+      // The rest of its output is not read.
       service.stdout.resume();
       return new RunningService(url, service, ended, performance.now());
     }
@@ -61,7 +61,7 @@ export class RunningService {
     return fetch(`${this.url}${path}`);
   }
 
-  /** Ends it as `kill -9` does; does nothing when it has ended. */
+  /** Ends the process as `kill -9` does; no effect if it has ended. */
   async kill(): Promise<void> {
     this.process.kill('SIGKILL');
     await this.ended;

@@ -1,8 +1,8 @@
 import { startTestApp } from './test-app';
 
 /**
- * A service in a process of its own, on a database and at a time that its parent names; tests kill it. Started with
- * `run-ts.cjs`; tells its parent where it listens over IPC.
+ * Runs a service in a process of its own, on a database and at an instant given as arguments; tests kill it. Started
+ * with `run-ts.cjs`; sends its address over IPC.
  */
 export interface ListeningMessage {
   readonly url: string;

@@ -63,7 +63,7 @@ export interface UsageSoFar {
 
 let made = 0;
 
-/** A customer's story on a test clock, told through the API alone. */
+/** A customer on a test clock, used through the API alone. */
 export class Story {
   private constructor(
     readonly engine: TestApp,
@@ -71,7 +71,7 @@ export class Story {
     readonly customerId: string,
   ) {}
 
-  /** A customer on a clock of its own. */
+  /** Creates a customer on a test clock of its own. */
   static async begin(
     engine: TestApp,
     now: string,
@@ -86,13 +86,13 @@ export class Story {
     return new Story(engine, clock.id, id);
   }
 
-  /** A flat monthly plan in USD, unless the fields say otherwise; returns its id. */
+  /** Creates a flat monthly plan in USD, unless the fields say otherwise; returns its id. */
   async plan(amount: number, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }];
     return (await this.planOf(prices, fields)).id;
   }
 
-  /** A plan per seat, in advance; returns its id. */
+  /** Creates a plan per seat, in advance; returns its id. */
   async seats(unitAmount: string, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const price = {
       name: 'Seats',
@@ -118,7 +118,7 @@ export class Story {
     });
   }
 
-  /** A meter for events of a name of its own; returns both. */
+  /** Creates a meter for events with a name of its own; returns both. */
   async meter(
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<{ readonly id: string; readonly event: string }> {
@@ -130,7 +130,7 @@ export class Story {
     return { id, event };
   }
 
-  /** Reports usage, one event; fails the test unless it is accepted. Returns its key. */
+  /** Reports one event; fails the test unless it is accepted. Returns its key. */
   async use(
     event: string,
     timestamp: string,
@@ -149,13 +149,13 @@ export class Story {
     return key;
   }
 
-  /** What the customer used in the period that runs. */
+  /** Returns the usage of the current period. */
   async usage(): Promise<readonly UsageSoFar[]> {
     const { body } = await this.engine.http.get(`/v1/customers/${this.customerId}/usage`);
     return (body as { data: readonly UsageSoFar[] }).data;
   }
 
-  /** The lines of each invoice, oldest first: type, quantity, amount. */
+  /** Returns the lines of each invoice, oldest first: type, quantity, amount. */
   async lines(): Promise<readonly (readonly (readonly [string, string | null, number])[])[]> {
     return (await this.invoices()).map(({ lines }) =>
       lines.map(({ type, quantity, amount }) => [type, quantity, amount] as const),
@@ -195,26 +195,26 @@ export class Story {
     }
   }
 
-  /** All invoices of the customer, oldest first. */
+  /** Returns all invoices of the customer, oldest first. */
   async invoices(): Promise<readonly Invoice[]> {
     const path = `/v1/invoices?limit=100&customer_id=${this.customerId}`;
     const { body } = await this.engine.http.get(path);
     return [...(body as { data: readonly Invoice[] }).data].reverse();
   }
 
-  /** The amounts of the lines of each invoice, oldest first. */
+  /** Returns the amounts of the lines of each invoice, oldest first. */
   async amounts(): Promise<readonly (readonly number[])[]> {
     return (await this.invoices()).map(({ lines }) => lines.map(({ amount }) => amount));
   }
 
-  /** The dates or instants at which the periods of the invoices start, oldest first. */
+  /** Returns the starts of the periods of the invoices, oldest first. */
   async starts(): Promise<readonly (string | null)[]> {
     return (await this.invoices()).map(({ period_start }) => period_start);
   }
 
   /**
-   * What holds at the end of every story: lines add up, each line's trace gives it again, numbers have no gap for this
-   * customer's series, and the books verify.
+   * Asserts the invariants at the end of a test: lines add up, each line agrees with its trace, and the ledger
+   * verifies.
    */
   async verify(): Promise<void> {
     for (const invoice of await this.invoices()) {

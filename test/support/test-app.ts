@@ -14,9 +14,9 @@ import { ManualClock } from './manual-clock';
 
 export interface TestApp {
   readonly app: NestExpressApplication;
-  /** HTTP over a real socket. A request fails if its response is not as the OpenAPI document says. */
+  /** HTTP over a real socket. A request fails if its response differs from the OpenAPI document. */
   readonly http: TestAgent;
-  /** HTTP without that comparison: for pages and operations outside the document, and faults of the protocol. */
+  /** HTTP without that comparison: for pages and operations outside the document, and for protocol errors. */
   readonly uncheckedHttp: TestAgent;
   readonly clock: ManualClock;
   readonly database: Database;
@@ -25,14 +25,14 @@ export interface TestApp {
 }
 
 export interface TestAppOptions {
-  /** Environment variables on top of the tests' own. */
+  /** Environment variables in addition to those of all tests. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** A database that another application uses already; it is not dropped at the end. */
+  /** URL of a database that another application uses already; it is not dropped at the end. */
   readonly databaseUrl?: string;
 }
 
 /**
- * The whole engine on a database of its own, listening on a free port. Nothing runs in the background (`ROLE=api`) unless
+ * Starts the whole engine on a database of its own, on a free port. Nothing runs in the background (`ROLE=api`) unless
  * the test asks for it: tests call due work themselves.
  */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
@@ -48,7 +48,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...options.environment,
   });
   const clock = new ManualClock();
-  // Through the stream, where a test can listen; the service writes to the descriptor itself.
+  // Through the stream, so that a test can capture it; the service writes to the file descriptor.
   const logger = createLogger(configuration.logLevel, process.stdout);
   const module = await Test.createTestingModule({
     imports: [AppModule.with(configuration, databaseUrl)],
@@ -86,7 +86,7 @@ export interface EventRow {
   };
 }
 
-/** The events recorded about one object, in order. */
+/** Returns the events recorded about an object, in order. */
 export function eventsOf(testApp: TestApp, objectId: string): Promise<readonly EventRow[]> {
   return testApp.database.query<EventRow>(
     'SELECT type, sequence, data FROM event WHERE object_id = $1 ORDER BY sequence',

@@ -15,7 +15,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** What a pooler says to a client that connects: any user may, and the key to cancel is its own. */
+/** Answer of a pooler to a new client: any user may connect, and the key to cancel is the pooler's own. */
 const WELCOME = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('S', Buffer.from('client_encoding\0UTF8\0')),
@@ -24,8 +24,8 @@ const WELCOME = Buffer.concat([
 ]);
 
 /**
- * A pooler as PgBouncer with `pool_mode = transaction`: between two transactions of a client its connection to the server
- * belongs to whoever asks next, the last one used first.
+ * A pooler like PgBouncer with `pool_mode = transaction`: between two transactions of a client, its connection to the
+ * server is free for other clients, the last one used first.
  */
 export class TransactionPooler {
   private readonly idle: Socket[] = [];

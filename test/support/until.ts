@@ -1,6 +1,8 @@
 const PAUSE_MS = 20;
 
-/** Waits for a condition, and says which one when it does not come true in time. Never waits for a fixed time. */
+/**
+ * Waits until a condition holds; throws with its description when the time limit passes. Never waits for a fixed time.
+ */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

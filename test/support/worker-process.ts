@@ -2,8 +2,8 @@ import { Jobs } from '../../src/platform/jobs';
 import { startTestApp } from './test-app';
 
 /**
- * A worker in a process of its own, on a database and at a time that its parent names; tests kill it. Started with
- * `run-ts.cjs`; speaks with its parent over IPC.
+ * Runs a worker in a process of its own, on a database and at an instant given as arguments; tests kill it. Started
+ * with `run-ts.cjs`; exchanges messages over IPC.
  */
 export interface TimeMessage {
   readonly now: string;

@@ -9,7 +9,7 @@ import type { Reference } from './model';
 import { assertMoney } from './money-moved';
 import { billsUsageOf, heldAt } from './subscription';
 
-/** What has to hold at the end of a sequence, of the engine alone and beside the reference. */
+/** Asserts what must hold at the end of a sequence, for the engine alone and in comparison with the reference. */
 export async function assertAgreement(
   engine: TestApp,
   real: EngineUnderTest,
@@ -40,7 +40,7 @@ interface BilledInvoice extends Invoice {
   readonly amount_paid: number;
 }
 
-/** Oldest first. */
+/** Returns the invoices, oldest first. */
 async function invoicesOf(engine: TestApp, customerId: string): Promise<readonly BilledInvoice[]> {
   const found: BilledInvoice[] = [];
   let cursor: string | null = null;
@@ -96,7 +96,7 @@ function shown(invoice: BilledInvoice, subscriptionIds: readonly string[]): obje
 
 function expected(invoice: ReferenceInvoice): object {
   const { subscription, reason, lines, status } = invoice;
-  // What a draft shows is what was known when it was made.
+  // A draft shows what was known when it was created.
   if (status === 'draft') return { reason, status };
   return {
     subscription,
@@ -173,7 +173,7 @@ async function assertNumbers(engine: TestApp): Promise<void> {
   });
 }
 
-/** What was used is billed, or waits for the next invoice, or is of a time that nothing bills. */
+/** Asserts that all usage is billed, pending for the next invoice, or unbillable. */
 async function assertProof(
   engine: TestApp,
   { customerId, meterId }: EngineUnderTest,
@@ -201,7 +201,7 @@ async function assertProof(
   });
 }
 
-/** By their places, one after the other. */
+/** Reads the notes invoice by invoice, in order of their index. */
 async function noteIdsOf(
   real: EngineUnderTest,
   all: readonly unknown[],
@@ -211,7 +211,7 @@ async function noteIdsOf(
   return ids;
 }
 
-/** Oldest first. */
+/** Compares the credit notes, oldest first. */
 async function assertCreditNotes(
   engine: TestApp,
   noteIds: readonly string[],

@@ -4,12 +4,12 @@ import type { Redemption } from './redemption';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
 
-/** What is taken off, taxed and paid from credit, as the rules say it; all in minor units. */
+/** Discounts, taxes and credit of an invoice by the rules, in minor units. */
 
 export interface ReferenceInvoice {
   readonly subscription: number;
   readonly reason: string;
-  /** The start of the billing period that it belongs to. */
+  /** Start of the billing period that the invoice belongs to. */
   readonly period: number;
   lines: readonly BilledLine[];
   subtotal: bigint;
@@ -23,37 +23,37 @@ export interface ReferenceInvoice {
   credit: Credit | null;
   due: bigint;
   madeAt: number;
-  /** What credit notes took off it, and what was paid for it. */
+  /** Amount credited by credit notes, and amount paid. */
   credited: bigint;
   paid: bigint;
-  /** Of payments under way. */
+  /** Amount reserved by payments in flight. */
   pending: bigint;
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
-  isReissued: boolean;
-  /** Whether its subscription never began. */
+  isRegenerated: boolean;
+  /** True if its subscription was never active. */
   isWithdrawn: boolean;
-  /** Automatic ones. */
+  /** Number of automatic attempts. */
   attempts: number;
-  /** When it is charged next, or looked at once more; null: it waits. */
+  /** Instant of the next charge or check; null if none is planned. */
   chargeAt: number | null;
   overdueAt: number | null;
   readonly events: string[];
 }
 
 export interface Payer {
-  /** Indexes of rates. */
+  /** Indexes of tax rates. */
   readonly taxes: readonly number[];
   readonly isExempt: boolean;
-  /** From negative invoices, credit notes and payments, oldest first. */
+  /** Credit from negative invoices, credit notes and payments, oldest first. */
   readonly credits: Credit[];
 }
 
-/** What is left of something given to a customer. */
+/** The rest of a credit of the customer. */
 export interface Credit {
   left: bigint;
 }
 
-/** An invoice that says nothing yet. */
+/** Creates an invoice without lines. */
 export function draft(
   subscription: number,
   reason: string,
@@ -79,7 +79,7 @@ export function draft(
     pending: 0n,
     madeAt: now,
     status: 'draft',
-    isReissued: false,
+    isRegenerated: false,
     isWithdrawn: false,
     attempts: 0,
     chargeAt: null,
@@ -88,7 +88,7 @@ export function draft(
   };
 }
 
-/** Makes a draft an invoice of these lines; it notes what it uses up of coupons and credit. */
+/** Finalizes a draft with these lines, and consumes coupons and credit. */
 export function finalize(
   invoice: ReferenceInvoice,
   lines: readonly BilledLine[],
@@ -123,11 +123,11 @@ export function finalize(
 export interface BilledIn {
   readonly from: number;
   readonly all: readonly Redemption[];
-  /** The end of so many months from an instant on. */
+  /** Returns the instant that is a number of months after another. */
   readonly monthsFrom: (from: number, months: number) => number;
 }
 
-/** What there is to take off at an instant, in a billing period. */
+/** Returns the discounts that are running at an instant, in a billing period. */
 export function runningAt(
   given: readonly Redemption[],
   now: number,
@@ -186,7 +186,7 @@ function takeOff(
   }
 }
 
-/** What a coupon may take off; null: no limit. */
+/** Returns the most that a coupon may take off; null for no limit. */
 function mostOf({ terms, left, uses }: Redemption, period: number, again: bigint): bigint | null {
   const { duration, amountOff } = terms;
   if (duration === 'once') return left === null ? null : left + again;
@@ -196,7 +196,7 @@ function mostOf({ terms, left, uses }: Redemption, period: number, again: bigint
   return (rest > 0n ? rest : 0n) + again;
 }
 
-/** A void invoice returned nothing to coupons; what it took off stays used where it lasts once. */
+/** A void invoice returned nothing to coupons; what it took off a coupon with duration once stays used. */
 export function takeReturnedBack(invoice: ReferenceInvoice, all: readonly Redemption[]): void {
   for (const redemption of all) {
     const back = sum(
@@ -214,7 +214,7 @@ export function couponOf(index: number): ModelCoupon {
   return coupon;
 }
 
-/** Takes what is owed from credit, oldest first. */
+/** Pays what is owed from credit, oldest first. */
 function useUp(credits: readonly Credit[], owed: bigint): ReferenceInvoice['creditsUsed'] {
   let rest = owed;
   return credits.flatMap((credit) => {
@@ -225,7 +225,7 @@ function useUp(credits: readonly Credit[], owed: bigint): ReferenceInvoice['cred
   });
 }
 
-/** What is neither paid nor credited, also where nobody expects it any more. */
+/** Returns what is neither paid nor credited, also of a written-off invoice. */
 export function owedOf(invoice: ReferenceInvoice): bigint {
   const { due, credited, paid } = invoice;
   return isOwed(invoice) ? due - credited - paid : 0n;

@@ -7,7 +7,7 @@ import { sum } from './money';
 import { refundedOfInvoice } from './payments';
 import { isEnded } from './subscription';
 
-/** What the books of the customer have to say, account by account. */
+/** Asserts the ledger of the customer, account by account. */
 export async function assertBooks(
   engine: TestApp,
   { customerId }: EngineUnderTest,
@@ -27,10 +27,10 @@ export async function assertBooks(
   );
 }
 
-/** What was earned is revenue less discounts. */
+/** Revenue is shown before discounts, so what was earned is revenue less discounts. */
 const REVENUE = ['revenue', 'discounts'];
 
-/** Debits less credits. */
+/** Sums debits less credits. */
 function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: Reference) {
   const billed = invoices.filter(({ status }) => status !== 'void');
   const lines = billed.flatMap((invoice) => invoice.lines);
@@ -64,7 +64,7 @@ function owedBy(invoices: readonly ReferenceInvoice[], status: ReferenceInvoice[
   return sum(invoices.filter((one) => one.status === status).map(owedOf));
 }
 
-/** What of a line neither credit notes nor later invoices took back, without tax. */
+/** Returns the part of a line that neither credit notes nor later invoices credited, without tax. */
 function stillHeld(line: BilledLine, lines: readonly BilledLine[]): bigint {
   const credits = lines.filter(({ takesBack }) => takesBack === line);
   return netOf(line) - line.noted.net + sum(credits.map(netOf));

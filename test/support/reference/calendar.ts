@@ -1,6 +1,6 @@
 /**
- * A calendar of its own for the reference of the billing model: wall clocks through `Intl` and nothing of the engine. An
- * instant and a wall clock are both milliseconds; the latter as if it were shown in UTC.
+ * A calendar for the reference model, independent of the engine: local times through `Intl`. An instant and a local
+ * time are both milliseconds; the latter as if it were in UTC.
  */
 export type Interval = 'week' | 'month' | 'year';
 
@@ -24,7 +24,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** What the wall clock of a zone shows. */
+/** Returns the local time of a zone. */
 function wallClock(instant: number, zone: string): number {
   const parts = new Map(
     formatOf(zone)
@@ -43,7 +43,7 @@ function wallClock(instant: number, zone: string): number {
   );
 }
 
-/** When a wall clock shows a time: the first of two, and later by the gap for a time that is skipped. */
+/** Returns the instant of a local time: the first of two, and later by the gap for a time that is skipped. */
 function instantOf(wall: number, zone: string): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map((near) => wallClock(near, zone) - near);
   const candidates = offsets.map((offset) => wall - offset);
@@ -52,7 +52,7 @@ function instantOf(wall: number, zone: string): number {
   );
 }
 
-/** The number of midnights between two wall clocks. */
+/** Counts the midnights between two local times. */
 export function datesBetween(from: number, to: number, zone: string): bigint {
   const dayOf = (instant: number): number => Math.floor(wallClock(instant, zone) / DAY_MS);
   return BigInt(dayOf(to) - dayOf(from));
@@ -62,12 +62,12 @@ export function secondsBetween(from: number, to: number): bigint {
   return BigInt(to - from) / 1_000n;
 }
 
-/** So many days later on the wall clock. */
+/** Adds days to a local time. */
 export function afterDays(instant: number, days: number, zone: string): number {
   return instantOf(wallClock(instant, zone) + days * DAY_MS, zone);
 }
 
-/** So many intervals after an anchor; a month without the anchor's day ends on its last. */
+/** Adds intervals to an anchor; a month without the anchor's day ends on its last day. */
 export function afterIntervals(
   anchor: number,
   interval: Interval,

@@ -1,18 +1,18 @@
 import type { Interval } from './calendar';
 
-/** What the billing model sells, in each currency: the same to the engine and to the reference. */
+/** The catalogue of the billing model in each currency, the same for the engine and the reference. */
 export interface ModelPrice {
   readonly name: string;
   readonly model: 'flat' | 'per_unit' | 'graduated';
   readonly timing: 'in_advance' | 'in_arrears';
-  /** Minor units, of one unit where there are units; decimal string, empty where tiers say it. */
+  /** Minor units per unit as a decimal string; empty if tiers set it. */
   readonly amount: string;
   readonly tiers?: readonly ModelTier[];
-  /** Whether the units are those of the one meter. */
+  /** True if the quantity is usage of the one meter. */
   readonly isMetered?: boolean;
-  /** Whether the units of each region are priced by themselves. */
+  /** True if each region is priced separately. */
   readonly isByGroup?: boolean;
-  /** Minor units that a whole period costs at the least, and at the most. */
+  /** Minimum and maximum of a whole period, in minor units. */
   readonly minimum?: bigint;
   readonly maximum?: bigint;
 }
@@ -20,11 +20,11 @@ export interface ModelPrice {
 /** The units above one bound, up to another. */
 export interface ModelTier {
   readonly above: bigint;
-  /** Null: all. */
+  /** Null: no bound. */
   readonly upTo: bigint | null;
-  /** Minor units of each, decimal string. */
+  /** Minor units per unit, as a decimal string. */
   readonly amount: string;
-  /** Minor units, due once the tier is reached; the first one always is. */
+  /** Minor units, due once the tier is reached; that of the first tier always is. */
   readonly flat: bigint;
 }
 
@@ -35,7 +35,7 @@ export interface ModelPlan {
   readonly prices: readonly ModelPrice[];
 }
 
-/** What is sold beside a plan, by its interval and prorated as it is. */
+/** An add-on for plans of its interval and proration. */
 export interface ModelAddon {
   readonly name: string;
   readonly prices: readonly ModelPrice[];
@@ -48,7 +48,7 @@ export interface ModelCoupon {
   /** Decimal string. */
   readonly percentOff?: string;
   readonly amountOff?: bigint;
-  /** The plan whose prices it is for alone. */
+  /** The only plan whose prices are discounted. */
   readonly plan?: number;
 }
 
@@ -78,7 +78,7 @@ const calls = (terms: Omit<ModelPrice, 'name' | 'timing'>): ModelPrice => ({
   ...terms,
 });
 
-/** It adds up a number of each event, by where it happened. */
+/** Sums a property of each event, by region. */
 export const METER = {
   key: 'calls',
   eventName: 'call',
@@ -202,7 +202,7 @@ export const TAX_RATES: readonly ModelTaxRate[] = [
   { percentage: '10', inclusive: true },
 ];
 
-/** Which of the rates a customer has. */
+/** The rates that the customer has. */
 export const TAXES: readonly (readonly number[])[] = [[], [0], [0, 1], [2]];
 
 export const ZONES = [

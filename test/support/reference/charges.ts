@@ -6,26 +6,26 @@ import { type Fraction, fraction, fromDecimal, least, rounded, sum, times } from
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 
-/** What an invoice is about, of one price: the lines are made when the invoice is, and may be none. */
+/** A request for lines of one price. The lines are made together with the invoice, and there may be none. */
 export interface Bill {
   readonly make: () => readonly BilledLine[];
-  /** Whether lines may come of it that there are none of now. */
+  /** True if later usage can add lines that do not exist now. */
   readonly isUsage: boolean;
   readonly isNothing: () => boolean;
-  /** Until when it pays in advance for an item. */
+  /** End of the prepaid time of an item. */
   readonly advance: { readonly item: Item; readonly to: number } | null;
 }
 
 export type Bills = readonly Bill[];
 
-/** What subscriptions are charged for and credited, line by line. */
+/** Computes charges and credits of subscriptions, line by line. */
 export class Charges {
   constructor(
     private readonly zone: string,
     private readonly usage: Usage,
   ) {}
 
-  /** What a period bills when it is over, a line for each part. */
+  /** Returns the bills of a period after its end, a line for each part. */
   arrears(
     { index, items, period }: ReferenceSubscription,
     at: number,
@@ -51,14 +51,14 @@ export class Charges {
       });
   }
 
-  /** The unused part of each line that stands and of which no other credit took it back. */
+  /** Returns credits for the unused part of each remaining line that no other credit has taken. */
   credits(items: readonly Item[], now: number, isEnd: boolean, period: number): Bills {
     return items.filter(isInAdvance).map((item) => {
       const lines = item.billed
         .filter(({ to, isTakenBack }) => to > now && !isTakenBack)
         .flatMap((line) => {
           const from = Math.max(line.from, now);
-          // The day on which a subscription ends is billed, unless what was billed is yet to begin.
+          // The day on which a subscription ends is billed, unless the billed part has not started.
           const dayOfEnd = isEnd && line.unit === 'day' && now >= line.from ? 1n : 0n;
           const span = this.measure(line.unit, from, line.to) - dayOfEnd;
           const unused = fraction(
@@ -100,7 +100,7 @@ export class Charges {
   }
 }
 
-/** What a line gives back for an unused part: nothing where that is neither money nor a discount. */
+/** Returns the credit for the unused part of a line; none if that is neither money nor a discount. */
 export function creditOf(
   line: BilledLine,
   unused: Fraction,
@@ -116,7 +116,7 @@ export function creditOf(
   return [{ ...line, ...UNTOUCHED, ...credit, takesBack: line, together: [] }];
 }
 
-/** The part of what a line billed that is unused, at most all of it. */
+/** Returns the unused part of what a line billed, at most all of it. */
 function unusedShare({ full, part, together }: BilledLine, unused: Fraction): Fraction {
   const billed = sum(together.map(({ amount }) => amount));
   if (unused.over === 0n || billed <= 0n) return fraction(0n);
@@ -125,7 +125,7 @@ function unusedShare({ full, part, together }: BilledLine, unused: Fraction): Fr
   return isAll || over >= billed * under ? fraction(1n) : fraction(over, under * billed);
 }
 
-/** The charge for a part of a period. */
+/** Returns the charge for a part of a period. */
 export function billOf(...charge: Parameters<typeof chargeOf>): Bill {
   const [item, , , { to }, part] = charge;
   return {
@@ -136,7 +136,7 @@ export function billOf(...charge: Parameters<typeof chargeOf>): Bill {
   };
 }
 
-/** A line and, where it was paid in advance, its place with the item; nothing where no part is left. */
+/** Returns a line and, if it was prepaid, its entry with the item; nothing if no part is left. */
 function chargeOf(
   item: Item,
   type: 'recurring' | 'proration',

@@ -4,21 +4,21 @@ import { least } from './money';
 import type { PayCard, Payments, ReferencePayment } from './payments';
 import type { ReferenceSubscription } from './subscription';
 
-/** How customers of the reference are charged, and what that makes of their subscriptions. */
+/** Charges customers of the reference, and updates the status of their subscriptions. */
 
 export type Card = 'good' | 'bad' | 'slow';
 
 const DAY_MS = 86_400_000;
 
-/** Days from each attempt that failed to the next one; after the last one nobody asks again. */
+/** Days from each failed attempt to the next one; after the last one there is no further attempt. */
 const PAUSES = [1, 3, 5, 7];
 
-/** Invoices that are charged in one go: what becomes of one says nothing about the others. */
+/** Invoices that are charged together: the outcome of one does not affect the others. */
 const AT_ONCE = 20;
 
 interface Owed {
   readonly now: number;
-  /** Who begins with a payment, or ends without it. */
+  /** Callbacks at the start and the end of a payment. */
   readonly firstPayments: {
     settled(invoice: ReferenceInvoice): void;
     paymentEnded(invoice: ReferenceInvoice): void;
@@ -35,7 +35,7 @@ export class Collection {
 
   constructor(private readonly owed: Owed) {}
 
-  /** When something is charged, or looked at once more. */
+  /** Instant of the next charge or check. */
   get planned(): readonly number[] {
     return this.owed.invoices.flatMap((one) => (isReserved(one) ? [] : (one.chargeAt ?? [])));
   }
@@ -45,7 +45,7 @@ export class Collection {
     return Math.min(FOREVER, ...due.map(({ madeAt }) => madeAt));
   }
 
-  /** Another card: whatever is open is charged to it, also what was given up. */
+  /** Sets another card: all open invoices are charged to it, also those that were given up. */
   take(card: Card, now: number): void {
     this.card = card;
     for (const subscription of this.owed.subscriptions) {
@@ -56,7 +56,7 @@ export class Collection {
     for (const invoice of this.owed.invoices) if (invoice.status === 'open') invoice.chargeAt = now;
   }
 
-  /** Somebody pays an invoice by hand, or a part of it; returns the payment, or the code of the refusal. */
+  /** Pays an invoice, or a part of it, manually; returns the payment, or the code of the refusal. */
   pay(invoice: ReferenceInvoice, asked: bigint | null, card: PayCard): ReferencePayment | string {
     if (!isOwed(invoice)) return 'invoice_not_payable';
     const free = owedOf(invoice) - invoice.pending;
@@ -65,12 +65,12 @@ export class Collection {
     return this.charge(invoice, asked ?? free, card);
   }
 
-  /** Somebody pays for no invoice. */
+  /** Pays without an invoice. */
   payAhead(amount: bigint, card: PayCard): ReferencePayment {
     return this.charge(null, amount, card);
   }
 
-  /** What becomes of a payment under way. */
+  /** Applies the outcome of a payment in flight. */
   settle(payment: ReferencePayment, isPaid: boolean): void {
     this.conclude(payment, isPaid);
   }
@@ -83,7 +83,9 @@ export class Collection {
     }
   }
 
-  /** Looks once more at what is void, and charges what is due; without a card, and for who is unpaid, that waits. */
+  /**
+   * Checks void invoices once more, and charges what is due; without a card, or for an unpaid subscription, that waits.
+   */
   run(now: number): void {
     const isPlanned = (one: ReferenceInvoice): boolean =>
       (one.chargeAt ?? FOREVER) <= now && !isReserved(one);
@@ -106,7 +108,7 @@ export class Collection {
     for (const payment of payments) this.ask(payment);
   }
 
-  /** What was tried in vain while a subscription was paused, counts when it goes on. */
+  /** Counts attempts that failed during a pause when the subscription resumes. */
   resume(subscription: ReferenceSubscription): void {
     const { invoices, payments } = this.owed;
     const isAttempted = (invoice: ReferenceInvoice): boolean =>
@@ -122,7 +124,7 @@ export class Collection {
     subscription.status = isTried ? 'past_due' : 'unpaid';
   }
 
-  /** A credit note left nothing to pay: what that makes of the subscription is seen a moment later. */
+  /** A credit note left nothing to pay; the subscription follows a moment later. */
   credited(invoice: ReferenceInvoice, now: number): void {
     invoice.status = 'paid';
     invoice.chargeAt = now;
@@ -171,7 +173,7 @@ export class Collection {
     this.owed.firstPayments.paymentEnded(invoice);
   }
 
-  /** What the invoice does not need any more is left to the customer. */
+  /** Keeps for the customer what the invoice does not need any more. */
   private paid(invoice: ReferenceInvoice, payment: ReferencePayment): void {
     payment.applied = least(payment.amount, owedOf(invoice));
     invoice.paid += payment.applied;
@@ -196,7 +198,7 @@ export class Collection {
       return;
     }
     if (!isOpen(invoice)) return;
-    // Another card that came meanwhile is charged at once.
+    // Another card that was added meanwhile is charged at once.
     const pause = this.pauseAfter(invoice);
     if (pause !== null) invoice.chargeAt ??= this.owed.now + pause;
     const isOver = invoice.chargeAt === null;
@@ -211,13 +213,16 @@ export class Collection {
     }
   }
 
-  /** What ended may have stood in the way of an attempt, which follows. */
+  /** The payment that ended may have delayed an attempt, which follows now. */
   private tryAgain(invoice: ReferenceInvoice): void {
     if (!isOpen(invoice) || invoice.pending > 0n || this.pauseAfter(invoice) === null) return;
     invoice.chargeAt ??= this.owed.now;
   }
 
-  /** Null: nobody asks again. Whoever waits for a first payment has no time for another attempt. */
+  /**
+   * Returns the pause until the next attempt; null for none. A subscription that waits for its first payment has no
+   * time for another.
+   */
   private pauseAfter({ attempts, subscription }: ReferenceInvoice): number | null {
     if (attempts === 0) return 0;
     if (this.owed.subscription(subscription).status === 'incomplete') return null;
@@ -225,14 +230,16 @@ export class Collection {
     return days === undefined ? null : days * DAY_MS;
   }
 
-  /** Nothing is charged by itself for who is unpaid, or out of time for a first payment. */
+  /**
+   * Returns true if nothing is charged automatically: the subscription is unpaid, or its first payment is out of time.
+   */
   private isLeftAlone({ subscription: index }: ReferenceInvoice): boolean {
     const { status, firstPayment } = this.owed.subscription(index);
     const isWaiting = status === 'incomplete' && firstPayment !== null;
     return status === 'unpaid' || (isWaiting && firstPayment.until <= this.owed.now);
   }
 
-  /** A subscription that owes nothing any more is active again. */
+  /** Makes a subscription that owes nothing active again. */
   private settleStanding({ subscription: index }: ReferenceInvoice): void {
     const subscription = this.owed.subscription(index);
     const isOwing = this.owed.invoices.some((one) => one.subscription === index && isOwed(one));
@@ -246,12 +253,12 @@ function isOpen({ status }: ReferenceInvoice): boolean {
   return status === 'open';
 }
 
-/** Whether payments under way are to pay all that is left of it. */
+/** Returns true if payments in flight cover the rest of the invoice. */
 function isReserved(invoice: ReferenceInvoice): boolean {
   return isOpen(invoice) && owedOf(invoice) <= invoice.pending;
 }
 
-/** Not before the first attempt had its chance. */
+/** Not before the first attempt was possible. */
 function isOverdue(invoice: ReferenceInvoice): boolean {
   const { overdueAt, chargeAt, attempts, pending } = invoice;
   const isWaiting = overdueAt === null && pending === 0n;

@@ -15,7 +15,7 @@ interface Corrected {
   subscription(index: number): ReferenceSubscription;
 }
 
-/** What somebody makes of invoices of the reference by hand; each returns the code of the refusal, if there is one. */
+/** Applies manual changes to invoices of the reference; each returns the code of the refusal, if any. */
 export class Corrections {
   constructor(private readonly owner: Corrected) {}
 
@@ -29,7 +29,7 @@ export class Corrections {
     return null;
   }
 
-  /** Nobody expects it to be paid any more. */
+  /** Writes an invoice off. */
   writeOff(place: number): string | null {
     const invoice = this.owner.invoice(place);
     if (invoice.status !== 'open') return 'invalid_transition';
@@ -40,7 +40,7 @@ export class Corrections {
     return null;
   }
 
-  reissue(place: number): string | null {
+  regenerate(place: number): string | null {
     const { lines, subscription, reason, isWithdrawn, period } = this.owner.invoice(place);
     const isOvertaken = lines.some(
       ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
@@ -74,7 +74,7 @@ export class Corrections {
     const redemptions = runningAt(billed.redemptions, now, period);
     const order = { subscription: billed, reason, bills: [], redemptions, period };
     this.owner.drafts.issueLines(order, again);
-    this.owner.invoice(place).isReissued = true;
+    this.owner.invoice(place).isRegenerated = true;
     return null;
   }
 }

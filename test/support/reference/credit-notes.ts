@@ -7,10 +7,10 @@ interface Part {
   readonly net: bigint;
 }
 
-/** What is taken back of a line. */
+/** The part of a credit note that credits one line. */
 interface NotedLine extends Part {
   readonly tax: bigint;
-  /** Of that, what each rate of the line gives back. */
+  /** The tax of each rate of the line in that amount. */
   readonly taxes: readonly bigint[];
 }
 
@@ -20,7 +20,7 @@ export interface ReferenceNote {
   readonly lines: readonly NotedLine[];
   readonly net: bigint;
   readonly tax: bigint;
-  /** What it took off the invoice, and what it gave the customer of the rest. */
+  /** Amount taken off the invoice, and amount given to the customer. */
   readonly applied: bigint;
   readonly credit: Credit | null;
   readonly given: bigint;
@@ -60,7 +60,8 @@ export class CreditNotes {
     const rest = net + tax - applied;
     const before = this.givenOf(invoice);
     const refunded = this.owner.payments.refundedOf(invoice);
-    // A refund that was made is met by a note that settles as a refund: it gave the money back, the note does not.
+    // A refund that was made is matched by a note settled as a refund: the refund gave the money back, the note does
+    // not.
     const back = settle === 'refund' ? before.refunds : most(before.refunds, refunded);
     const isPaid = !invoice.isWithdrawn;
     if (isPaid && rest > invoice.paid + invoice.creditApplied - before.credit - back)
@@ -78,7 +79,7 @@ export class CreditNotes {
     return note;
   }
 
-  /** Takes back all that is left of an invoice. */
+  /** Credits all that is left of an invoice. */
   issueWholly(invoice: ReferenceInvoice): void {
     const parts: Part[] = [];
     for (const line of invoice.lines) {
@@ -88,7 +89,7 @@ export class CreditNotes {
     this.issue(invoice, parts, 'credit');
   }
 
-  /** What was used of its credit, or settled what it took off, stands. */
+  /** Refused if its credit was consumed or its amount settled. */
   void(place: number): string | null {
     const note = this.note(place);
     if (note.status === 'void') return 'invalid_transition';
@@ -109,7 +110,7 @@ export class CreditNotes {
     return found;
   }
 
-  /** What notes that stand gave of an invoice. */
+  /** Sums what remaining notes gave back of an invoice. */
   givenOf(invoice: ReferenceInvoice): { readonly credit: bigint; readonly refunds: bigint } {
     const notes = this.all.filter((one) => one.invoice === invoice && one.status === 'issued');
     return {
@@ -126,8 +127,8 @@ export class CreditNotes {
 }
 
 /**
- * How much of a line, without tax: no more than is left of it, and of all that bill the same price for the same period
- * together; none once a later invoice took back a part of them.
+ * Returns how much of a line can be credited, without tax: no more than is left of the line, and of all lines that bill
+ * the same price for the same period together; none after a later invoice credited a part of them.
  */
 export function creditableOf(line: BilledLine, takenOfOthers = 0n): bigint {
   const all = billedWith(line);
@@ -136,7 +137,7 @@ export function creditableOf(line: BilledLine, takenOfOthers = 0n): bigint {
   return left > 0n ? left : 0n;
 }
 
-/** What parts take of lines that are billed together with this one. */
+/** Sums what parts take of lines that are billed together with this one. */
 function takenBeside(line: BilledLine, parts: readonly Part[]): bigint {
   const beside = parts.filter((one) => billedWith(line).includes(one.line));
   return sum(beside.map(({ net }) => net));
@@ -146,7 +147,7 @@ function leftOf(line: BilledLine): bigint {
   return netOf(line) - line.noted.net;
 }
 
-/** The tax that belongs to each part, rounded once for all; the last part of a line takes all that is left of it. */
+/** Computes the tax of each part, rounded once for all; the last part of a line takes the rest of its tax. */
 function withTax(parts: readonly Part[]): readonly NotedLine[] {
   const exact = parts.map(({ line, net }) => {
     const left = line.tax - line.noted.tax;
@@ -165,7 +166,7 @@ function withTax(parts: readonly Part[]): readonly NotedLine[] {
   });
 }
 
-/** Notes what is taken back of lines, or is not any more. */
+/** Records that lines are credited, or not any more. */
 function takeBack(lines: readonly NotedLine[], sign: 1n | -1n): void {
   for (const { line, net, tax, taxes: byRate } of lines) {
     const amount = net + (line.taxWithin === 0n ? 0n : tax);

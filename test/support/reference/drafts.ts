@@ -16,9 +16,9 @@ interface Order {
   readonly reason: string;
   readonly bills: Bills;
   readonly redemptions: readonly Redemption[];
-  /** Whether it is the last invoice of its subscription. */
+  /** True for the last invoice of a subscription. */
   readonly closes: boolean;
-  /** The start of the billing period that it belongs to. */
+  /** Start of the billing period that the invoice belongs to. */
   readonly period: number;
 }
 
@@ -37,7 +37,7 @@ interface Billed {
   readonly collection: { credited(invoice: ReferenceInvoice, now: number): void };
 }
 
-/** Invoices of the reference from what is ordered: at once, or as drafts that wait for usage that comes late. */
+/** Creates invoices of the reference: at once, or as drafts that wait for late usage. */
 export class Drafts {
   private waiting: Waiting[] = [];
 
@@ -54,7 +54,7 @@ export class Drafts {
     return Math.min(FOREVER, ...this.planned);
   }
 
-  /** An invoice of what is ordered and of what came late, if that is anything. */
+  /** Creates an invoice for the bills and the late usage, if there is anything. */
   issue(order: Order): void {
     const lines = this.linesOf(order);
     if (lines.length > 0) this.issueLines(order, lines);
@@ -69,11 +69,11 @@ export class Drafts {
     this.lowerOpen(invoice);
   }
 
-  /** The same after a border of periods, once the grace has passed. */
-  issueLater(order: Order, borderAt: number): void {
+  /** Creates an invoice for the boundary of a period, as a draft until the grace period ends. */
+  issueLater(order: Order, boundaryAt: number): void {
     const { now, invoices } = this.owner;
-    const finalizesAt = borderAt + this.graceHours * HOUR_MS;
-    // Without bills there is nothing but what came late.
+    const finalizesAt = boundaryAt + this.graceHours * HOUR_MS;
+    // Without bills there is only late usage.
     if (finalizesAt <= now || order.bills.length === 0) {
       this.issue(order);
       return;
@@ -89,7 +89,7 @@ export class Drafts {
     if (due !== undefined) this.finalize(due);
   }
 
-  /** Somebody asks for it. */
+  /** Finalizes a draft on request. */
   finalizeEarly(invoice: ReferenceInvoice): string | null {
     const found = this.waiting.find((one) => one.invoice === invoice);
     if (found === undefined) throw new Error('The invoice is no draft.');
@@ -98,7 +98,7 @@ export class Drafts {
     return null;
   }
 
-  /** What is credited or cut short was billed. */
+  /** Finalizes drafts whose lines are credited or cut short. */
   finalizeFor({ index }: ReferenceSubscription, items: readonly Item[]): void {
     const isCut = ({ subscription, bills }: Waiting): boolean =>
       subscription.index === index &&
@@ -120,7 +120,7 @@ export class Drafts {
     } else invoices.splice(invoices.indexOf(invoice), 1);
   }
 
-  /** Credit first lowers what is open of the same subscription. */
+  /** Lowers open invoices of the same subscription by a credit, before the rest becomes balance. */
   private lowerOpen({ credit, subscription }: ReferenceInvoice): void {
     if (credit === null) return;
     const { invoices, collection, now } = this.owner;
@@ -155,7 +155,7 @@ export class Drafts {
   }
 }
 
-/** Prices in advance, prices in arrears, usage, credits; what lifts or lowers a line to a limit is placed like the line. */
+/** Sorts prices in advance, prices in arrears, usage, credits; a true-up is next to its line. */
 function placeOf({ type, usage, item, together }: BilledLine): number {
   if (type === 'credit') return 3;
   if (usage !== null) return 2;

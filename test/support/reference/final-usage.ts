@@ -2,7 +2,7 @@ import { FOREVER } from './items';
 
 const COLLECTED_MS = 3_600_000;
 
-/** When usage is billed that changes after the last invoice of its subscription was made: an hour after the first change. */
+/** Bills usage that changes after the last invoice of its subscription: an hour after the first change. */
 export class FinalUsage {
   /** By the index of the subscription. */
   private readonly dueAt = new Map<number, number>();
@@ -15,17 +15,17 @@ export class FinalUsage {
     return Math.min(FOREVER, ...this.planned);
   }
 
-  /** The last invoice was made; nothing is late. */
+  /** Called when the last invoice is made; nothing is late then. */
   close(subscription: number): void {
     this.dueAt.set(subscription, FOREVER);
   }
 
-  /** Usage changed that a subscription billed; one that goes on bills it with its next invoice. */
+  /** Called when billed usage of a subscription changes; a running subscription bills it with its next invoice. */
   changed(subscription: number, now: number): void {
     if (this.dueAt.get(subscription) === FOREVER) this.dueAt.set(subscription, now + COLLECTED_MS);
   }
 
-  /** In due order. */
+  /** Returns what is due, in due order. */
   due(now: number): readonly number[] {
     return [...this.dueAt]
       .filter(([, dueAt]) => dueAt <= now)

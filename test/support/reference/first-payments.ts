@@ -13,11 +13,11 @@ interface Waiting {
   subscription(index: number): ReferenceSubscription;
 }
 
-/** Subscriptions of the reference that begin with their first payment, and end without it. */
+/** Subscriptions of the reference that start with their first payment, and expire without it. */
 export class FirstPayments {
   constructor(private readonly owner: Waiting) {}
 
-  /** With nothing to pay there is nothing to wait for. */
+  /** Activates the subscription at once if there is nothing to pay. */
   begin(subscription: ReferenceSubscription, invoice: ReferenceInvoice | null): void {
     if (invoice?.status !== 'open') return;
     subscription.status = 'incomplete';
@@ -26,7 +26,7 @@ export class FirstPayments {
     subscription.firstPayment = { invoice, until, tellsAt: until };
   }
 
-  /** Its time is over: a payment under way decides. */
+  /** Called when the time is over: a payment in flight decides. */
   fallDue(subscription: ReferenceSubscription): void {
     const first = subscription.firstPayment;
     if (first !== null && first.invoice.pending > 0n) {
@@ -35,7 +35,7 @@ export class FirstPayments {
     } else this.expire(subscription);
   }
 
-  /** Nothing is owed any more of an invoice that a subscription may wait for. */
+  /** Called when an invoice that a subscription may wait for is settled. */
   settled(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if (subscription === null) return;
@@ -43,14 +43,14 @@ export class FirstPayments {
     subscription.events.push('activated');
   }
 
-  /** A payment ended that a subscription may have waited for longer than it has time. */
+  /** Called when a payment ends, maybe after the time of the subscription. */
   paymentEnded(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if ((subscription?.firstPayment?.until ?? Infinity) > this.owner.now) return;
     if (subscription !== null && invoice.pending === 0n) this.expire(subscription);
   }
 
-  /** Somebody declared an invoice void by hand, or wrote it off. */
+  /** Called when an invoice is voided or written off manually. */
   givenUp(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if (subscription !== null) this.expire(subscription);
@@ -66,7 +66,7 @@ export class FirstPayments {
     subscription.events.push('expired');
   }
 
-  /** Ends what never began: nothing is owed for it. */
+  /** Ends a subscription that was never active: nothing is owed for it. */
   private end(
     subscription: ReferenceSubscription,
     status: 'incomplete_expired' | 'canceled',
@@ -75,7 +75,7 @@ export class FirstPayments {
     const { period } = subscription;
     subscription.status = status;
     subscription.endedAt = now;
-    // A payment under way may outlast the first period, which never grows.
+    // A payment in flight may outlast the first period, which is not extended.
     period.to = Math.min(period.to, now);
     period.isOver = true;
     for (const item of subscription.items) item.to = Math.min(item.to, now);

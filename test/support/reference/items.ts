@@ -1,7 +1,7 @@
 import { ADDONS, type ModelPlan, type ModelPrice, PLANS } from './catalog';
 import type { BilledLine } from './line';
 
-/** What subscriptions of the reference are made of: prices, each with a quantity, for as long as they hold. */
+/** Items of subscriptions of the reference: prices with a quantity, for as long as they are sold. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;
 
 export interface Terms {
@@ -13,13 +13,13 @@ export interface Terms {
 export interface Item {
   readonly price: ModelPrice;
   readonly quantity: number;
-  /** Of the plan it was sold with, also once it goes on beside another plan. */
+  /** The plan that the item was sold with, also after a change to another plan. */
   readonly proration: ModelPlan['proration'];
   from: number;
   to: number;
-  /** Whether the period that it was sold in was cut short: what it billed is earned. */
+  /** True if the period in which it was sold was cut short: what it billed is earned. */
   isOver: boolean;
-  /** Stopped by a pause, and to go on until then. */
+  /** Stopped by a pause; the instant until which it continues after a resume. */
   resumesUntil: number | null;
   billed: BilledLine[];
 }
@@ -45,19 +45,19 @@ export function itemsOf(terms: Terms, from: number): Item[] {
   }));
 }
 
-/** The terms from an instant on: what stays as it is goes on. */
+/** Replaces the items from an instant on; unchanged items continue. */
 export function swap(
   subscription: { items: Item[]; terms: Terms },
   terms: Terms,
   at: number,
 ): { readonly ended: readonly Item[]; readonly added: readonly Item[] } {
   const kept = subscription.items.filter(({ from }) => from <= at);
-  const holding = kept.filter(({ to }) => to > at);
+  const current = kept.filter(({ to }) => to > at);
   const wanted = itemsOf(terms, at);
   const added = wanted.filter(
-    (item) => !holding.some((one) => one.to === FOREVER && isSame(one, item)),
+    (item) => !current.some((one) => one.to === FOREVER && isSame(one, item)),
   );
-  const ended = holding.filter(
+  const ended = current.filter(
     (item) => item.to !== FOREVER || !wanted.some((one) => isSame(one, item)),
   );
   for (const item of ended) item.to = at;
@@ -66,7 +66,7 @@ export function swap(
   return { ended, added };
 }
 
-/** Tells whether a subscription has these terms, and would have them from an instant on. */
+/** Tests if a subscription has these terms now and from an instant on. */
 export function hasTerms(
   { items, terms: held }: { readonly items: readonly Item[]; readonly terms: Terms },
   terms: Terms,
@@ -79,15 +79,15 @@ export function hasTerms(
     held.addons.every(({ addon, quantity }) =>
       terms.addons.some((other) => other.addon === addon && other.quantity === quantity),
     );
-  const holding = items.filter(({ to }) => to > at);
+  const current = items.filter(({ to }) => to > at);
   return (
     isSameOffer &&
-    holding.every(({ from, to }) => from <= at && to === FOREVER) &&
-    itemsOf(terms, at).every((item) => holding.some((one) => isSame(one, item)))
+    current.every(({ from, to }) => from <= at && to === FOREVER) &&
+    itemsOf(terms, at).every((item) => current.some((one) => isSame(one, item)))
   );
 }
 
-/** An item keeps the proration it was sold with, whatever the plan it is beside. */
+/** An item keeps the proration it was sold with, also beside another plan. */
 function isSame(one: Item, other: Item): boolean {
   return one.price === other.price && one.quantity === other.quantity;
 }
@@ -98,7 +98,7 @@ export function planOf({ plan }: Terms): ModelPlan {
   return found;
 }
 
-/** Whether an item ended and others took its place, in the plan or in the same add-on. */
+/** Tests if an item ended and others replaced it, in the plan or in the same add-on. */
 export function isReplacedBy({ price, to }: Item, others: readonly Item[]): boolean {
   return others.some((other) => placeOf(other.price) === placeOf(price) && to <= other.from);
 }
@@ -111,12 +111,12 @@ export function isInAdvance({ price }: Item): boolean {
   return price.timing === 'in_advance';
 }
 
-/** What parts are measured in; also where a caller wants them of a plan that has none. */
+/** Returns the unit of proration, also where a caller asks for one that the plan does not have. */
 export function unitOf({ proration }: Item): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';
 }
 
-/** Whether the price is never prorated by itself. */
+/** Tests if the price itself is never prorated. */
 export function isWholeOnly({ proration }: Item): boolean {
   return proration === 'none';
 }

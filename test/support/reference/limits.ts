@@ -2,7 +2,7 @@ import type { ModelPrice } from './catalog';
 import { type BilledLine, UNTOUCHED } from './line';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
 
-/** What the limits of a price make of what a period costs; each is for a whole period, and rounded once for a part. */
+/** Applies the minimum and maximum of a price to the cost of a period; each is rounded once when it is prorated. */
 export function within(amount: bigint, { minimum, maximum }: ModelPrice, part: Fraction): bigint {
   const [lowest, highest] = [minimum, maximum].map((limit) =>
     limit === undefined ? undefined : rounded(times(fraction(limit), part)),
@@ -11,13 +11,13 @@ export function within(amount: bigint, { minimum, maximum }: ModelPrice, part: F
   return highest !== undefined && amount > highest ? highest : amount;
 }
 
-/** What a whole period costs, exactly. */
+/** Returns the exact cost of a whole period. */
 export function wholeWithin(full: Fraction, { minimum, maximum }: ModelPrice): Fraction {
   if (minimum !== undefined && full.over < minimum * full.under) return fraction(minimum);
   return maximum !== undefined && full.over > maximum * full.under ? fraction(maximum) : full;
 }
 
-/** The line that lifts or lowers the lines of a price to a limit; coupons take nothing of what a maximum took. */
+/** Returns the true-up line of a price; coupons do not discount what a maximum took off. */
 export function trueUp(
   price: ModelPrice,
   lines: readonly BilledLine[],

@@ -2,14 +2,14 @@ import type { Redemption } from './redemption';
 import type { ModelPrice } from './catalog';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
 
-/** What a coupon took off a line, in the billing period that starts then. */
+/** The discount of a line by one coupon, with the start of its billing period. */
 export interface Off {
   readonly redemption: Redemption;
   readonly period: number;
   readonly amount: bigint;
 }
 
-/** What a credit takes back of: lines, what they held before, and what of their discounts returns to coupons. */
+/** The lines that a credit takes from, what they held before, and the discounts that return to coupons. */
 export interface Back {
   readonly lines: readonly BilledLine[];
   readonly held: bigint;
@@ -25,63 +25,63 @@ export interface BilledLine {
   readonly fullFrom: number;
   readonly fullTo: number;
   readonly unit: 'day' | 'second';
-  /** Of the full period. */
+  /** Part of the full period. */
   readonly part: Fraction;
   readonly amount: bigint;
-  /** What a maximum took of it. */
+  /** Amount that a maximum took off the line. */
   capped: bigint;
   discount: bigint;
-  /** Of its rates, whether on top or within. */
+  /** Sum over its rates, exclusive or inclusive. */
   tax: bigint;
-  /** The tax of each of its rates, in their order. */
+  /** Tax of each of its rates, in their order. */
   taxes: readonly bigint[];
-  /** What each coupon took off. */
+  /** Discount of each coupon. */
   offs: readonly Off[];
-  /** Of a credit, or of usage that is taken back. */
+  /** Set for a credit, or for usage that is given back. */
   readonly back: Back | null;
-  /** The amount at list prices, where usage is taken back at what was paid. */
+  /** Amount at list prices, for usage that is given back at what was paid. */
   readonly listed: bigint | null;
-  /** Whether a later invoice, which is not void, credited its unused part. */
+  /** True if a later invoice that is not void credited its unused part. */
   isTakenBack: boolean;
-  /** What of the tax is within the amount. */
+  /** The inclusive part of the tax. */
   taxWithin: bigint;
-  /** What later invoices and credit notes took back of the amount. */
+  /** Part of the amount that later invoices and credit notes credited. */
   credited: bigint;
-  /** What of that credit notes did, and the tax that came with it. */
+  /** The part of that by credit notes, and its tax. */
   noted: {
     readonly net: bigint;
     readonly tax: bigint;
     readonly taxes: readonly bigint[];
     readonly amount: bigint;
   };
-  /** What is billed in advance, for as long as it is: until when it is sold, and what counts as billed for it. */
+  /** A prepaid item: the instant until which it is sold, and the amount billed for it. */
   readonly item: { readonly to: number; billed: BilledLine[] } | null;
-  /** Of a charge: itself and what lifts or lowers it to a limit of its price. */
+  /** For a charge: the line and its true-ups. */
   together: readonly BilledLine[];
-  /** Of a credit: the line it takes back. */
+  /** For a credit: the credited line. */
   readonly takesBack: BilledLine | null;
-  /** What it is sold by; null for nothing that is sold. */
+  /** The price; null if nothing was sold. */
   readonly price: ModelPrice | null;
-  /** Of usage: what was billed for its period. */
+  /** For usage: the usage billed for its period. */
   readonly usage: BilledUsage | null;
   readonly isLate: boolean;
   isVoid: boolean;
 }
 
-/** What was billed for the usage of a price in a period. */
+/** The usage of a price billed for a period. */
 export interface BilledUsage {
   readonly subscription: number;
   readonly price: ModelPrice;
   readonly from: number;
   readonly to: number;
-  /** Of a whole period, for the limits of the price. */
+  /** Cost of a whole period, for the limits of the price. */
   readonly part: Fraction;
   lines: BilledLine[];
-  /** Whether the usage changed since. */
+  /** True if the usage changed since. */
   isLate: boolean;
 }
 
-/** What a line starts with, before it is on an invoice. */
+/** The initial values of a line, before it is on an invoice. */
 export const UNTOUCHED = {
   capped: 0n,
   discount: 0n,
@@ -97,24 +97,24 @@ export const UNTOUCHED = {
   isVoid: false,
 } as const;
 
-/** After discounts, without any tax. */
+/** Returns the amount after discounts, without tax. */
 export function netOf({ amount, discount, taxWithin }: BilledLine): bigint {
   return amount - discount - taxWithin;
 }
 
-/** The lines that bill the same price for the same period, but for those that are void. */
+/** Returns the lines that bill the same price for the same period, except void ones. */
 export function billedWith(line: BilledLine): readonly BilledLine[] {
   return (line.usage?.lines ?? line.together).filter(({ isVoid }) => !isVoid);
 }
 
-/** What lines hold together after discounts and credit. */
+/** Returns what lines hold together after discounts and credit. */
 export function heldBy(lines: readonly BilledLine[]): bigint {
   return sum(lines.map(({ amount, discount, credited }) => amount - discount - credited));
 }
 
 /**
- * What lines give back of what was paid for them: the share of what they hold, rounded once, and the same share of the
- * discounts that return to their coupons. What one coupon took once returns at any time, an amount of each period within it.
+ * Returns what lines give back of what was paid for them: a share of what they hold, rounded once, and the same share
+ * of the discounts that return to their coupons. A one-time discount always returns, a periodic one within its period.
  */
 export function giveBack(
   lines: readonly BilledLine[],

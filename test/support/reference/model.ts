@@ -24,14 +24,14 @@ import { Payments } from './payments';
 import { begun, cut, dueOf, held, isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
 
-/** The items that hold in the period that runs, or ended where it began. */
+/** Returns the items of the current period, or those that ended where it started. */
 function since({ items, period }: ReferenceSubscription): readonly Item[] {
   return items.filter(({ to }) => to >= period.from);
 }
 
 /**
- * The reference of the billing model: what customers owe by the rules, computed with nothing of the engine, in the plainest
- * way. Instants are milliseconds; a refusal is the code of the problem that the engine is to answer.
+ * Reference of the billing model: computes what customers owe by the rules, in the simplest way and without code of the
+ * engine. Instants are milliseconds; a refusal is the code of the problem that the engine must answer.
  */
 export class Reference {
   readonly subscriptions: ReferenceSubscription[] = [];
@@ -64,7 +64,7 @@ export class Reference {
     return found;
   }
 
-  /** From an instant on that may be past: what fell due since is done at once. */
+  /** Starts a subscription at an instant that may be past; what fell due since is done at once. */
   subscribe(
     terms: Terms,
     from: number,
@@ -86,7 +86,7 @@ export class Reference {
     this.catchUp(subscription);
   }
 
-  /** Does what is due already, one after the other; returns whether there was anything. */
+  /** Does what is overdue in order; returns true if there was anything. */
   catchUp(subscription: ReferenceSubscription): boolean {
     const isDue = dueOf(subscription) <= this.now;
     while (dueOf(subscription) <= this.now) this.fallDue(subscription);
@@ -117,7 +117,7 @@ export class Reference {
     if (!['active', 'trialing', 'past_due'].includes(status)) return 'subscription_not_running';
     if (pending !== null) return 'subscription_change_pending';
     const isSame = planOf(terms).interval === planOf(subscription.terms).interval;
-    // Another interval without proration begins with the next period.
+    // A change of the interval without proration takes effect with the next period.
     const waits = !isSame && !prorates && !period.isTrial;
     const isNow = when === 'now' && (prorates || period.isTrial);
     if (hasTerms(subscription, terms, isNow ? this.now : period.to)) return null;
@@ -233,7 +233,7 @@ export class Reference {
     return found;
   }
 
-  /** When the next thing happens; null when nothing is planned. */
+  /** Returns the next due instant; null if nothing is planned. */
   nextDue(): number | null {
     const { collection, drafts, finalUsage } = this;
     const planned = [...drafts.planned, ...finalUsage.planned, ...collection.planned];
@@ -242,7 +242,7 @@ export class Reference {
     return due === FOREVER ? null : due;
   }
 
-  /** What falls due at the same instant, in this order: what is overdue, subscriptions, drafts, late usage, charges. */
+  /** Does what is due at one instant in this order: overdue notices, subscriptions, drafts, late usage, charges. */
   advance(to: number): void {
     for (;;) {
       const overdueAt = this.collection.nextOverdueAt;
@@ -261,14 +261,14 @@ export class Reference {
     this.now = to;
   }
 
-  /** Usage that changed after the last invoice. */
+  /** Bills usage that changed after the last invoice. */
   private billLateUsage(): void {
     for (const index of this.finalUsage.due(this.now)) {
       this.bill(this.subscription(index), 'late_usage', []);
     }
   }
 
-  /** The next thing that is due of each subscription. */
+  /** Does the next due thing of each subscription. */
   private fallDueOnce(): void {
     const due = this.subscriptions.filter((one) => dueOf(one) <= this.now);
     due.sort((one, other) => dueOf(one) - dueOf(other));
@@ -282,9 +282,9 @@ export class Reference {
       this.firstPayments.fallDue(subscription);
       return;
     }
-    const isBorder = !period.isOver && period.to === at;
+    const isBoundary = !period.isOver && period.to === at;
     if (pending?.kind === 'cancel' && pending.at <= at) {
-      this.end(subscription, !isBorder, pending.credits);
+      this.end(subscription, !isBoundary, pending.credits);
       return;
     }
     if (period.tellsAt === at) {
@@ -311,22 +311,22 @@ export class Reference {
     this.open(subscription, isAnew, 'renewal', bills, at);
   }
 
-  /** Begins a period, and bills what is paid in advance for it after what is due already. */
+  /** Starts a period, and bills its prices in advance after what is due already. */
   private open(
     subscription: ReferenceSubscription,
     isAnew: boolean,
     reason: string,
     due: Bills,
-    borderAt: number | null = null,
+    boundaryAt: number | null = null,
   ): void {
     const { anchor, mode, terms } = subscription;
     const index = isAnew ? 0 : subscription.period.index + 1;
     const { interval } = planOf(terms);
-    const borderOf = (count: number): number =>
+    const boundaryOf = (count: number): number =>
       afterIntervals(anchor, interval, count, this.zone, mode);
     const from = isAnew ? anchor : subscription.period.to;
-    const fullFrom = isAnew && mode === 'anniversary' ? anchor : borderOf(index);
-    const period = { from, to: borderOf(index + 1), fullFrom, index, isTrial: false };
+    const fullFrom = isAnew && mode === 'anniversary' ? anchor : boundaryOf(index);
+    const period = { from, to: boundaryOf(index + 1), fullFrom, index, isTrial: false };
     const before = subscription.period.from;
     subscription.period = { ...period, isOver: false, tellsAt: null };
     subscription.spans.push(subscription.period);
@@ -339,13 +339,13 @@ export class Reference {
             : this.charges.part(item, from, period.to, period, false);
         return billOf(item, 'recurring', from, period, part);
       });
-    const billedIn = begun.length > 0 || borderAt === null ? period.from : before;
-    this.bill(subscription, reason, [...due, ...begun], borderAt, billedIn);
+    const billedIn = begun.length > 0 || boundaryAt === null ? period.from : before;
+    this.bill(subscription, reason, [...due, ...begun], boundaryAt, billedIn);
   }
 
   private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
     const { period } = subscription;
-    // What was paid in advance and is not credited stays billed to the end of its period.
+    // A prepaid line that is not credited stays billed to the end of its period.
     const paidUntil = period.isTrial ? this.now : Math.max(period.to, this.now);
     const bills: Bill[] = [];
     if (!period.isOver) {
@@ -379,17 +379,17 @@ export class Reference {
     subscription: ReferenceSubscription,
     reason: string,
     bills: Bills,
-    borderAt: number | null = null,
+    boundaryAt: number | null = null,
     period = subscription.period.from,
   ): void {
-    // The border of a period and an end bill what came late, whatever else they bill.
+    // The end of a period or of a subscription also bills late usage.
     const closes = reason === 'end' || reason === 'late_usage';
-    if (bills.length === 0 && borderAt === null && !closes) return;
+    if (bills.length === 0 && boundaryAt === null && !closes) return;
     // What is billed after the end belongs to no period.
     const billedIn = reason === 'late_usage' ? Number.NaN : period;
     const redemptions = runningAt(subscription.redemptions, this.now, billedIn);
     const order = { subscription, reason, bills, redemptions, closes, period: billedIn };
-    if (borderAt === null) this.drafts.issue(order);
-    else this.drafts.issueLater(order, borderAt);
+    if (boundaryAt === null) this.drafts.issue(order);
+    else this.drafts.issueLater(order, boundaryAt);
   }
 }

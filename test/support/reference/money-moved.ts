@@ -2,7 +2,7 @@ import type { TestApp } from '../test-app';
 import type { EngineUnderTest } from './commands';
 import type { Reference } from './model';
 
-/** What came of payments and refunds; returns their ids, oldest first. */
+/** Compares payments and refunds; returns their ids, oldest first. */
 export async function assertMoney(
   engine: TestApp,
   real: EngineUnderTest,
@@ -55,7 +55,7 @@ interface Payment {
   readonly amount_refund_pending: number;
 }
 
-/** Oldest first. */
+/** Returns the payments, oldest first. */
 async function paymentsOf(engine: TestApp, customerId: string): Promise<readonly Payment[]> {
   const found: Payment[] = [];
   let cursor: string | null = null;

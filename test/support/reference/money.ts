@@ -1,4 +1,4 @@
-/** Exact amounts of the reference: a fraction of two whole numbers, the lower one positive. */
+/** Exact amounts of the reference: fractions of two integers with a positive denominator. */
 export interface Fraction {
   readonly over: bigint;
   readonly under: bigint;
@@ -25,7 +25,7 @@ export function plus(one: Fraction, other: Fraction): Fraction {
   };
 }
 
-/** Half away from zero. */
+/** Rounds half away from zero. */
 export function rounded({ over, under }: Fraction): bigint {
   const magnitude = over < 0n ? -over : over;
   const whole = (2n * magnitude + under) / (2n * under);
@@ -40,7 +40,7 @@ export function least(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
 }
 
-/** A whole in parts by weight, the units left over to those that lost most, then to the first. */
+/** Splits a whole by weight; units left over go to the parts that lost most, then to the first. */
 export function split(amount: bigint, weights: readonly bigint[]): readonly bigint[] {
   const all = sum(weights);
   if (all === 0n) return weights.map(() => 0n);
@@ -51,8 +51,8 @@ export function split(amount: bigint, weights: readonly bigint[]): readonly bigi
 }
 
 /**
- * A whole in the parts it was added up from: each cut towards zero, and what is left over as with {@link split}. Where
- * charges and credits are mixed, it goes to those that lost what has its sign.
+ * Splits a whole into the parts that it is the sum of: each is truncated, and the rest is split as by {@link split}.
+ * Where charges and credits are mixed, it goes to parts whose loss has its sign.
  */
 export function shares(amount: bigint, exact: readonly Fraction[]): readonly bigint[] {
   const parts = exact.map(({ over, under }) => over / under);

@@ -1,19 +1,19 @@
 import type { Credit, Payer, ReferenceInvoice } from './bill';
 import { least } from './money';
 
-/** What a payment is made with: the last ones take their time, or give nothing back, or take their time over that. */
+/** Payment method; the later ones delay the outcome, refuse refunds, or delay refunds. */
 export type PayCard = 'good' | 'bad' | 'slow' | 'keeps' | 'slow to refund';
 
-/** A payment, and what of it was given back. */
+/** A payment and the amount refunded of it. */
 export interface ReferencePayment {
-  /** Null: it is for none, and becomes credit. */
+  /** Null: a payment without an invoice, which becomes credit. */
   readonly invoice: ReferenceInvoice | null;
   readonly amount: bigint;
   readonly card: PayCard;
-  /** Whether nobody asked for it. */
+  /** True for an automatic payment. */
   readonly isAttempt: boolean;
   status: 'pending' | 'processing' | 'succeeded' | 'failed';
-  /** What of it paid the invoice. */
+  /** Amount that paid the invoice. */
   applied: bigint;
   refunded: bigint;
   refundPending: bigint;
@@ -22,9 +22,9 @@ export interface ReferencePayment {
   readonly events: string[];
 }
 
-/** Credit of the customer that came from a payment. Its refunds take it first. */
+/** Credit of the customer from a payment. Refunds of the payment take it first. */
 interface PaymentCredit extends Credit {
-  /** Reserved by pending refunds, and given back. */
+  /** Reserved by pending refunds, and refunded. */
   reserved: bigint;
   refunded: bigint;
 }
@@ -36,7 +36,7 @@ export interface ReferenceRefund {
   readonly events: string[];
 }
 
-/** The money of the reference that comes and goes, oldest first. */
+/** Payments and refunds of the reference, oldest first. */
 export class Payments {
   readonly all: ReferencePayment[] = [];
   readonly refunds: ReferenceRefund[] = [];
@@ -50,7 +50,7 @@ export class Payments {
     },
   ) {}
 
-  /** What refunds gave back of the money that paid an invoice, those under way included. */
+  /** Sums refunds of the money that paid an invoice, pending ones included. */
   refundedOf(invoice: ReferenceInvoice): bigint {
     return this.all
       .filter((one) => one.invoice === invoice && one.applied > 0n)
@@ -61,7 +61,7 @@ export class Payments {
       );
   }
 
-  /** The part of a payment that can be refunded: credit that an invoice used, or that a note gave, cannot. */
+  /** Returns the refundable part of a payment: not credit that an invoice consumed or that a note gave. */
   refundableOf(payment: ReferencePayment): bigint {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);
@@ -74,7 +74,7 @@ export class Payments {
     return all - free + capped;
   }
 
-  /** Nobody knows their outcome yet. */
+  /** The payments without a known outcome. */
   get underWay(): readonly ReferencePayment[] {
     return this.all.filter(({ status }) => status === 'processing');
   }
@@ -100,12 +100,12 @@ export class Payments {
     return payment;
   }
 
-  /** The part that pays no invoice becomes credit, which the next invoices use. */
+  /** Turns the part that pays no invoice into credit, which the next invoices consume. */
   keepRest(payment: ReferencePayment): void {
     this.addCredit(payment, payment.amount - payment.applied, 0n, 0n);
   }
 
-  /** The money that paid parts of an invoice becomes credit, but for refunds that were given or are pending. */
+  /** Turns the money that paid parts of an invoice into credit, except for refunds that were made or are pending. */
   takeOff(invoice: ReferenceInvoice): void {
     for (const payment of this.all) {
       if (payment.invoice !== invoice || payment.applied === 0n) continue;
@@ -117,7 +117,7 @@ export class Payments {
     invoice.paid = 0n;
   }
 
-  /** Gives back a part, or all that is left; returns the refund, or the code of the refusal. */
+  /** Refunds a part, or all that is left; returns the refund, or the code of the refusal. */
   refund(payment: ReferencePayment, asked: bigint | null): ReferenceRefund | string {
     if (payment.status !== 'succeeded') return 'payment_not_refundable';
     const left = this.refundableOf(payment);
@@ -171,7 +171,7 @@ export class Payments {
   }
 }
 
-/** The part of a payment that succeeded which can be refunded: credit that an invoice used cannot. */
+/** Returns the refundable part of a succeeded payment: not credit that an invoice consumed. */
 function refundableOf(payment: ReferencePayment): bigint {
   const { amount, applied, refunded, refundPending, credit } = payment;
   const used =
@@ -179,7 +179,7 @@ function refundableOf(payment: ReferencePayment): bigint {
   return amount - refunded - refundPending - used;
 }
 
-/** Given back of the part that paid an invoice. */
+/** Sums refunds of the part that paid an invoice. */
 export function refundedOfInvoice({ refunded, credit }: ReferencePayment): bigint {
   return refunded - (credit?.refunded ?? 0n);
 }

@@ -1,22 +1,22 @@
 import type { ModelCoupon } from './catalog';
 
-/** A coupon that was given to a subscription. */
+/** A coupon redeemed on a subscription. */
 export interface Redemption {
   readonly coupon: number;
   readonly terms: ModelCoupon;
   readonly at: number;
-  /** The end of its months; null until it took something off. */
+  /** End of its months; null until the first discount. */
   endsAt: number | null;
-  /** Of one that lasts once; null: a percentage that took nothing off. */
+  /** Rest of a coupon with duration once; null for a percentage that was not used. */
   left: bigint | null;
-  /** What invoices took off by it, and what their credits returned. */
+  /** Discounts of invoices, and what credits returned of them. */
   readonly uses: {
     readonly invoice: { readonly status: string };
     readonly period: number;
     readonly taken: bigint;
     readonly returned: bigint;
   }[];
-  /** Ended with its subscription. */
+  /** True after its subscription ended. */
   isOver: boolean;
   isUsedUp: boolean;
 }

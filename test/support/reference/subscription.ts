@@ -3,7 +3,7 @@ import type { Redemption } from './redemption';
 import { afterDays } from './calendar';
 import { FOREVER, type Item, itemsOf, type Terms } from './items';
 
-/** What the reference knows of a subscription. */
+/** A subscription as the reference knows it. */
 
 interface RunningPeriod {
   readonly from: number;
@@ -12,7 +12,7 @@ interface RunningPeriod {
   readonly index: number;
   readonly isTrial: boolean;
   isOver: boolean;
-  /** When it is to be told that a trial ends; null once it was. */
+  /** Instant at which the end of a trial is announced; null after that. */
   tellsAt: number | null;
 }
 
@@ -23,7 +23,7 @@ type Pending =
 interface FirstPayment {
   readonly invoice: ReferenceInvoice;
   readonly until: number;
-  /** When something happens if it is not paid: null once a payment under way decides. */
+  /** Instant of the expiry; null once a payment in flight decides. */
   tellsAt: number | null;
 }
 
@@ -48,7 +48,7 @@ export interface ReferenceSubscription {
   items: Item[];
   period: RunningPeriod;
   pending: Pending | null;
-  /** The invoice that it begins with the payment of, and until when that is waited for. */
+  /** The invoice whose payment activates it, and the end of the wait. */
   firstPayment: FirstPayment | null;
   readonly redemptions: Redemption[];
   readonly events: string[];
@@ -57,7 +57,7 @@ export interface ReferenceSubscription {
 
 const TRIAL_ENDING_MS = 3 * 24 * 3_600_000;
 
-/** A subscription that has begun, with its trial where it has one. */
+/** Creates a subscription that has started, with its trial if it has one. */
 export function begun(
   index: number,
   terms: Terms,
@@ -92,20 +92,20 @@ export function isEnded({ status }: Pick<ReferenceSubscription, 'status'>): bool
   return status === 'canceled' || status === 'incomplete_expired';
 }
 
-/** Whether a subscription held at an instant, whatever it billed. */
+/** Tests if a subscription was running at an instant, whatever it billed. */
 export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: number): boolean {
   const wasActive = status !== 'incomplete' && status !== 'incomplete_expired';
   return wasActive && begunAt <= at && (endedAt === null || at < endedAt);
 }
 
-/** Whether a subscription bills the usage of an instant. */
+/** Tests if a subscription bills the usage of an instant. */
 export function billsUsageOf(subscription: ReferenceSubscription, at: number): boolean {
   const { status, items, spans, period, firstPayment } = subscription;
-  // A first payment that comes late finds borders that have passed: the next period is yet to begin, and will be billed.
+  // A late first payment finds boundaries in the past: the next period has not started and will be billed.
   const isToBegin = !isEnded(subscription) && !period.isOver && period.to <= at;
   return (
     status !== 'incomplete_expired' &&
-    // What never became active sold no usage.
+    // A subscription that was never active sold no usage.
     firstPayment?.invoice.isWithdrawn !== true &&
     (isToBegin || spans.some(({ from, to }) => from <= at && at < to)) &&
     items.some(({ price, from, to }) => price.isMetered && from <= at && at < to)

@@ -3,8 +3,8 @@ import type { BilledLine } from './line';
 import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times } from './money';
 
 /**
- * Notes on each line the tax of what is left after discounts: one rounding for each rate over the whole invoice, split
- * over the lines. Returns what comes on top. No customer of the model has rates of both kinds.
+ * Adds to each line the tax on its amount after discounts: one rounding per rate over the whole invoice, split over the
+ * lines. Returns the exclusive tax. No customer of the model has both kinds of rates.
  */
 export function taxLines(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
   const rates = taxes.flatMap((index) => TAX_RATES[index] ?? []);
@@ -27,8 +27,8 @@ export function taxLines(lines: readonly BilledLine[], taxes: readonly number[])
 }
 
 /**
- * The exact tax of a line. A credit takes back the tax that was billed, by the same rate: never more than is left of it, and
- * all of that with the last of the lines it takes back.
+ * Returns the exact tax of a line. A credit gives back the tax that was billed, at the same rate: never more than is
+ * left of it, and all of it with the last of the credited lines.
  */
 function taxOf({ amount, discount, back }: BilledLine, rate: Fraction, place: number): Fraction {
   if (back === null) return times(fraction(amount - discount), rate);

@@ -3,7 +3,7 @@ import { trueUp, within } from './limits';
 import { type BilledLine, type BilledUsage, giveBack, UNTOUCHED } from './line';
 import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times } from './money';
 
-/** What the customer of the reference used, and what was billed for it. */
+/** Usage of the customer of the reference, and what was billed for it. */
 
 export interface UsageEvent {
   readonly at: number;
@@ -15,13 +15,13 @@ export interface UsageEvent {
 export class Usage {
   readonly events: UsageEvent[] = [];
   private readonly billed: BilledUsage[] = [];
-  /** Of each, the events that were there when it was billed last. */
+  /** For each price and period, the events that existed when it was last billed. */
   private readonly marked = new Map<BilledUsage, ReadonlySet<UsageEvent>>();
 
   /** @param onLate is called with the index of a subscription when usage changes that it billed */
   constructor(private readonly onLate: (subscription: number) => void) {}
 
-  /** Whether an event is in all bills of its time; null: there is none. */
+  /** Tests if an event is in all bills of its time; null if there is none. */
   isBilled(event: UsageEvent): boolean | null {
     const bills = this.billed.filter(({ from, to }) => from <= event.at && event.at < to);
     if (bills.length === 0) return null;
@@ -39,7 +39,7 @@ export class Usage {
     this.changed(event.at);
   }
 
-  /** A period billed for the first time: no line where nothing was used and nothing is due for that. */
+  /** Bills a period for the first time; no line without usage or fee. */
   bill(
     subscription: number,
     price: ModelPrice,
@@ -52,7 +52,7 @@ export class Usage {
     return [...this.add(usage)];
   }
 
-  /** Whether such a bill would say nothing. */
+  /** Tests if such a bill would have no lines. */
   isNothing(...bill: Parameters<typeof billedOf>): boolean {
     const [, price, , , part] = bill;
     const rated = this.rate(billedOf(...bill));
@@ -69,7 +69,7 @@ export class Usage {
     return usage.lines;
   }
 
-  /** Whether something is to be corrected. */
+  /** Tests if there is something to correct. */
   isLate(subscription: number): boolean {
     return this.billed.some(
       (usage) =>
@@ -77,7 +77,9 @@ export class Usage {
     );
   }
 
-  /** What changed since its period was billed: rated anew, less what was billed; what is given back is held by then. */
+  /**
+   * Rates a changed period again and subtracts what was billed; returned amounts are limited to what the lines hold.
+   */
   late(subscription: number, period: number): readonly BilledLine[] {
     return this.billed
       .filter((usage) => usage.subscription === subscription && usage.isLate)
@@ -90,7 +92,7 @@ export class Usage {
       });
   }
 
-  /** The difference to what was billed, at list prices; what is given back is its share of what was paid. */
+  /** Returns the difference to what was billed, at list prices; a negative one is its share of what was paid. */
   private owed(
     usage: BilledUsage,
     period: number,
@@ -107,7 +109,7 @@ export class Usage {
     return { amount: -amount, back, listed: difference };
   }
 
-  /** The lines of a void invoice are issued anew; what changed while they were void was not given back. */
+  /** Regenerates the usage lines of a void invoice; changes while it was void were not given back. */
   billAgain(before: readonly BilledLine[], again: readonly BilledLine[]): void {
     for (const usage of new Set(again.flatMap((line) => line.usage ?? []))) {
       const issued = again.filter((line) => line.usage === usage);
@@ -134,8 +136,8 @@ export class Usage {
   }
 
   /**
-   * The usage of each group by itself, where the price says so; of all otherwise, also where there is none. A fee that is due
-   * without usage is for the part of the period.
+   * Rates the usage of each group separately if the price says so, otherwise all usage, also if there is none. A fee at
+   * zero usage is prorated.
    */
   private rate({
     price,
@@ -178,7 +180,7 @@ function billedOf(
   return { subscription, price, from, to, part, lines: [], isLate: false };
 }
 
-/** Whatever has no region comes after all that have one. */
+/** Groups without a region come last. */
 const LAST = '\uffff';
 
 function byName(one: string | null, other: string | null): number {

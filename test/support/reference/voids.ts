@@ -2,17 +2,17 @@ import { type ReferenceInvoice, takeReturnedBack } from './bill';
 import type { Redemption } from './redemption';
 import { type BilledLine, billedWith, heldBy } from './line';
 
-/** Whether credit was given for lines of an invoice, by credit notes or later invoices. */
+/** Tests if lines of an invoice were credited, by credit notes or later invoices. */
 export function isCredited({ lines }: ReferenceInvoice): boolean {
   return lines.some((line) => line.credited > 0n || isGivenBack(line, lines));
 }
 
-/** Whether later invoices gave back more of the same usage than they billed. */
+/** Tests if later invoices gave back more of the same usage than they billed. */
 function isGivenBack(line: BilledLine, lines: readonly BilledLine[]): boolean {
   return heldBy(billedWith(line).filter((one) => !lines.includes(one))) < 0n;
 }
 
-/** Nothing is owed for it: the credit it used returns, and what it credited is billed again. */
+/** Voids an invoice: the credit it consumed returns, and what it credited is billed again. */
 export function voidInvoice(
   invoice: ReferenceInvoice,
   now: number,

@@ -15,7 +15,7 @@ export async function advanceTo(
   expect(answer).toMatchObject({ status: 200 });
 }
 
-/** Moves the clock by seconds, or to what falls due next: a second short of it, onto it or past it. */
+/** Moves the clock by seconds, or to the next due instant: a second before it, exactly, or past it. */
 class Advance implements BillingCommand {
   constructor(
     private readonly seconds: number,

@@ -4,7 +4,7 @@ import type { BilledLine } from '../line';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
-/** How much of a line: a share in percent, or a minor unit more than there is. */
+/** Share of a line in percent, or a minor unit more than its rest. */
 type Much = number | 'too much';
 
 class IssueNote implements BillingCommand {
@@ -49,10 +49,10 @@ class IssueNote implements BillingCommand {
     });
   }
 
-  /** Of lines that hold something, where there are any. */
+  /** Prefers lines with a rest, if there are any. */
   private wanted(lines: readonly BilledLine[]): readonly { line: BilledLine; net: bigint }[] {
-    const holding = lines.filter((line) => creditableOf(line) > 0n);
-    const candidates = holding.length === 0 ? lines : holding;
+    const creditable = lines.filter((line) => creditableOf(line) > 0n);
+    const candidates = creditable.length === 0 ? lines : creditable;
     const picked = this.parts.flatMap(({ pick, much }) => {
       const line = candidates[pick % candidates.length];
       return line === undefined ? [] : [{ line, net: netOf(much, creditableOf(line)) }];

@@ -1,21 +1,21 @@
 import type fc from 'fast-check';
 import type { Reference } from '../model';
 
-/** The engine, as a sequence of commands sees it: one customer on a test clock of its own. */
+/** The engine as a sequence of commands sees it: one customer on a test clock of its own. */
 export interface EngineUnderTest {
-  /** Of the subscriptions, in the order of the reference. */
+  /** Subscription ids, in the order of the reference. */
   readonly subscriptionIds: string[];
   readonly customerId: string;
   readonly currency: string;
   readonly clockId: string;
   readonly meterId: string;
-  /** In the customer's currency. */
+  /** In the currency of the customer. */
   planId(plan: number): string;
   addonId(addon: number): string;
   couponCode(coupon: number): string;
   post(path: string, body: object): Promise<{ readonly status: number; readonly body: object }>;
   get(path: string): Promise<object>;
-  /** The id of an invoice, by its place among all, oldest first. */
+  /** Returns the id of an invoice by its index among all, oldest first. */
   invoiceId(place: number): Promise<string>;
   paymentId(place: number): Promise<string>;
   refundId(place: number): Promise<string>;

@@ -9,7 +9,7 @@ import { report, voidUsage } from './usage';
 
 export type { EngineUnderTest } from './engine';
 
-/** What every sequence begins with, for without a subscription nothing happens. */
+/** First commands of every sequence, because nothing happens without a subscription. */
 export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
 
 export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {

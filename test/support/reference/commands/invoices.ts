@@ -3,11 +3,11 @@ import type { ReferenceInvoice } from '../bill';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
-type Done = 'void' | 'writeOff' | 'reissue';
+type Done = 'void' | 'writeOff' | 'regenerate';
 
-const PATHS = { void: 'void', writeOff: 'mark-uncollectible', reissue: 'reissue' } as const;
+const PATHS = { void: 'void', writeOff: 'mark-uncollectible', regenerate: 'reissue' } as const;
 
-/** Voids an invoice, writes one off or issues one anew that is void. */
+/** Voids an invoice, writes one off, or regenerates a void one. */
 class OnInvoice implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -24,7 +24,7 @@ class OnInvoice implements BillingCommand {
     const refusal = model.corrections[this.command](place);
     const answer = await engine.post(`/v1/invoices/${id}/${PATHS[this.command]}`, {});
     const { status } = model.invoice(place);
-    const made = this.command === 'reissue' ? { reissue_of: id } : { id, status };
+    const made = this.command === 'regenerate' ? { reissue_of: id } : { id, status };
     expect({ command: this.command, ...answer.body }).toMatchObject(
       refusal === null ? made : { code: refusal },
     );
@@ -35,9 +35,9 @@ class OnInvoice implements BillingCommand {
     return fits[this.pick % Math.max(1, fits.length)] ?? null;
   }
 
-  private fits({ status, isReissued }: ReferenceInvoice): boolean {
-    if (this.command === 'reissue') return status === 'void' && !isReissued;
-    return status !== 'draft' && status !== 'paid' && !isReissued;
+  private fits({ status, isRegenerated }: ReferenceInvoice): boolean {
+    if (this.command === 'regenerate') return status === 'void' && !isRegenerated;
+    return status !== 'draft' && status !== 'paid' && !isRegenerated;
   }
 
   toString(): string {
@@ -45,7 +45,7 @@ class OnInvoice implements BillingCommand {
   }
 }
 
-/** Asks for a draft before its grace has passed. */
+/** Finalizes a draft before its grace period ends. */
 class Finalize implements BillingCommand {
   constructor(private readonly pick: number) {}
 
@@ -71,5 +71,5 @@ class Finalize implements BillingCommand {
 
 export const finalize = fc.nat({ max: 3 }).map((place) => new Finalize(place));
 export const onInvoice = fc
-  .tuple(fc.nat({ max: 20 }), fc.constantFrom<Done>('void', 'reissue', 'writeOff'))
+  .tuple(fc.nat({ max: 20 }), fc.constantFrom<Done>('void', 'regenerate', 'writeOff'))
   .map((terms) => new OnInvoice(...terms));

@@ -13,7 +13,7 @@ const TOKENS = {
   'slow to refund': 'pm_sandbox_refund_pending',
 } as const satisfies Record<PayCard, string>;
 
-/** Another default payment method. */
+/** Sets another default payment method. */
 class TakeCard implements BillingCommand {
   constructor(private readonly card: Card) {}
 
@@ -33,19 +33,19 @@ class TakeCard implements BillingCommand {
   }
 }
 
-/** How much is paid or given back: a share in percent, all that there is, or a minor unit more. */
+/** Amount of a payment or refund: a share in percent, all, or a minor unit more. */
 type Much = number | 'all' | 'too much';
 
 function amountOf(much: Much, left: bigint): bigint | null {
   if (much === 'all') return null;
-  // A credit note can leave less than what is pending; no amount is below one minor unit.
+  // A credit note can leave less than the pending amount; an amount is at least one minor unit.
   if (left <= 0n) return 1n;
   if (much === 'too much') return left + 1n;
   const share = (left * BigInt(much)) / 100n;
   return share === 0n ? 1n : share;
 }
 
-/** Pays an open invoice by hand, or tries to. */
+/** Pays an open invoice manually, or tries to. */
 class Pay implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -92,7 +92,7 @@ function paid({ status, amount, applied }: ReferencePayment): object {
   return { status, amount: Number(amount), amount_applied: Number(applied) };
 }
 
-/** Pays for no invoice. */
+/** Pays without an invoice. */
 class PayAhead implements BillingCommand {
   constructor(
     private readonly amount: number,
@@ -119,7 +119,7 @@ class PayAhead implements BillingCommand {
   }
 }
 
-/** The provider tells what became of a payment. */
+/** Settles a payment at the provider. */
 class Settle implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -147,7 +147,7 @@ class Settle implements BillingCommand {
   }
 }
 
-/** Gives back a part of a payment, or all that is left of it. */
+/** Refunds a part of a payment, or all that is left of it. */
 class Refund implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -173,7 +173,7 @@ class Refund implements BillingCommand {
     );
   }
 
-  /** Most often one of which there is something to give back. */
+  /** Prefers a payment with a refundable part. */
   private payment(payments: Reference['payments']): ReferencePayment | undefined {
     const { all } = payments;
     const refundable = all.filter(
@@ -188,7 +188,7 @@ class Refund implements BillingCommand {
   }
 }
 
-/** The provider tells what became of a refund. */
+/** Settles a refund at the provider. */
 class SettleRefund implements BillingCommand {
   constructor(
     private readonly pick: number,

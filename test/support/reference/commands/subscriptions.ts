@@ -22,7 +22,7 @@ function nameOf(addons: Addons): string {
   return `with ${named.length === 0 ? 'nothing' : named.join(' and ')}`;
 }
 
-/** Something done to one subscription, whichever there are. */
+/** A command for one of the subscriptions. */
 abstract class OnSubscription implements BillingCommand {
   constructor(private readonly pick: number) {}
 
@@ -42,7 +42,7 @@ abstract class OnSubscription implements BillingCommand {
         ? { id: engine.subscriptionIds[subscription.index], status: subscription.status }
         : { code: refusal };
     expect({ command, ...answer.body }).toMatchObject(expected);
-    // What is refused does nothing of what is due either.
+    // A refused command does not do what is due either.
     if (isLate && refusal !== null) await advanceTo(model.now + 1_000, model, engine);
   }
 
@@ -50,10 +50,10 @@ abstract class OnSubscription implements BillingCommand {
     return model.subscription(this.pick % model.subscriptions.length);
   }
 
-  /** Does it to the reference; returns the code of the refusal, if there is one. */
+  /** Applies the command to the reference; returns the code of the refusal, if any. */
   protected abstract expected(model: Reference, subscription: ReferenceSubscription): string | null;
 
-  /** Called after `expected`: nothing in it may depend on what that changed. */
+  /** Called after `expected`: must not depend on what that changed. */
   protected abstract request(
     model: Reference,
     subscription: ReferenceSubscription,
@@ -110,7 +110,7 @@ class Subscribe implements BillingCommand {
   }
 }
 
-/** The coupon, where it is for the plan. */
+/** The coupon, if it applies to the plan. */
 function couponFor(coupon: number | null, plan: number): number | null {
   const only = coupon === null ? undefined : COUPONS[coupon]?.plan;
   return only === undefined || only === plan ? coupon : null;
@@ -244,19 +244,19 @@ const metered = PLANS.flatMap(({ prices }, index) =>
   prices.some(({ isMetered }) => isMetered) ? [index] : [],
 );
 const anyPlan = fc.nat({ max: PLANS.length - 1 });
-/** Usage has to be billed now and then to come late. */
+/** Usage must be billed now and arrive late afterwards. */
 const plan = fc.oneof(anyPlan, anyPlan, fc.constantFrom(...metered));
 const coupon = fc.nat({ max: COUPONS.length - 1 });
 const quantity = fc.integer({ min: 1, max: 12 });
 
-/** How many of each add-on: most often none. */
+/** Quantity of each add-on: mostly none. */
 const addons: fc.Arbitrary<Addons> = fc
   .tuple(...ADDONS.map(() => fc.constantFrom(0, 0, 1, 3)))
   .map((quantities) =>
     quantities.flatMap((count, addon) => (count === 0 ? [] : [{ addon, quantity: count }])),
   );
 
-/** Most start now, some since a while, for which a few periods may be over. */
+/** Most start now, some in the past, so that a few periods may be over. */
 const minutesAgo = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 * 24 * 2 }) },

@@ -7,7 +7,7 @@ const HOUR_S = 3_600;
 
 interface Reported {
   readonly tenths: number;
-  /** Ago, or to come where that is negative. */
+  /** Time since the event; negative in the future. */
   readonly seconds: number;
   readonly region: string | null;
 }
@@ -40,10 +40,10 @@ class Report implements BillingCommand {
   }
 
   toString(): string {
-    const told = this.reported.map(
+    const sent = this.reported.map(
       ({ tenths, seconds, region }) => `${tenths / 10} in ${region ?? '?'}, ${seconds} s ago`,
     );
-    return `report(${told.join('; ')})`;
+    return `report(${sent.join('; ')})`;
   }
 }
 
@@ -72,7 +72,7 @@ function usageKey({ customerId }: EngineUnderTest, place: number): string {
   return `${customerId}-${place}`;
 }
 
-/** Of today, of the weeks before, and a little of what is to come. */
+/** Today, the weeks before, and a little of the future. */
 const seconds = fc.oneof(
   fc.integer({ min: 0, max: 24 * HOUR_S }),
   fc.integer({ min: 0, max: 35 * 24 * HOUR_S }),

@@ -2,7 +2,7 @@ import {
   AllowanceModel,
   type ModelLink,
   type ModelSubscription,
-  type PlanAllows,
+  type PlanAllowance,
 } from './allowance-model';
 import { Allowances } from './allowances';
 import { Story, type TestApp } from './story';
@@ -11,7 +11,7 @@ export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SPANS = [HOUR_MS, 20 * HOUR_MS, 3 * DAY_MS, 9 * DAY_MS, 31 * DAY_MS];
 export const ZONES = ['UTC', 'America/New_York', 'Europe/Paris', 'Asia/Kolkata'];
-export const PLANS: readonly PlanAllows[] = [
+export const PLANS: readonly PlanAllowance[] = [
   { value: 100, isHard: true, reset: 'period' },
   { value: 40, isHard: true, reset: 'period' },
   { value: null, isHard: true, reset: 'period' },
@@ -32,8 +32,8 @@ interface Step {
   readonly by: readonly number[];
 }
 
-/** One of the two customers. */
-interface Life {
+/** One of the two customers, with the ids of its objects. */
+interface HistoryCustomer {
   readonly story: Story;
   readonly allowances: Allowances;
   readonly subscriptionIds: string[];
@@ -41,96 +41,99 @@ interface Life {
   readonly eventKeys: string[];
 }
 
-/** What is sold of one entitlement. */
-export interface Shop {
+/** The plans and add-ons that sell one entitlement. */
+export interface EntitlementOffer {
   readonly key: string;
   readonly event: string | null;
   readonly planIds: readonly string[];
   readonly addons: readonly { readonly addonId: string; readonly linkId: string }[];
 }
 
-/** How a plan is told what it allows. */
-export function listed(plan: PlanAllows, id: string): readonly object[] {
+/** Returns the entitlements of a plan as the API accepts them. */
+export function planEntitlements(plan: PlanAllowance, id: string): readonly object[] {
   if (plan === null) return [];
   const { value, isHard, reset } = plan;
   const text = value === null ? null : String(value);
   return [{ entitlement_id: id, value: text, is_hard_limit: isHard, reset }];
 }
 
-/** The same customer twice, and what it is to have. */
-export class Lives {
+/**
+ * Runs one history for two customers and the model. The checked customer is checked after every step, the unchecked one
+ * only where it consumes.
+ */
+export class PairedHistory {
   private readonly links = LINKS.map((link) => ({ ...link }));
   private readonly model: AllowanceModel;
 
   private constructor(
-    private readonly shop: Shop,
-    private readonly watched: Life,
-    private readonly unwatched: Life,
+    private readonly offer: EntitlementOffer,
+    private readonly checked: HistoryCustomer,
+    private readonly unchecked: HistoryCustomer,
     private now: number,
     zone: string,
   ) {
-    this.model = new AllowanceModel(shop.event !== null, zone);
+    this.model = new AllowanceModel(offer.event !== null, zone);
   }
 
   static async begin(
     engine: TestApp,
-    shop: Shop,
+    offer: EntitlementOffer,
     { now, zone }: { readonly now: number; readonly zone: string },
-  ): Promise<Lives> {
-    const lives: Life[] = [];
+  ): Promise<PairedHistory> {
+    const customers: HistoryCustomer[] = [];
     for (let count = 0; count < 2; count += 1) {
       const story = await Story.begin(engine, new Date(now).toISOString(), { timezone: zone });
       const allowances = new Allowances(engine, story.customerId);
-      lives.push({ story, allowances, subscriptionIds: [], grantIds: [], eventKeys: [] });
+      customers.push({ story, allowances, subscriptionIds: [], grantIds: [], eventKeys: [] });
     }
-    const [watched, unwatched] = lives;
-    if (watched === undefined || unwatched === undefined) throw new Error('two lives');
+    const [checked, unchecked] = customers;
+    if (checked === undefined || unchecked === undefined) throw new Error('two customers');
     for (const [index, { mode, value }] of LINKS.entries()) {
-      const path = `/v1/addon-entitlements/${shop.addons[index]?.linkId ?? ''}`;
+      const path = `/v1/addon-entitlements/${offer.addons[index]?.linkId ?? ''}`;
       const answer = await engine.http.patch(path).send({ mode, value: String(value) });
       expect(answer.status).toBe(200);
     }
-    return new Lives(shop, watched, unwatched, now, zone);
+    return new PairedHistory(offer, checked, unchecked, now, zone);
   }
 
-  async take({ kind, by }: Step): Promise<void> {
+  async run({ kind, by }: Step): Promise<void> {
     const [one = 0, two = 0, three = 0, four = 0] = by;
     if (kind === 'advance') return this.advance(SPANS[one % SPANS.length] ?? HOUR_MS);
     if (kind === 'consume') return this.consume((one % 160) / 4);
     if (kind === 'report')
       return this.report(this.now + ((two % 68) - 48) * HOUR_MS, (one % 120) / 4);
-    if (kind === 'takeBack') return this.takeBack(one);
+    if (kind === 'voidEvent') return this.voidEvent(one);
     if (kind === 'grant') return this.grant(one, two, three, four);
     if (kind === 'voidGrant') return this.voidGrant(one);
     if (kind === 'link') await this.link(one, two, three);
-    else await this.tell(kind, one, two, three);
-    await this.settle();
+    else await this.command(kind, one, two, three);
+    await this.syncModel();
   }
 
-  /** Both have what is computed. */
-  async check(lives: readonly Life[] = [this.watched]): Promise<void> {
-    for (const { allowances } of lives) {
-      expect(await allowances.of(this.shop.key)).toMatchObject(this.model.shown);
-      expect(await allowances.grants(this.shop.key)).toEqual(this.model.shownGrants);
+  /** Asserts that the customers have what the model computes. */
+  async check(customers: readonly HistoryCustomer[] = [this.checked]): Promise<void> {
+    for (const { allowances } of customers) {
+      expect(await allowances.of(this.offer.key)).toMatchObject(this.model.shown);
+      expect(await allowances.grants(this.offer.key)).toEqual(this.model.shownGrants);
     }
   }
 
   async end(): Promise<void> {
-    await this.check([this.watched, this.unwatched]);
-    const told = await this.toldOf(this.watched);
-    expect(new Set(told).size).toBe(told.length);
-    expect(await this.toldOf(this.unwatched)).toEqual(told);
+    await this.check([this.checked, this.unchecked]);
+    const notified = await this.thresholdsOf(this.checked);
+    expect(new Set(notified).size).toBe(notified.length);
+    expect(await this.thresholdsOf(this.unchecked)).toEqual(notified);
   }
 
   private async advance(ms: number): Promise<void> {
     const to = this.now + ms;
     while (this.now < to) {
       this.now = Math.min(to, this.model.nextBoundary(this.now), await this.nextBilling());
-      await this.watched.story.advance(new Date(this.now).toISOString());
-      await this.settle();
+      await this.checked.story.advance(new Date(this.now).toISOString());
+      await this.syncModel();
       await this.check();
     }
-    await this.unwatched.story.advance(new Date(to).toISOString());
+    await this.unchecked.story.advance(new Date(to).toISOString());
   }
 
   private async nextBilling(): Promise<number> {
@@ -141,14 +144,14 @@ export class Lives {
 
   private async subscriptions() {
     const found = [];
-    for (const id of this.watched.subscriptionIds) {
-      found.push(await this.watched.story.subscription(id));
+    for (const id of this.checked.subscriptionIds) {
+      found.push(await this.checked.story.subscription(id));
     }
     return found;
   }
 
-  /** The model learns of subscriptions what the API says of them. */
-  private async settle(): Promise<void> {
+  /** Passes the subscriptions, as the API shows them, to the model. */
+  private async syncModel(): Promise<void> {
     const subscriptions = await this.subscriptions();
     this.model.recalculate(
       this.now,
@@ -166,16 +169,16 @@ export class Lives {
       startAt: Date.parse(startAt),
       periodStart: Date.parse(one.current_period_start ?? ''),
       periodEnd: Date.parse(one.current_period_end ?? ''),
-      plan: PLANS[this.shop.planIds.indexOf(one.plan_id)] ?? null,
+      plan: PLANS[this.offer.planIds.indexOf(one.plan_id)] ?? null,
       addons: addons.map(({ addon_id: id, quantity }) => ({
-        link: this.links[this.shop.addons.findIndex(({ addonId }) => addonId === id)] ?? null,
+        link: this.links[this.offer.addons.findIndex(({ addonId }) => addonId === id)] ?? null,
         quantity: Number(quantity),
       })),
     };
   }
 
-  private async both(work: (life: Life) => Promise<unknown>): Promise<void> {
-    const answers = [await work(this.watched), await work(this.unwatched)];
+  private async both(work: (customer: HistoryCustomer) => Promise<unknown>): Promise<void> {
+    const answers = [await work(this.checked), await work(this.unchecked)];
     expect(answers[1]).toEqual(answers[0]);
   }
 
@@ -183,13 +186,13 @@ export class Lives {
     const isAllowed = this.model.consume(quantity, this.now);
     const expected = { allowed: isAllowed, ...this.model.shown };
     await this.both(async ({ allowances }) => {
-      const answer = await allowances.consume(this.shop.key, String(quantity));
+      const answer = await allowances.consume(this.offer.key, String(quantity));
       expect(answer).toMatchObject(expected);
     });
   }
 
   private async report(at: number, n: number): Promise<void> {
-    const { event } = this.shop;
+    const { event } = this.offer;
     if (event === null) return;
     this.model.report(at, n);
     await this.both(async ({ story, eventKeys }) => {
@@ -200,12 +203,12 @@ export class Lives {
     await this.check();
   }
 
-  private async takeBack(by: number): Promise<void> {
+  private async voidEvent(by: number): Promise<void> {
     const index = by % Math.max(this.model.events.length, 1);
     const event = this.model.events[index];
-    // What was consumed has a key of the engine's own.
-    if (event === undefined || this.watched.eventKeys[index] === undefined) return;
-    this.model.takeBack(event);
+    // A consumption has a key of the engine's own.
+    if (event === undefined || this.checked.eventKeys[index] === undefined) return;
+    this.model.voidEvent(event);
     await this.both(({ eventKeys }) =>
       this.post('/v1/usage-events/void', { idempotency_key: eventKeys[index] }),
     );
@@ -231,10 +234,10 @@ export class Lives {
           ? null
           : { min: String(terms.rollover.min), max: String(terms.rollover.max) },
     };
-    await this.settle();
+    await this.syncModel();
     const [, remaining] = this.model.shownGrants.at(-1) ?? [];
     await this.both(async ({ allowances, grantIds }) => {
-      const grant = await allowances.grant(this.shop.key, body);
+      const grant = await allowances.grant(this.offer.key, body);
       grantIds.push(grant.id);
       expect(grant).toMatchObject({ status: 'active', remaining });
     });
@@ -247,33 +250,33 @@ export class Lives {
     if (grant === undefined) return;
     const isActive = grant.status === 'active';
     if (isActive) this.model.endGrant(grant, 'voided', this.now);
-    await this.settle();
+    await this.syncModel();
     await this.both(async ({ allowances, grantIds }) => {
-      const path = `${allowances.path(this.shop.key)}/grants/${grantIds[index] ?? ''}/void`;
+      const path = `${allowances.path(this.offer.key)}/grants/${grantIds[index] ?? ''}/void`;
       const status = await this.post(path, {});
       expect(status).toBe(isActive || grant.status === 'voided' ? 200 : 409);
     });
     await this.check();
   }
 
-  /** A link that changes counts from the next question on. */
+  /** Changes a link, which takes effect from the next check on. */
   private async link(by: number, mode: number, value: number): Promise<void> {
     const index = by % LINKS.length;
     const link = { mode: mode % 2 === 0 ? 'set' : 'increment', value: value % 60 } as const;
-    await this.check([this.watched, this.unwatched]);
-    const path = `/v1/addon-entitlements/${this.shop.addons[index]?.linkId ?? ''}`;
-    const answer = await this.watched.story.engine.http
+    await this.check([this.checked, this.unchecked]);
+    const path = `/v1/addon-entitlements/${this.offer.addons[index]?.linkId ?? ''}`;
+    const answer = await this.checked.story.engine.http
       .patch(path)
       .send({ mode: link.mode, value: String(link.value) });
     expect(answer.status).toBe(200);
     this.links[index] = link;
-    await this.settle();
-    await this.check([this.watched, this.unwatched]);
+    await this.syncModel();
+    await this.check([this.checked, this.unchecked]);
   }
 
-  private async tell(kind: string, which: number, plan: number, addons: number): Promise<void> {
-    const planId = this.shop.planIds[plan % PLANS.length];
-    const bought = this.shop.addons
+  private async command(kind: string, which: number, plan: number, addons: number): Promise<void> {
+    const planId = this.offer.planIds[plan % PLANS.length];
+    const bought = this.offer.addons
       .filter((_, index) => (addons & (1 << index)) !== 0)
       .map(({ addonId }) => ({ addon_id: addonId, quantity: String(1 + (addons % 3)) }));
     const offer = { plan_id: planId, addons: bought };
@@ -296,21 +299,21 @@ export class Lives {
         ? 404
         : this.post(`/v1/subscriptions/${id}/${kind}`, bodies[kind] ?? {});
     });
-    await this.settle();
+    await this.syncModel();
     await this.check();
   }
 
-  private async toldOf({ story }: Life): Promise<readonly string[]> {
-    const rows = await this.watched.story.engine.database.query<{ told: string }>(
-      `SELECT type || ' ' || (data->'object'->>'percent') || ' ' || (data->'object'->>'period_start') AS told
+  private async thresholdsOf({ story }: HistoryCustomer): Promise<readonly string[]> {
+    const rows = await this.checked.story.engine.database.query<{ notified: string }>(
+      `SELECT type || ' ' || (data->'object'->>'percent') || ' ' || (data->'object'->>'period_start') AS notified
       FROM event WHERE type LIKE 'entitlement.%reached' AND data->'object'->>'customer_id' = $1 ORDER BY id`,
       [story.customerId],
     );
-    return rows.map(({ told }) => told);
+    return rows.map(({ notified }) => notified);
   }
 
   private async post(path: string, body: object): Promise<number> {
-    const { status } = await this.watched.story.engine.http.post(path).send(body);
+    const { status } = await this.checked.story.engine.http.post(path).send(body);
     expect(status).toBeLessThan(500);
     return status;
   }

@@ -3,7 +3,7 @@ import { startTestApp, type Invoice, Story, type TestApp } from '../support/stor
 const START = '2026-03-01T00:00:00.000Z';
 const APRIL = '2026-04-01T00:00:00.000Z';
 
-describe('void invoices that are issued anew', () => {
+describe('regenerated invoices', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe('void invoices that are issued anew', () => {
   const voidIt = async (id: string | undefined): Promise<void> => {
     expect((await post(`/v1/invoices/${id ?? ''}/void`)).status).toBe(200);
   };
-  const reissue = (id: string | undefined) => post(`/v1/invoices/${id ?? ''}/reissue`);
+  const regenerate = (id: string | undefined) => post(`/v1/invoices/${id ?? ''}/reissue`);
 
   async function newest(story: Story): Promise<Invoice> {
     const invoice = (await story.invoices()).at(-1);
@@ -33,7 +33,7 @@ describe('void invoices that are issued anew', () => {
     return data.find((one) => one.account === account)?.balance ?? '0';
   }
 
-  it('say the same with the taxes of now, once, and the period is billed once', async () => {
+  it('have the same charges with current taxes, once, and the period is billed once', async () => {
     const story = await Story.begin(engine, START);
     await story.subscribe(await story.seats('1000'), { quantity: '3' });
     await story.advance(APRIL);
@@ -42,14 +42,14 @@ describe('void invoices that are issued anew', () => {
     await engine.http
       .patch(`/v1/customers/${story.customerId}`)
       .send({ tax_rate_ids: [vat.body.id] });
-    expect((await reissue(wrong.id)).body).toMatchObject({
+    expect((await regenerate(wrong.id)).body).toMatchObject({
       status: 409,
       code: 'invoice_not_void',
       invoice_status: 'open',
     });
     await voidIt(wrong.id);
     await story.advance('2026-04-05T00:00:00.000Z');
-    const { status, body: right } = await reissue(wrong.id);
+    const { status, body: right } = await regenerate(wrong.id);
     expect(status).toBe(201);
     expect(right).toMatchObject({
       reissue_of: wrong.id,
@@ -63,7 +63,7 @@ describe('void invoices that are issued anew', () => {
       total: 3_570,
       lines: [{ type: 'recurring', quantity: '3', amount: 3_000, period_start: APRIL }],
     });
-    expect((await reissue(wrong.id)).body).toMatchObject({
+    expect((await regenerate(wrong.id)).body).toMatchObject({
       code: 'invoice_reissued',
       reissued_as: right.id,
     });
@@ -78,18 +78,18 @@ describe('void invoices that are issued anew', () => {
     await story.verify();
   });
 
-  it('can be voided and issued anew in their turn, by one of any number at once', async () => {
+  it('can be voided and regenerated again, by one of several concurrent requests', async () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.plan(1_000));
     const [first] = await story.invoices();
     await voidIt(first?.id);
-    const answers = await Promise.all([1, 2, 3].map(() => reissue(first?.id)));
+    const answers = await Promise.all([1, 2, 3].map(() => regenerate(first?.id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     const second = await newest(story);
     await voidIt(second.id);
-    const third = await reissue(second.id);
+    const third = await regenerate(second.id);
     expect(third.body).toMatchObject({ reissue_of: second.id, total: 1_000 });
-    // What is issued anew is credited like any other when the subscription ends.
+    // Lines of a regenerated invoice are credited like any others when the subscription ends.
     await story.advance('2026-03-11T00:00:00.000Z');
     await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
     expect((await newest(story)).subtotal).toBe(-645);
@@ -97,7 +97,7 @@ describe('void invoices that are issued anew', () => {
     await story.verify();
   });
 
-  it('take nothing off with a coupon that a maximum took', async () => {
+  it('do not discount with a coupon what a maximum took off', async () => {
     const story = await Story.begin(engine, START);
     const code = `ALL-${story.clockId.slice(-8)}`;
     const coupon = { code, type: 'percent', percent_off: '100', duration: 'forever' };
@@ -108,8 +108,8 @@ describe('void invoices that are issued anew', () => {
     const first = await newest(story);
     await voidIt(first.id);
     await story.tell(id, 'coupons', { code });
-    // Not 1,000 off, which would leave the customer 4.00 of credit for nothing.
-    expect((await reissue(first.id)).body).toMatchObject({
+    // Not 1,000 off, which would leave the customer 4.00 of credit without a reason.
+    expect((await regenerate(first.id)).body).toMatchObject({
       subtotal: 600,
       discount: 600,
       total: 0,
@@ -130,7 +130,7 @@ describe('void invoices that are issued anew', () => {
     const change = await newest(story);
     expect(change.lines.map(({ amount }) => amount)).toEqual([4_200, -2_100]);
     await voidIt(change.id);
-    // Meanwhile a part of the old price is taken back: the credit is for 21 of 31 days of the 16.00 that are left.
+    // Meanwhile a part of the old price is credited: the credit is for 21 of 31 days of the 16.00 that are left.
     const [bought] = await story.invoices();
     const note = await post('/v1/credit-notes', {
       invoice_id: bought?.id,
@@ -139,7 +139,7 @@ describe('void invoices that are issued anew', () => {
       settle: 'credit',
     });
     expect(note.status).toBe(201);
-    const again = (await reissue(change.id)).body;
+    const again = (await regenerate(change.id)).body;
     expect(again.lines.map(({ amount }) => amount)).toEqual([4_200, -1_084]);
     await story.advance(APRIL);
     expect(await balanceOf(story, 'deferred_revenue')).toBe('-6200');
@@ -155,20 +155,20 @@ describe('void invoices that are issued anew', () => {
     const change = await newest(story);
     const before = await balanceOf(story, 'deferred_revenue');
     await voidIt(change.id);
-    const again = (await reissue(change.id)).body;
+    const again = (await regenerate(change.id)).body;
     expect(again.lines.map(({ amount }) => amount)).toEqual([36_500, -2_100]);
     expect(await balanceOf(story, 'deferred_revenue')).toBe(before);
     await story.verify();
   });
 
-  it('are refused once what they billed was changed or ended before its time', async () => {
+  it('are refused if a prepaid line was changed or ended before its time', async () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.seats('100'), { quantity: '3' });
     const [first] = await story.invoices();
     await voidIt(first?.id);
     await story.advance('2026-03-11T00:00:00.000Z');
     await story.tell(id, 'change', { quantity: '5', when: 'now' });
-    expect((await reissue(first?.id)).body).toMatchObject({
+    expect((await regenerate(first?.id)).body).toMatchObject({
       status: 409,
       code: 'invoice_overtaken',
     });
@@ -177,7 +177,7 @@ describe('void invoices that are issued anew', () => {
     await story.verify();
   });
 
-  it('are revenue at once where their subscription has ended without credit, and refused with it', async () => {
+  it('are recognized as revenue at once if the subscription ended without credit, and refused otherwise', async () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.plan(3_100));
     const other = await story.subscribe(await story.plan(3_100));
@@ -188,10 +188,10 @@ describe('void invoices that are issued anew', () => {
     await story.tell(id, 'cancel', { when: 'now' });
     await story.tell(other.id, 'cancel', { when: 'now', credit_unused: true });
     // Nothing was credited, so that all of March is owed.
-    const { status, body: again } = await reissue(first?.id);
+    const { status, body: again } = await regenerate(first?.id);
     expect(status).toBe(201);
     expect(again.lines).toMatchObject([{ amount: 3_100, period_start: START, period_end: APRIL }]);
-    expect((await reissue(second?.id)).body).toMatchObject({ code: 'invoice_overtaken' });
+    expect((await regenerate(second?.id)).body).toMatchObject({ code: 'invoice_overtaken' });
     expect(await balanceOf(story, 'deferred_revenue')).toBe('0');
     expect(await balanceOf(story, 'revenue')).toBe('-3100');
     await voidIt(again.id);
@@ -199,7 +199,7 @@ describe('void invoices that are issued anew', () => {
     await story.verify();
   });
 
-  it('are refused for what was changed before a subscription ended without credit', async () => {
+  it('are refused for lines that were changed before a subscription ended without credit', async () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.seats('100'), { quantity: '3' });
     const [first] = await story.invoices();
@@ -207,18 +207,18 @@ describe('void invoices that are issued anew', () => {
     await story.advance('2026-03-11T00:00:00.000Z');
     await story.tell(id, 'change', { quantity: '5', when: 'now' });
     await story.tell(id, 'cancel', { when: 'now' });
-    expect((await reissue(first?.id)).body).toMatchObject({ code: 'invoice_overtaken' });
+    expect((await regenerate(first?.id)).body).toMatchObject({ code: 'invoice_overtaken' });
     await story.verify();
   });
 
-  it('for a period that is over are revenue at once', async () => {
+  it('for a past period are recognized as revenue at once', async () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.plan(1_000));
     await voidIt((await newest(story)).id);
     await story.tell(id, 'cancel', { when: 'period_end' });
     await story.advance('2026-08-01T00:00:00.000Z');
     const [first] = await story.invoices();
-    expect((await reissue(first?.id)).body).toMatchObject({
+    expect((await regenerate(first?.id)).body).toMatchObject({
       total: 1_000,
       due_at: '2026-08-01T00:00:00.000Z',
     });
@@ -232,7 +232,7 @@ describe('void invoices that are issued anew', () => {
   describe('with usage', () => {
     const JANUARY = '2026-01-01T00:00:00.000Z';
 
-    /** January: 60 calls at 10 and a base; its invoice of February is void. */
+    /** Bills 60 calls at 10 and a base for January, and voids the invoice of February. */
     async function used() {
       const story = await Story.begin(engine, JANUARY);
       const { id: meterId, event } = await story.meter();
@@ -261,7 +261,7 @@ describe('void invoices that are issued anew', () => {
       return (await engine.http.get(`/v1/meters/${meterId}/proof?${query}`)).body as object;
     }
 
-    /** The keys of the events that the usage line of an invoice counted. */
+    /** Returns the keys of the events that the usage line of an invoice counted. */
     async function countedBy({ id, lines }: Invoice): Promise<readonly string[]> {
       const usage = lines.find(({ type }) => type === 'usage');
       const { body } = await engine.http.get(`/v1/invoices/${id}/lines/${usage?.id}/events`);
@@ -276,13 +276,13 @@ describe('void invoices that are issued anew', () => {
         .filter(({ description }) => description === 'Calls (late usage)')
         .map(({ quantity, amount }) => [quantity, amount]);
 
-    it('bill the same events again, and what comes late once', async () => {
+    it('bill the same events again, and late usage once', async () => {
       const setup = await used();
       const { story, event, keys, voided } = setup;
-      // A void period counts as billed: only its re-issue bills it again.
+      // A void period counts as billed: only its regenerated invoice bills it again.
       expect(await proof(setup)).toMatchObject({ counted: 2, billed: 2, pending: 0 });
       const late = await story.use(event, JANUARY, { n: 5 });
-      const again = (await reissue(voided.id)).body;
+      const again = (await regenerate(voided.id)).body;
       expect(again.lines).toMatchObject([
         { type: 'recurring', amount: 1_000 },
         { type: 'usage', quantity: '60', amount: 600, period_start: JANUARY },
@@ -311,14 +311,14 @@ describe('void invoices that are issued anew', () => {
       await story.verify();
     });
 
-    it('are corrected by the next invoice for what was taken back while they were void', async () => {
+    it('are corrected by the next invoice for events that were voided while they were void', async () => {
       const setup = await used();
       const { story, keys, voided } = setup;
       await takeBack(keys[0]);
-      // Nothing can be given back of what is void.
+      // A void invoice has nothing to give back.
       await story.advance(START);
       expect(await lateLines(setup)).toEqual([]);
-      expect((await reissue(voided.id)).body).toMatchObject({ subtotal: 1_600 });
+      expect((await regenerate(voided.id)).body).toMatchObject({ subtotal: 1_600 });
       expect((await story.usage()).filter(({ is_late }) => is_late)).toMatchObject([
         { period_start: JANUARY, amount: -200 },
       ]);
@@ -327,13 +327,13 @@ describe('void invoices that are issued anew', () => {
       await story.verify();
     });
 
-    it('keep what late usage of a void period was billed already', async () => {
+    it('keep late usage of a void period that was billed already', async () => {
       const setup = await used();
       const { story, event, voided } = setup;
       await story.use(event, JANUARY, { n: 5 });
       await story.advance(START);
       expect(await lateLines(setup)).toEqual([['5', 50]]);
-      expect((await reissue(voided.id)).body).toMatchObject({ subtotal: 1_600 });
+      expect((await regenerate(voided.id)).body).toMatchObject({ subtotal: 1_600 });
       await story.advance('2026-05-01T00:00:00.000Z');
       expect(await lateLines(setup)).toEqual([['5', 50]]);
       await story.verify();
@@ -341,7 +341,7 @@ describe('void invoices that are issued anew', () => {
   });
 
   it.each(['expiry', 'cancel', 'void'])(
-    'may not bill a period that never began, even one that is over by its %s',
+    'are refused for a period that never started, even after it is over by its %s',
     async (end) => {
       const story = await Story.begin(engine, START);
       const terms = {
@@ -354,13 +354,13 @@ describe('void invoices that are issued anew', () => {
       await story.advance('2026-03-02T00:00:00.000Z');
       const { id: first, status } = await newest(story);
       expect(status).toBe('void');
-      expect((await reissue(first)).body).toMatchObject({ code: 'invoice_overtaken' });
+      expect((await regenerate(first)).body).toMatchObject({ code: 'invoice_overtaken' });
       expect(await story.invoices()).toHaveLength(1);
       await story.verify();
     },
   );
 
-  it('may be one-off', async () => {
+  it('can be one-off', async () => {
     const story = await Story.begin(engine, START);
     const { body } = await post('/v1/invoices', {
       customer_id: story.customerId,
@@ -369,8 +369,10 @@ describe('void invoices that are issued anew', () => {
     });
     await post(`/v1/invoices/${body.id}/finalize`);
     await voidIt(body.id);
-    expect((await reissue(body.id)).body).toMatchObject({ total: 5_000, status: 'open' });
-    expect((await reissue('inv_01h455vb4pex5vsknk084sn02q')).body).toMatchObject({ status: 404 });
+    expect((await regenerate(body.id)).body).toMatchObject({ total: 5_000, status: 'open' });
+    expect((await regenerate('inv_01h455vb4pex5vsknk084sn02q')).body).toMatchObject({
+      status: 404,
+    });
     await story.verify();
   });
 });
