@@ -9,6 +9,7 @@ import { OutboundModule } from './platform/outbound';
 import { OutboxModule } from './platform/outbox';
 import { ProcessesModule } from './platform/processes';
 import { SecretsModule } from './platform/secrets';
+import { AccessModule } from './modules/access';
 import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
 import { CustomersModule } from './modules/customers';
@@ -47,6 +48,7 @@ export class AppModule {
         // Routes are searched in this order, and these two modules have the most requests.
         MeteringModule,
         EntitlementsModule,
+        AccessModule,
         CouponsModule,
         CustomersModule,
         CatalogModule,

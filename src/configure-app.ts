@@ -1,9 +1,12 @@
 import type { Server } from 'node:http';
+import { ModulesContainer } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type Express, json, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { Credentials } from './modules/access';
 import { isUsageRequest } from './modules/metering';
-import { isOfDocs, publishDocs } from './openapi';
+import { isOfDescription, isOfDocs, publishDocs } from './openapi';
+import { admitEveryone, authenticate, publicRoutes } from './platform/access';
 import { Configuration } from './platform/config';
 import {
   announcedBytes,
@@ -62,12 +65,23 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       securityHeaders(isOfDocs),
       ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       guardUrl,
+      identifyCaller(app),
       bodyReader(lifecycle),
     ),
   );
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   publishDocs(app);
+}
+
+/** Identifies the caller, and checks that every route says who may call it. */
+function identifyCaller(app: NestExpressApplication): RequestHandler {
+  const routes = publicRoutes(app.get(ModulesContainer));
+  if (app.get(Configuration).auth === 'open') return admitEveryone;
+  const isPublic = (request: Request): boolean =>
+    isOfDescription(request) ||
+    routes.has(`${request.method === 'HEAD' ? 'GET' : request.method} ${request.path}`);
+  return authenticate(isPublic, app.get(Credentials).verify);
 }
 
 /** Parses every body to a valid JSON object; no body gives an empty one. */

@@ -4,7 +4,7 @@
  * is not in it does not pass.
  */
 const LAYERS = [
-  ['studio', 'webhooks'],
+  ['access', 'studio', 'webhooks'],
   ['refunds'],
   ['payments'],
   ['entitlements'],

@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, Request } from 'express';
+import type { SECURITY_SCHEMES } from '../platform/access';
 import { describeDefaults } from './defaults';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
@@ -9,12 +10,36 @@ import { shareProblems } from './shared-problems';
 import { describeTags } from './tags';
 import { addWebhooks } from './webhooks';
 
+type SecurityScheme = readonly [(typeof SECURITY_SCHEMES)[number], object];
+
 const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, coupons, payments and refunds, webhooks.
 
 Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339 in UTC.
 Lists are paged with \`limit\` and \`cursor\`, newest first. Every POST takes an \`Idempotency-Key\`; usage
 events have keys of their own. Errors are
-\`application/problem+json\` (RFC 9457) with a stable \`code\`.`;
+\`application/problem+json\` (RFC 9457) with a stable \`code\`.
+
+With \`AUTH=required\`, every operation but the health probes needs an API key or a token that has the scope of the
+operation, sent as \`Authorization: Bearer <key>\` or as the user name of HTTP basic authentication. With \`AUTH=open\`,
+the default on loopback, none is needed.`;
+
+const BEARER = [
+  'bearer',
+  {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key or a customer token. Needed with `AUTH=required`.',
+  },
+] as const satisfies SecurityScheme;
+
+const BASIC = [
+  'basic',
+  {
+    type: 'http',
+    scheme: 'basic',
+    description: 'An API key or a customer token as the user name; the password is ignored.',
+  },
+] as const satisfies SecurityScheme;
 
 /** The description of every operation, made from the controllers. */
 export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
@@ -25,6 +50,8 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     .setVersion('1.0.0')
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer('/', 'The service that shows this')
+    .addSecurity(...BEARER)
+    .addSecurity(...BASIC)
     .build();
   const document = SwaggerModule.createDocument(app, builder, {
     operationIdFactory: (_controller, method) => method,
@@ -52,6 +79,13 @@ function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, 
 /** Returns true for the Swagger UI page and its files. */
 export function isOfDocs({ url }: Pick<Request, 'url'>): boolean {
   return url.startsWith('/docs');
+}
+
+const DESCRIPTION_PATHS: ReadonlySet<string> = new Set(['/', '/openapi.json', '/openapi.yaml']);
+
+/** Returns true for everything that describes the API: Swagger UI, its files and the OpenAPI document. */
+export function isOfDescription(request: Pick<Request, 'url' | 'path'>): boolean {
+  return isOfDocs(request) || DESCRIPTION_PATHS.has(request.path);
 }
 
 /** Publishes Swagger UI at /docs, where / leads, and the document at /openapi.json. */

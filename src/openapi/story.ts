@@ -255,6 +255,12 @@ const ADMINISTERING: readonly Step[] = [
   },
   { operationId: 'updateStudioAdmin', body: { name: 'Ada Lovelace' } },
   {
+    operationId: 'createApiKey',
+    body: { name: 'Checkout servers', scopes: ['usage:write', 'entitlements:read'] },
+  },
+  { operationId: 'updateApiKey', body: { expires_at: '2040-01-01T00:00:00.000Z' } },
+  { operationId: 'rollApiKey', body: { overlap_seconds: 3_600 } },
+  {
     operationId: 'createTestClock',
     body: { name: 'A year of a team', now: '2026-01-31T00:00:00.000Z' },
   },

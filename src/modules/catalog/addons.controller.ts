@@ -36,6 +36,7 @@ export class AddonsController {
   @Operation({
     summary: 'Create an add-on',
     description: 'Creates the add-on with its prices. Prices are immutable.',
+    access: 'catalog:write',
     status: 201,
     answer: AddonDto,
     reads: 'post',
@@ -55,6 +56,7 @@ export class AddonsController {
   @Operation({
     summary: 'List add-ons',
     description: 'Archived add-ons are not listed.',
+    access: 'catalog:read',
     status: 200,
     answer: pageOf(AddonDto),
     reads: 'query',
@@ -68,6 +70,7 @@ export class AddonsController {
   @Operation({
     summary: 'Read an add-on',
     description: 'Returns the add-on with its prices, also when it is archived.',
+    access: 'catalog:read',
     status: 200,
     answer: AddonDto,
     reads: 'path',
@@ -86,6 +89,7 @@ export class AddonsController {
   @Operation({
     summary: 'Update an add-on',
     description: 'Changes the name, or merges the metadata. An empty body changes nothing.',
+    access: 'catalog:write',
     status: 200,
     answer: AddonDto,
     reads: 'change',
@@ -107,6 +111,7 @@ export class AddonsController {
     summary: 'Archive an add-on',
     description:
       'The add-on is no longer returned and cannot be sold again. Existing references continue. Its code stays taken.',
+    access: 'catalog:write',
     status: 204,
     reads: 'removal',
     problems: [addonNotFound],

@@ -44,6 +44,7 @@ export class PlansController {
     summary: 'Create a plan',
     description:
       'Creates the plan with its first version. Versions are immutable; a change is a new version.',
+    access: 'catalog:write',
     status: 201,
     answer: PlanDto,
     reads: 'post',
@@ -69,6 +70,7 @@ export class PlansController {
   @Operation({
     summary: 'List plans',
     description: 'Archived plans are not listed.',
+    access: 'catalog:read',
     status: 200,
     answer: pageOf(PlanDto),
     reads: 'query',
@@ -82,6 +84,7 @@ export class PlansController {
   @Operation({
     summary: 'Read a plan',
     description: 'Returns the plan with the prices of its active version.',
+    access: 'catalog:read',
     status: 200,
     answer: PlanDto,
     reads: 'path',
@@ -101,6 +104,7 @@ export class PlansController {
     summary: 'Update a plan',
     description:
       'Changes the name, or merges the metadata. All other changes need a new version. An empty body changes nothing.',
+    access: 'catalog:write',
     status: 200,
     answer: PlanDto,
     reads: 'change',
@@ -122,6 +126,7 @@ export class PlansController {
     summary: 'Archive a plan',
     description:
       'The plan is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code stays taken.',
+    access: 'catalog:write',
     status: 204,
     reads: 'removal',
     problems: [planNotFound],
@@ -139,6 +144,7 @@ export class PlansController {
     description:
       'New subscriptions use this version; running ones keep theirs until they are changed. Omitted fields, except ' +
       '`prices`, are copied from the previous version.',
+    access: 'catalog:write',
     status: 201,
     answer: PlanVersionDto,
     reads: 'post',
@@ -162,6 +168,7 @@ export class PlansController {
   @Operation({
     summary: 'List the versions of a plan',
     description: 'Newest first: the first version is the active one.',
+    access: 'catalog:read',
     status: 200,
     answer: pageOf(PlanVersionDto),
     reads: 'query',

@@ -23,6 +23,7 @@ export class CouponRedemptionsController {
   @Operation({
     summary: 'List the redemptions of a coupon',
     description: 'Newest first, ended redemptions included.',
+    access: 'coupons:read',
     status: 200,
     answer: pageOf(CouponRedemptionDto),
     reads: 'query',

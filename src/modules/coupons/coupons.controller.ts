@@ -36,6 +36,7 @@ export class CouponsController {
   @Operation({
     summary: 'Create a coupon',
     description: 'Takes `percent_off`, or `amount_off` with `currency`.',
+    access: 'coupons:write',
     status: 201,
     answer: CouponDto,
     reads: 'post',
@@ -55,6 +56,7 @@ export class CouponsController {
   @Operation({
     summary: 'List coupons',
     description: 'Newest first, inactive coupons included.',
+    access: 'coupons:read',
     status: 200,
     answer: pageOf(CouponDto),
     reads: 'query',
@@ -68,6 +70,7 @@ export class CouponsController {
   @Operation({
     summary: 'Read a coupon',
     description: 'Returns the coupon with the number of its redemptions.',
+    access: 'coupons:read',
     status: 200,
     answer: CouponDto,
     reads: 'path',
@@ -88,6 +91,7 @@ export class CouponsController {
     description:
       'Activates or deactivates the coupon, or merges its metadata. An inactive coupon cannot be redeemed; running ' +
       'discounts continue. An empty body changes nothing.',
+    access: 'coupons:write',
     status: 200,
     answer: CouponDto,
     reads: 'change',
@@ -108,6 +112,7 @@ export class CouponsController {
   @Operation({
     summary: 'Delete a coupon that was never redeemed',
     description: 'Refused when the coupon was redeemed: set `is_active` to false instead.',
+    access: 'coupons:write',
     status: 204,
     reads: 'removal',
     problems: [couponNotFound, couponInUse],

@@ -36,6 +36,7 @@ export class CustomersController {
     summary: 'Create a customer',
     description:
       'Only `name` is required. Invoices copy the address and the tax rates when they are finalized.',
+    access: 'customers:write',
     status: 201,
     answer: CustomerDto,
     reads: 'post',
@@ -55,6 +56,7 @@ export class CustomersController {
   @Operation({
     summary: 'List customers',
     description: 'Deleted customers are not listed.',
+    access: 'customers:read',
     status: 200,
     answer: pageOf(CustomerDto),
     reads: 'query',
@@ -70,6 +72,7 @@ export class CustomersController {
     summary: 'Read a customer',
     description:
       'Returns the customer as it is now; invoices keep the address they were finalized with.',
+    access: 'customers:read',
     status: 200,
     answer: CustomerDto,
     reads: 'path',
@@ -90,6 +93,7 @@ export class CustomersController {
     description:
       'Changes the given fields; `null` clears optional ones. The currency cannot change once an amount refers to the ' +
       'customer. An empty body changes nothing.',
+    access: 'customers:write',
     status: 200,
     answer: CustomerDto,
     reads: 'change',
@@ -117,6 +121,7 @@ export class CustomersController {
     summary: 'Delete a customer',
     description:
       'The customer is no longer returned and its `external_id` is free again. Objects that refer to it stay unchanged.',
+    access: 'customers:write',
     status: 204,
     reads: 'removal',
     problems: [customerNotFound],

@@ -33,6 +33,7 @@ export class AddonEntitlementsController {
   @Operation({
     summary: 'Link an add-on to an entitlement',
     description: 'Customers with the add-on have the entitlement.',
+    access: 'entitlements:write',
     status: 201,
     answer: AddonEntitlementDto,
     reads: 'post',
@@ -58,6 +59,7 @@ export class AddonEntitlementsController {
     summary: 'List the entitlements of an add-on',
     description:
       'Returns all links of one add-on as an array without pages, oldest first. An unknown add-on has none.',
+    access: 'entitlements:read',
     status: 200,
     answer: AddonEntitlementDto,
     isArray: true,
@@ -73,6 +75,7 @@ export class AddonEntitlementsController {
   @Operation({
     summary: 'Read the link of an add-on to an entitlement',
     description: 'Returns the value and the mode of one link.',
+    access: 'entitlements:read',
     status: 200,
     answer: AddonEntitlementDto,
     reads: 'path',
@@ -92,6 +95,7 @@ export class AddonEntitlementsController {
     summary: 'Update the link of an add-on to an entitlement',
     description:
       'Changes the mode or value, or merges the metadata. Omitted fields keep their values.',
+    access: 'entitlements:write',
     status: 200,
     answer: AddonEntitlementDto,
     reads: 'change',
@@ -112,6 +116,7 @@ export class AddonEntitlementsController {
   @Operation({
     summary: 'Delete the link of an add-on to an entitlement',
     description: 'Subscriptions with the add-on no longer get the entitlement from it.',
+    access: 'entitlements:write',
     status: 204,
     reads: 'removal',
     problems: [addonEntitlementNotFound],

@@ -55,6 +55,7 @@ export class CustomerEntitlementsController {
   @Operation({
     summary: 'List the entitlements of a customer',
     description: 'Resolves plans, add-ons and grants. Newest entitlement first.',
+    access: 'entitlements:read',
     status: 200,
     answer: pageOf(CustomerEntitlementDto),
     reads: 'query',
@@ -73,6 +74,7 @@ export class CustomerEntitlementsController {
     summary: 'Check an entitlement of a customer',
     description:
       'As of the last commit: the answer includes all usage acknowledged before the call. A customer without the entitlement gets an answer without access.',
+    access: 'entitlements:read',
     status: 200,
     answer: CustomerEntitlementDto,
     reads: 'path',
@@ -90,6 +92,7 @@ export class CustomerEntitlementsController {
     summary: 'Consume an entitlement',
     description:
       'Checks and counts in one commit: all of the quantity, or nothing with `allowed: false`. Usage beyond a soft limit is overage. With a meter, the consumption is stored as a usage event and billed like any other.',
+    access: 'usage:write',
     status: 200,
     answer: ConsumptionDto,
     reads: 'post',
@@ -117,6 +120,7 @@ export class CustomerEntitlementsController {
     summary: 'Grant an entitlement to a customer',
     description:
       'Adds quantity beside the subscriptions, whose allowance is used up first. Burn-down order of grants: priority, expiry, age.',
+    access: 'entitlements:write',
     status: 201,
     answer: EntitlementGrantDto,
     reads: 'post',
@@ -135,6 +139,7 @@ export class CustomerEntitlementsController {
   @Operation({
     summary: 'List the grants of an entitlement of a customer',
     description: 'Newest first, expired and void grants included.',
+    access: 'entitlements:read',
     status: 200,
     answer: pageOf(EntitlementGrantDto),
     reads: 'query',
@@ -154,6 +159,7 @@ export class CustomerEntitlementsController {
     summary: 'Void a grant',
     description:
       'Usage taken from the grant stays covered; the rest of its balance is lost. Voiding again is a no-op.',
+    access: 'entitlements:write',
     status: 200,
     answer: EntitlementGrantDto,
     reads: 'post',

@@ -38,6 +38,7 @@ export class EntitlementsController {
     summary: 'Create an entitlement',
     description:
       'The type is `boolean`, `static` or `metered`. Only a metered one has a meter and thresholds.',
+    access: 'entitlements:write',
     status: 201,
     answer: EntitlementDto,
     reads: 'post',
@@ -62,6 +63,7 @@ export class EntitlementsController {
   @Operation({
     summary: 'List entitlements',
     description: 'Newest first.',
+    access: 'entitlements:read',
     status: 200,
     answer: pageOf(EntitlementDto),
     reads: 'query',
@@ -75,6 +77,7 @@ export class EntitlementsController {
   @Operation({
     summary: 'Read an entitlement',
     description: 'Returns the definition, not what a customer has of it.',
+    access: 'entitlements:read',
     status: 200,
     answer: EntitlementDto,
     reads: 'path',
@@ -94,6 +97,7 @@ export class EntitlementsController {
     summary: 'Update an entitlement',
     description:
       'Changes name, unit or thresholds, or merges the metadata. Omitted fields keep their values.',
+    access: 'entitlements:write',
     status: 200,
     answer: EntitlementDto,
     reads: 'change',
@@ -114,6 +118,7 @@ export class EntitlementsController {
   @Operation({
     summary: 'Delete an entitlement that is not in use',
     description: 'Refused while an add-on gives the entitlement: delete its links first.',
+    access: 'entitlements:write',
     status: 204,
     reads: 'removal',
     problems: [entitlementNotFound, entitlementInUse],

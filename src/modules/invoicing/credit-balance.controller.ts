@@ -33,6 +33,7 @@ export class CreditBalanceController {
     description:
       'Credit from credit notes, negative invoices and money that paid no invoice: payments without an invoice, ' +
       'overpayments, and payments of invoices that were voided. Invoices use it when they are finalised.',
+    access: 'invoices:read',
     status: 200,
     answer: CreditBalanceDto,
     reads: 'path',
@@ -48,6 +49,7 @@ export class CreditBalanceController {
   @Operation({
     summary: 'List the transactions of a credit balance',
     description: 'The amounts of all of them add up to the balance. Newest first.',
+    access: 'invoices:read',
     status: 200,
     answer: pageOf(CreditBalanceTransactionDto),
     reads: 'query',

@@ -40,6 +40,7 @@ export class CreditNotesController {
     description:
       'Takes parts of lines back with the tax that belongs to them. It lowers what the invoice still owes; the rest is ' +
       'credit, or is to be refunded as far as it was paid in money. Several notes together never credit more than a line, and in all exactly its tax.',
+    access: 'invoices:write',
     status: 201,
     answer: CreditNoteDto,
     reads: 'post',
@@ -61,6 +62,7 @@ export class CreditNotesController {
   @Operation({
     summary: 'List credit notes',
     description: 'Newest first, void ones included.',
+    access: 'invoices:read',
     status: 200,
     answer: pageOf(CreditNoteDto),
     reads: 'query',
@@ -75,6 +77,7 @@ export class CreditNotesController {
   @Operation({
     summary: 'Read a credit note',
     description: 'Returns the credit note with its lines.',
+    access: 'invoices:read',
     status: 200,
     answer: CreditNoteDto,
     reads: 'path',
@@ -89,6 +92,7 @@ export class CreditNotesController {
   @Operation({
     summary: 'Void a credit note',
     description: 'What it took back is owed again. Refused once what it gave was used.',
+    access: 'invoices:write',
     status: 200,
     answer: CreditNoteDto,
     reads: 'post',

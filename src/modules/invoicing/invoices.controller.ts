@@ -66,6 +66,7 @@ export class InvoicesController {
     summary: 'Create a one-off invoice',
     description:
       'A draft with the lines given; taxes and credit are decided again when it is finalised.',
+    access: 'invoices:write',
     status: 201,
     answer: InvoiceDto,
     reads: 'post',
@@ -91,6 +92,7 @@ export class InvoicesController {
   @Operation({
     summary: 'List invoices',
     description: 'Newest first, drafts and void invoices included.',
+    access: 'invoices:read',
     status: 200,
     answer: pageOf(InvoiceDto),
     reads: 'query',
@@ -108,6 +110,7 @@ export class InvoicesController {
     description:
       'A4, with dates in the time zone of the customer. Buyer and seller are those of the instant at which it was finalised; ' +
       'a draft shows them as they are now. The same invoice gives the same bytes for as long as it has not changed.',
+    access: 'invoices:read',
     status: 200,
     file: 'application/pdf',
     reads: 'path',
@@ -122,6 +125,7 @@ export class InvoicesController {
   @Operation({
     summary: 'Read an invoice',
     description: 'Returns the invoice with its lines, taxes and discounts.',
+    access: 'invoices:read',
     status: 200,
     answer: InvoiceDto,
     reads: 'path',
@@ -141,6 +145,7 @@ export class InvoicesController {
     summary: 'Update the metadata of an invoice',
     description:
       'Whatever its state; nothing else of an invoice can be changed. Nothing sent changes nothing.',
+    access: 'invoices:write',
     status: 200,
     answer: InvoiceDto,
     reads: 'change',
@@ -163,6 +168,7 @@ export class InvoicesController {
     description:
       'It has no number and nothing was posted for it. A finalised invoice is voided instead; the draft of a renewal stays, ' +
       'since nothing else would bill its period.',
+    access: 'invoices:write',
     status: 204,
     reads: 'removal',
     problems: [
@@ -188,6 +194,7 @@ export class InvoicesController {
       'It takes the next number of its series, without a gap, and its amounts are fixed. With nothing left to pay it is ' +
       'paid at once; a negative total becomes credit of the customer. The draft of a renewal does not wait for ' +
       '`finalizes_at` then: it has the usage that came until now, and what comes later is on the next invoice.',
+    access: 'invoices:write',
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
@@ -208,6 +215,7 @@ export class InvoicesController {
       'Refused once lines of it were credited (`invoice_credited`) or a part of it was paid (`invoice_partly_paid`): then a ' +
       'credit note takes back the rest. A subscription that waits for the rest would begin with such a note; ' +
       'cancel it instead, with `when: now`: its invoice is void then, and what was paid is credit of the customer.',
+    access: 'invoices:write',
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
@@ -225,6 +233,7 @@ export class InvoicesController {
     description:
       'What is owed for it becomes bad debt; it can still be paid or voided. A subscription that waits for its payment ' +
       'expires with it.',
+    access: 'invoices:write',
     status: 200,
     answer: InvoiceDto,
     reads: 'post',
@@ -241,6 +250,7 @@ export class InvoicesController {
     description:
       'The price as it was, the tiers, the quantity, the part of the period and the shares of coupons and tax, ' +
       'evaluated again by the functions that made the line.',
+    access: 'invoices:read',
     status: 200,
     answer: ExplanationDto,
     reads: 'path',

@@ -31,6 +31,7 @@ export class LineUsageController {
       'the events from before the period whose values it holds as well: its quantity is the sum of value x (period_end - ' +
       'the later of timestamp and period_start) / (full_period_end - full_period_start), of which the explanation has ' +
       'the instants.',
+    access: 'invoices:read',
     status: 200,
     answer: pageOf(StoredUsageEventDto),
     reads: 'path',

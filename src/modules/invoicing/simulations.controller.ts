@@ -28,6 +28,7 @@ export class SimulationsController {
       '`progress` with the `customers` read so far `of` all; at the end `totals` with the number of `customers`, of ' +
       '`winners`, who would have paid less, and of `losers`. Amounts that no answer can hold end it with `problem`, its ' +
       '`code` and `detail`. An answer with neither was cut off.',
+    access: 'invoices:read',
     status: 200,
     lines: SIMULATION_LINES,
     reads: 'body',

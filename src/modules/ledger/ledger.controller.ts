@@ -29,6 +29,7 @@ export class LedgerController {
   @Operation({
     summary: 'List the accounts of the ledger',
     description: 'Returns the accounts with their balances, for all customers or for one.',
+    access: 'ledger:read',
     status: 200,
     answer: LedgerAccountsDto,
     reads: 'query',
@@ -41,6 +42,7 @@ export class LedgerController {
   @Operation({
     summary: 'List the transactions of the ledger',
     description: 'Newest first, each with its postings.',
+    access: 'ledger:read',
     status: 200,
     answer: pageOf(LedgerTransactionDto),
     reads: 'query',
@@ -57,6 +59,7 @@ export class LedgerController {
   @Operation({
     summary: 'Verify the ledger',
     description: 'Reads the whole ledger in one snapshot and checks every invariant.',
+    access: 'ledger:read',
     status: 200,
     answer: LedgerVerificationDto,
     reads: 'path',

@@ -28,6 +28,7 @@ export class MeterUsageController {
     summary: 'Read the usage of a customer',
     description:
       "Exact, window by window and in total, as it was at one moment. Windows follow the customer's local time.",
+    access: 'usage:read',
     status: 200,
     answer: MeterUsageDto,
     reads: 'query',
@@ -59,6 +60,7 @@ export class MeterUsageController {
     summary: 'Prove the usage of a customer',
     description:
       'What was taken of the events, and what became of it, with a digest over their keys that a client can compute from its own log.',
+    access: 'usage:read',
     status: 200,
     answer: UsageProofDto,
     reads: 'query',

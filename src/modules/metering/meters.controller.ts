@@ -34,6 +34,7 @@ export class MetersController {
       'Turns the events of one name into a number for each customer. Events stored before are counted too: in the same ' +
       'commit if they are few and nobody is storing others, and in the background otherwise. The meter is then ' +
       '`backfilling`, and shows its progress, until it is `active`. What it counts never changes.',
+    access: 'catalog:write',
     status: 201,
     answer: MeterDto,
     reads: 'post',
@@ -53,6 +54,7 @@ export class MetersController {
   @Operation({
     summary: 'List meters',
     description: 'Those that are not archived.',
+    access: 'catalog:read',
     status: 200,
     answer: pageOf(MeterDto),
     reads: 'query',
@@ -66,6 +68,7 @@ export class MetersController {
   @Operation({
     summary: 'Read a meter',
     description: 'Archived or not.',
+    access: 'catalog:read',
     status: 200,
     answer: MeterDto,
     reads: 'path',
@@ -85,6 +88,7 @@ export class MetersController {
     summary: 'Update a meter',
     description:
       'Renames it, changes what becomes of late events from now on, or merges its metadata. Nothing sent changes nothing.',
+    access: 'catalog:write',
     status: 200,
     answer: MeterDto,
     reads: 'change',
@@ -106,6 +110,7 @@ export class MetersController {
     summary: 'Archive a meter',
     description:
       'No new price or entitlement can refer to it; it counts on for those that do, and can be read. Its key stays taken.',
+    access: 'catalog:write',
     status: 204,
     reads: 'removal',
     problems: [meterNotFound],

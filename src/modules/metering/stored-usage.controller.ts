@@ -24,6 +24,7 @@ export class StoredUsageController {
   @Operation({
     summary: 'List the usage events of a customer',
     description: 'By when they happened, newest first, those taken back included.',
+    access: 'usage:read',
     status: 200,
     answer: pageOf(StoredUsageEventDto),
     reads: 'query',
@@ -38,6 +39,7 @@ export class StoredUsageController {
   @Operation({
     summary: 'Read a usage event',
     description: 'By the key it was sent with, percent-encoded.',
+    access: 'usage:read',
     status: 200,
     answer: StoredUsageEventDto,
     reads: 'path',
@@ -53,6 +55,7 @@ export class StoredUsageController {
     description:
       'It is kept, says when it was taken back, and counts no more; its key stays used. In a period that is billed it is ' +
       'late usage: the difference goes on the next invoice, or it is refused. Doing it again changes nothing.',
+    access: 'usage:write',
     status: 200,
     answer: StoredUsageEventDto,
     reads: 'post',

@@ -33,6 +33,7 @@ export class UsageEventsController {
       'that no meter counts are stored, with a warning. Every event has its own idempotency ' +
       'key, for ever, so that a request can be sent again as it is: what was stored counts as `duplicates`. No ' +
       '`Idempotency-Key` is read.',
+    access: 'usage:write',
     status: 200,
     answer: AppendResultDto,
     reads: 'body',

@@ -28,6 +28,7 @@ export class InvoicePaymentsController {
     description:
       'Charges all that remains and answers with the payment. A refusal is a payment with status `failed`; one that takes ' +
       'its time is `processing`, and pays the invoice when it succeeds. Of any number of calls at once, one charges.',
+    access: 'payments:write',
     status: 201,
     answer: PaymentDto,
     reads: 'post',

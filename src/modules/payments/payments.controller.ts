@@ -40,6 +40,7 @@ export class PaymentsController {
       'Charges the customer through the provider. A refusal is a payment with status `failed` and its ' +
       '`failure_code`; an outcome that is not known yet is `processing`, and is followed up in the background. With an ' +
       '`invoice_id` it pays that invoice; of what the invoice does not need any more when the money comes, the customer has credit.',
+    access: 'payments:write',
     status: 201,
     answer: PaymentDto,
     reads: 'post',
@@ -71,6 +72,7 @@ export class PaymentsController {
   @Operation({
     summary: 'List payments',
     description: 'Newest first, failed payments included.',
+    access: 'payments:read',
     status: 200,
     answer: pageOf(PaymentDto),
     reads: 'query',
@@ -85,6 +87,7 @@ export class PaymentsController {
   @Operation({
     summary: 'Read a payment',
     description: 'Returns the payment with the amount refunded so far.',
+    access: 'payments:read',
     status: 200,
     answer: PaymentDto,
     reads: 'path',

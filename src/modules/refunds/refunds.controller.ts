@@ -36,6 +36,7 @@ export class RefundsController {
     description:
       'Gives back a part or all that remains of a payment that succeeded. A refusal of the provider is a refund ' +
       'with status `failed` and its `failure_code`; a slow one is `pending` and is followed up in the background.',
+    access: 'refunds:write',
     status: 201,
     answer: RefundDto,
     reads: 'post',
@@ -63,6 +64,7 @@ export class RefundsController {
   @Operation({
     summary: 'List refunds',
     description: 'Newest first, failed refunds included.',
+    access: 'refunds:read',
     status: 200,
     answer: pageOf(RefundDto),
     reads: 'query',
@@ -77,6 +79,7 @@ export class RefundsController {
   @Operation({
     summary: 'Read a refund',
     description: 'Returns the refund with its status at the provider.',
+    access: 'refunds:read',
     status: 200,
     answer: RefundDto,
     reads: 'path',

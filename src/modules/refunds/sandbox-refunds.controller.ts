@@ -16,6 +16,7 @@ export class SandboxRefundsController {
     summary: 'Settle a pending sandbox refund',
     description:
       'Plays the gateway: decides a refund of a payment made with `pm_sandbox_refund_pending`.',
+    access: 'refunds:write',
     status: 200,
     answer: RefundDto,
     reads: 'post',

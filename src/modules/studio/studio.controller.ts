@@ -31,6 +31,7 @@ export class StudioController {
   @Operation({
     summary: 'Create a studio admin',
     description: 'The password is sent as a hash, stored as sent, and never returned.',
+    access: 'studio:write',
     status: 201,
     answer: StudioAdminDto,
     reads: 'post',
@@ -50,6 +51,7 @@ export class StudioController {
   @Operation({
     summary: 'List studio admins',
     description: 'Includes inactive admins.',
+    access: 'studio:read',
     status: 200,
     answer: pageOf(StudioAdminDto),
     reads: 'query',
@@ -63,6 +65,7 @@ export class StudioController {
   @Operation({
     summary: 'Read a studio admin',
     description: 'Returns the admin, never with the password hash.',
+    access: 'studio:read',
     status: 200,
     answer: StudioAdminDto,
     reads: 'path',
@@ -82,6 +85,7 @@ export class StudioController {
     summary: 'Update a studio admin',
     description:
       'Changes the name, the password or both. A new password ends the sessions of the admin. An empty body changes nothing.',
+    access: 'studio:write',
     status: 200,
     answer: StudioAdminDto,
     reads: 'change',
@@ -102,6 +106,7 @@ export class StudioController {
   @Operation({
     summary: 'Deactivate a studio admin',
     description: 'The admin can no longer sign in, but stays readable with `is_active: false`.',
+    access: 'studio:write',
     status: 204,
     reads: 'removal',
     problems: [studioAdminNotFound, lastOwner],

@@ -21,6 +21,7 @@ export class CustomerUsageController {
       'What each metered price of the running subscriptions counted so far, and what it costs: what the invoice would ' +
       'say if nothing more came. So is the usage of a period that is over, whose invoice waits as a draft for usage that ' +
       'is late (`invoice_id`). Usage that came late to billed periods is shown with the difference it makes.',
+    access: 'usage:read',
     status: 200,
     answer: CustomerUsageDto,
     reads: 'path',

@@ -26,6 +26,7 @@ export class InvoiceReissuesController {
     description:
       'An invoice with the same charges, and the coupons, taxes and credit of now, finalised at once; `reissue_of` names the ' +
       'void one. A void invoice is issued anew once, and not where something it billed was changed since, or ended with credit.',
+    access: 'invoices:write',
     status: 201,
     answer: InvoiceDto,
     reads: 'post',

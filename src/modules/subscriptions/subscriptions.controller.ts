@@ -111,6 +111,7 @@ export class SubscriptionsController {
       'the past, at most two years and 366 periods back, bills its first period at once; the periods since follow in the ' +
       'background, one after the other, each with a `subscription.renewed` event. With ' +
       '`payment_behavior: default_incomplete` it is active once that is paid.',
+    access: 'subscriptions:write',
     status: 201,
     answer: SubscriptionDto,
     preview: SubscriptionPreviewDto,
@@ -137,6 +138,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'List subscriptions',
     description: 'Newest first, canceled subscriptions included.',
+    access: 'subscriptions:read',
     status: 200,
     answer: pageOf(SubscriptionDto),
     reads: 'query',
@@ -152,6 +154,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Read a subscription',
     description: 'Returns the subscription with its plan, add-ons and current period.',
+    access: 'subscriptions:read',
     status: 200,
     answer: SubscriptionDto,
     reads: 'path',
@@ -171,6 +174,7 @@ export class SubscriptionsController {
     summary: 'Update the metadata of a subscription',
     description:
       'What is billed is changed with `POST /{id}/change`. Nothing sent changes nothing.',
+    access: 'subscriptions:write',
     status: 200,
     answer: SubscriptionDto,
     reads: 'change',
@@ -194,6 +198,7 @@ export class SubscriptionsController {
       'Now, what was paid in advance and is not used is credited and the rest of the period charged. Another interval ends ' +
       'the period and counts anew. The version of the plan stays unless `plan_id` or `plan_version` is sent; what stays as ' +
       'it is, is not billed, and a change to what is there already is a no-op. With `when: period_end` the change waits, and can be undone until then.',
+    access: 'subscriptions:write',
     status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
@@ -217,6 +222,7 @@ export class SubscriptionsController {
     description:
       'Now, with the period, or at an instant, with or without credit for what is unused. One that waits for its first ' +
       'payment ends now alone, and its invoice with it.',
+    access: 'subscriptions:write',
     status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
@@ -245,6 +251,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Take back a planned end',
     description: 'Removes a cancellation that has not taken effect. The subscription renews again.',
+    access: 'subscriptions:write',
     status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
@@ -266,6 +273,7 @@ export class SubscriptionsController {
     summary: 'Pause a subscription',
     description:
       'What was paid in advance stays paid, prices in arrears stop, and no further period begins until it is resumed.',
+    access: 'subscriptions:write',
     status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
@@ -287,6 +295,7 @@ export class SubscriptionsController {
     summary: 'Resume a paused subscription',
     description:
       'Within the period that was paid it goes on; after it a new period begins now, and periods count from there.',
+    access: 'subscriptions:write',
     status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
@@ -306,6 +315,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Redeem a coupon on a subscription',
     description: 'It counts from the next invoice on.',
+    access: 'subscriptions:write',
     status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
@@ -326,6 +336,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'List the scheduled changes of a subscription',
     description: 'Those that wait, that were done and that were undone.',
+    access: 'subscriptions:read',
     status: 200,
     answer: pageOf(ScheduledChangeDto),
     reads: 'query',
@@ -343,6 +354,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Undo a scheduled change',
     description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
+    access: 'subscriptions:write',
     status: 204,
     reads: 'path',
     problems: [...CHANGING, scheduledChangeNotFound, invalidTransition, outcomeUnknown],

@@ -31,6 +31,7 @@ export class TaxRatesController {
   @Operation({
     summary: 'Create a tax rate',
     description: 'The percentage is immutable. For another percentage create another rate.',
+    access: 'catalog:write',
     status: 201,
     answer: TaxRateDto,
     reads: 'post',
@@ -49,6 +50,7 @@ export class TaxRatesController {
   @Operation({
     summary: 'List tax rates',
     description: 'Archived rates are not listed.',
+    access: 'catalog:read',
     status: 200,
     answer: pageOf(TaxRateDto),
     reads: 'query',
@@ -62,6 +64,7 @@ export class TaxRatesController {
   @Operation({
     summary: 'Read a tax rate',
     description: 'Returns the tax rate, also when it is archived.',
+    access: 'catalog:read',
     status: 200,
     answer: TaxRateDto,
     reads: 'path',
@@ -82,6 +85,7 @@ export class TaxRatesController {
     description:
       'Activates or deactivates the rate, or merges its metadata. An inactive rate cannot be assigned to more customers; ' +
       'customers who have it keep it. An empty body changes nothing.',
+    access: 'catalog:write',
     status: 200,
     answer: TaxRateDto,
     reads: 'change',
@@ -103,6 +107,7 @@ export class TaxRatesController {
     summary: 'Archive a tax rate',
     description:
       'The rate is no longer returned and cannot be assigned to more customers. Customers who have it keep it.',
+    access: 'catalog:write',
     status: 204,
     reads: 'removal',
     problems: [taxRateNotFound],

@@ -37,6 +37,7 @@ export class TestClocksController {
     summary: 'Create a test clock',
     description:
       'Customers created with the id of the clock use its time for everything that is billed.',
+    access: 'test-clocks:write',
     status: 201,
     answer: TestClockDto,
     reads: 'post',
@@ -50,6 +51,7 @@ export class TestClocksController {
   @Operation({
     summary: 'List test clocks',
     description: 'Newest first.',
+    access: 'test-clocks:read',
     status: 200,
     answer: pageOf(TestClockDto),
     reads: 'query',
@@ -63,6 +65,7 @@ export class TestClocksController {
   @Operation({
     summary: 'Read a test clock',
     description: 'Returns the time of the clock and the progress of an advance.',
+    access: 'test-clocks:read',
     status: 200,
     answer: TestClockDto,
     reads: 'path',
@@ -78,6 +81,7 @@ export class TestClocksController {
     description:
       'Deletes the customers of the clock with their subscriptions, invoices, payments, refunds and ledger transactions, ' +
       'and the events and deliveries about them. Their numbers are not reused.',
+    access: 'test-clocks:write',
     status: 204,
     reads: 'path',
     problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],
@@ -94,6 +98,7 @@ export class TestClocksController {
       'Runs all work that falls due until then, in due order, with the same code that runs by the real clock, and ' +
       'responds when it is done. The same steps give the same amounts, lines and number of events. Repeat an interrupted ' +
       'call with the same `to`.',
+    access: 'test-clocks:write',
     status: 200,
     answer: TestClockDto,
     reads: 'post',

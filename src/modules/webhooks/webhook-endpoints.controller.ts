@@ -64,6 +64,7 @@ export class WebhookEndpointsController {
     summary: 'Register a webhook endpoint',
     description:
       'Events from now on are sent to the URL. Names that match no event type are kept and returned as `unknown_events`.',
+    access: 'webhooks:write',
     status: 201,
     answer: CreatedWebhookEndpointDto,
     reads: 'post',
@@ -83,6 +84,7 @@ export class WebhookEndpointsController {
   @Operation({
     summary: 'List webhook endpoints',
     description: 'Newest first, inactive endpoints included.',
+    access: 'webhooks:read',
     status: 200,
     answer: pageOf(WebhookEndpointDto),
     reads: 'query',
@@ -96,6 +98,7 @@ export class WebhookEndpointsController {
   @Operation({
     summary: 'Read a webhook endpoint',
     description: 'Returns the endpoint without its secret.',
+    access: 'webhooks:read',
     status: 200,
     answer: WebhookEndpointDto,
     reads: 'path',
@@ -116,6 +119,7 @@ export class WebhookEndpointsController {
     description:
       'Changes the given fields and merges the metadata. An empty body changes nothing. Event names in the request that ' +
       'match no event type are kept and returned as `unknown_events`.',
+    access: 'webhooks:write',
     status: 200,
     answer: UpdatedWebhookEndpointDto,
     reads: 'change',
@@ -136,6 +140,7 @@ export class WebhookEndpointsController {
   @Operation({
     summary: 'Delete a webhook endpoint',
     description: 'Discards pending deliveries and deletes the secrets of the endpoint.',
+    access: 'webhooks:write',
     status: 204,
     reads: 'removal',
     problems: [webhookEndpointNotFound],
@@ -152,6 +157,7 @@ export class WebhookEndpointsController {
   @Operation({
     summary: 'Read the secret of a webhook endpoint',
     description: 'Returns the current secret, which receivers verify signatures with.',
+    access: 'webhooks:write',
     status: 200,
     answer: WebhookSecretDto,
     reads: 'path',
@@ -170,6 +176,7 @@ export class WebhookEndpointsController {
     description:
       'Creates a new secret. For 24 hours, deliveries are signed with the replaced secrets as well, so that receivers ' +
       'can switch one by one.',
+    access: 'webhooks:write',
     status: 200,
     answer: RotatedWebhookSecretDto,
     reads: 'post',

@@ -57,7 +57,11 @@ export class Configuration {
   /** Never empty. Null: a key is created at the first start and kept in the data directory. */
   readonly encryptionKeys: readonly EncryptionKey[] | null;
   readonly role: 'all' | 'api' | 'worker';
-  readonly auth: 'open';
+  readonly auth: 'open' | 'required';
+  /** API key to store at the start. */
+  readonly bootstrapApiKey: string | null;
+  /** Environment that new API keys name. */
+  readonly environmentName: string;
   /** `required` refuses requests without an idempotency key where they move money or start a contract. */
   readonly idempotencyKeys: 'optional' | 'required';
   /** Allows webhooks to loopback and private addresses. */
@@ -104,6 +108,8 @@ export class Configuration {
     this.encryptionKeys = read(environment, 'ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
     this.role = required('ROLE', SETTINGS.ROLE);
     this.auth = required('AUTH', SETTINGS.AUTH);
+    this.bootstrapApiKey = read(environment, 'BOOTSTRAP_API_KEY', SETTINGS.BOOTSTRAP_API_KEY);
+    this.environmentName = required('ENVIRONMENT_NAME', SETTINGS.ENVIRONMENT_NAME);
     this.idempotencyKeys = required('IDEMPOTENCY_KEYS', SETTINGS.IDEMPOTENCY_KEYS);
     this.paymentProviders =
       read(environment, 'PAYMENT_PROVIDERS', SETTINGS.PAYMENT_PROVIDERS) ??
@@ -142,11 +148,10 @@ export class Configuration {
       'AUTH_OPEN_ACKNOWLEDGED',
       SETTINGS.AUTH_OPEN_ACKNOWLEDGED,
     );
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `open` is the only kind so far
     if (this.answersHttp && this.auth === 'open' && !isLoopback(this.host) && !acknowledged) {
       throw new ConfigurationError(
         `AUTH is "open" and HOST is "${this.host}": everyone who can reach this address could move money. ` +
-          'Listen on 127.0.0.1, or set AUTH_OPEN_ACKNOWLEDGED=true.',
+          'Set AUTH=required, listen on 127.0.0.1, or set AUTH_OPEN_ACKNOWLEDGED=true.',
       );
     }
   }
@@ -175,7 +180,6 @@ export class Configuration {
    * answer HTTP have their own `HOST`.
    */
   get isOpenOnLoopbackOnly(): boolean {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- `open` is the only kind so far
     return this.answersHttp && this.auth === 'open' && isLoopback(this.host);
   }
 

@@ -1,3 +1,4 @@
+import { faultOfChosenSecret } from '../access/chosen-secret';
 import { parseEncryptionKeys } from './encryption-keys';
 
 /** An environment variable: how to parse it, and its row in docs/configuration.md. */
@@ -149,15 +150,30 @@ export const SETTINGS = {
   }),
   AUTH: setting({
     fallback: 'open',
-    accepts: '`open`',
-    meaning: 'Who may call. `open`: everyone who can reach the port.',
-    parse: oneOf('open'),
+    accepts: '`open`, `required`',
+    meaning:
+      'Who may call. `open`: everyone who can reach the port. `required`: holders of an API key with the scope of the operation.',
+    parse: oneOf('open', 'required'),
   }),
   AUTH_OPEN_ACKNOWLEDGED: setting({
     fallback: 'false',
     accepts: '`true`, `false`',
     meaning: 'Must be `true` to start with `AUTH=open` on a `HOST` that is not loopback.',
     parse: boolean,
+  }),
+  BOOTSTRAP_API_KEY: setting({
+    fallback: null,
+    accepts: '32 random bytes, e.g. of `openssl rand -hex 32`',
+    meaning:
+      'API key with all scopes, stored as a hash at the first start with it. Once revoked it stays revoked.',
+    isSecret: true,
+    parse: (text) => (faultOfChosenSecret(text) === null ? text : undefined),
+  }),
+  ENVIRONMENT_NAME: setting({
+    fallback: 'live',
+    accepts: '1 to 16 lower-case letters and digits',
+    meaning: 'Environment that new API keys name after `sk_`, e.g. `live` or `test`.',
+    parse: (text) => (/^[a-z0-9]{1,16}$/.test(text) ? text : undefined),
   }),
   WEBHOOKS_ALLOW_PRIVATE_NETWORKS: setting({
     fallback: null,

@@ -1,6 +1,7 @@
 /** Kind of failure, from the caller's point of view. Only the HTTP layer maps kinds to status codes. */
 export type ProblemKind =
   | 'malformed'
+  | 'unauthenticated'
   | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
@@ -40,6 +41,8 @@ export interface ProblemOccurrence {
   readonly retryAfterSeconds?: number;
   /** Allowed methods, for `method_not_allowed`. */
   readonly allow?: readonly string[];
+  /** Scheme of the credential to send, for `unauthenticated`. */
+  readonly authenticate?: string;
   /** Supported encodings of bodies, for `unsupported_media_type`. */
   readonly acceptedEncodings?: readonly string[] | undefined;
 }

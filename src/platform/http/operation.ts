@@ -6,8 +6,11 @@ import {
   ApiResponse,
   getSchemaPath,
 } from '@nestjs/swagger';
+import type { Access } from '../../core/access';
+import { RequireAccess, SECURITY_SCHEMES } from '../access';
 import {
   crossSiteRequest,
+  forbidden,
   hostNotLoopback,
   idempotencyKeyInUse,
   idempotencyKeyRequired,
@@ -20,6 +23,7 @@ import {
   type Problem,
   type ProblemDefinition,
   serviceUnavailable,
+  unauthenticated,
   unsupportedMediaType,
   validationFailed,
 } from '../errors';
@@ -34,6 +38,8 @@ interface OperationTexts {
   /** A few words in the imperative. */
   readonly summary: string;
   readonly description: string;
+  /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
+  readonly access: Access;
   readonly status: 200 | 201 | 204;
   /** DTO class of the answer; none for 204. */
   readonly answer?: Type<unknown>;
@@ -97,6 +103,7 @@ const ALWAYS: readonly AnyProblem[] = [
 export function Operation(options: OperationOptions): MethodDecorator {
   const requiresKey = options.reads === 'post' && options.key === 'required';
   const problems = [
+    ...(options.access === 'public' ? [] : [unauthenticated, forbidden]),
     ...(options.problems ?? []),
     ...IMPLIED[options.reads],
     ...(requiresKey ? [idempotencyKeyRequired] : []),
@@ -104,8 +111,13 @@ export function Operation(options: OperationOptions): MethodDecorator {
   ];
   return applyDecorators(
     HttpCode(options.status),
+    RequireAccess(options.access),
     NoUnreadQuery,
-    ApiOperation({ summary: options.summary, description: options.description }),
+    ApiOperation({
+      summary: options.summary,
+      description: describe(options),
+      security: securityOf(options.access),
+    }),
     ...successResponses(options),
     ApiExtraModels(ProblemDto),
     ...headersOf(options.reads, requiresKey),
@@ -114,6 +126,15 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ...(options.reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
     ...problemResponses(problems.map(({ definition }) => definition)),
   );
+}
+
+function describe({ description, access }: OperationTexts): string {
+  return access === 'public' ? description : `${description}\n\nScope: \`${access}\`.`;
+}
+
+/** Any one of the schemes is enough. */
+function securityOf(access: Access): Record<string, string[]>[] {
+  return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [access] }));
 }
 
 const NDJSON = 'application/x-ndjson';

@@ -93,6 +93,12 @@ export class ProblemExtensionsDto {
   })
   readonly resource_id?: string | null;
 
+  @ApiPropertyOptional({
+    description: 'The scope that the credential lacks.',
+    example: 'refunds:write',
+  })
+  readonly required_scope?: string;
+
   @ApiPropertyOptional({ description: 'The status of the subscription.', example: 'canceled' })
   readonly subscription_status?: string;
 

@@ -15,6 +15,7 @@ import { NOT_UTF8 } from './charset';
 /** HTTP status of each kind of failure. */
 export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   malformed: 400,
+  unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
@@ -57,6 +58,9 @@ export function problemResponse(problem: ProblemError, requestId: string): Probl
   if (CLOSING.has(definition.kind)) headers['Connection'] = 'close';
   if (occurrence.acceptedEncodings !== undefined) {
     headers['Accept-Encoding'] = occurrence.acceptedEncodings.join(', ');
+  }
+  if (occurrence.authenticate !== undefined) {
+    headers['WWW-Authenticate'] = occurrence.authenticate;
   }
   if (occurrence.allow !== undefined) headers['Allow'] = occurrence.allow.join(', ');
   return {

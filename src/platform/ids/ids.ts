@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'grant'
   | 'il'
   | 'inv'
+  | 'key'
   | 'ltx'
   | 'meter'
   | 'pay'

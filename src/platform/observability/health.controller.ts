@@ -29,6 +29,7 @@ export class HealthController {
   @Operation({
     summary: 'Liveness probe',
     description: 'Answers 200 while the process runs, regardless of its database.',
+    access: 'public',
     status: 200,
     answer: HealthDto,
     reads: 'path',
@@ -43,6 +44,7 @@ export class HealthController {
     description:
       '503 while the process starts or stops, while its database is unreachable or read-only, or while its clock differs from ' +
       'that of the database by more than 5 s.',
+    access: 'public',
     status: 200,
     answer: HealthDto,
     reads: 'path',
@@ -63,6 +65,7 @@ export class HealthController {
   @Operation({
     summary: 'Read the metrics',
     description: 'In the text format of Prometheus.',
+    access: 'metrics:read',
     status: 200,
     file: 'text/plain',
     reads: 'path',

@@ -33,6 +33,7 @@ export class DiscrepanciesController {
     description:
       'Reports of payment providers that contradict the final status of a payment or refund. Those with status `open` wait ' +
       'for somebody to apply or dismiss them.',
+    access: 'payments:read',
     status: 200,
     answer: pageOf(DiscrepancyDto),
     reads: 'query',
@@ -49,6 +50,7 @@ export class DiscrepanciesController {
   @Operation({
     summary: 'Read a provider discrepancy',
     description: 'Returns the discrepancy with its resolution.',
+    access: 'payments:read',
     status: 200,
     answer: DiscrepancyDto,
     reads: 'path',
@@ -66,6 +68,7 @@ export class DiscrepanciesController {
       'Books what the provider reported: a payment or refund that failed has succeeded after all. A payment pays what its ' +
       'invoice still needs; the rest is credit of the customer. Applying it again changes nothing. Only a success after a ' +
       'failure can be applied.',
+    access: 'payments:write',
     status: 200,
     answer: DiscrepancyDto,
     reads: 'post',
@@ -88,6 +91,7 @@ export class DiscrepanciesController {
     description:
       'Closes a discrepancy that was settled elsewhere, for example by a refund at the provider. The payment or refund stays ' +
       'as it is.',
+    access: 'payments:write',
     status: 200,
     answer: DiscrepancyDto,
     reads: 'post',

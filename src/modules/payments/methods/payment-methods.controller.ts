@@ -41,6 +41,7 @@ export class PaymentMethodsController {
     summary: 'Add a payment method',
     description:
       'Keeps what a provider knows how to charge, for later payments. A customer has one default at most.',
+    access: 'payments:write',
     status: 201,
     answer: PaymentMethodDto,
     reads: 'post',
@@ -61,6 +62,7 @@ export class PaymentMethodsController {
   @Operation({
     summary: 'List payment methods',
     description: 'Newest first.',
+    access: 'payments:read',
     status: 200,
     answer: pageOf(PaymentMethodDto),
     reads: 'query',
@@ -78,6 +80,7 @@ export class PaymentMethodsController {
   @Operation({
     summary: 'Read a payment method',
     description: 'Returns the payment method as the provider describes it.',
+    access: 'payments:read',
     status: 200,
     answer: PaymentMethodDto,
     reads: 'path',
@@ -97,6 +100,7 @@ export class PaymentMethodsController {
   @Operation({
     summary: 'Update a payment method',
     description: 'Makes it the default or not; the one that was, is not any more.',
+    access: 'payments:write',
     status: 200,
     answer: PaymentMethodDto,
     reads: 'change',
@@ -118,6 +122,7 @@ export class PaymentMethodsController {
   @Operation({
     summary: 'Delete a payment method',
     description: 'Nothing charges it any more; a default that is deleted leaves none.',
+    access: 'payments:write',
     status: 204,
     reads: 'removal',
     problems: [customerNotFound, paymentMethodNotFound],

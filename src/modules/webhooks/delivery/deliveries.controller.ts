@@ -26,6 +26,7 @@ export class DeliveriesController {
   @Operation({
     summary: 'Read a webhook delivery',
     description: 'Includes every attempt that ended: its time, its duration and the response.',
+    access: 'webhooks:read',
     status: 200,
     answer: WebhookDeliveryWithAttemptsDto,
     reads: 'path',
@@ -44,6 +45,7 @@ export class DeliveriesController {
     summary: 'Retry a webhook delivery',
     description:
       'Creates a new delivery of the same event to the same endpoint, with the same `webhook-id`.',
+    access: 'webhooks:write',
     status: 201,
     answer: WebhookDeliveryDto,
     reads: 'post',

@@ -29,6 +29,7 @@ export class EndpointDeliveriesController {
   @Operation({
     summary: 'List the deliveries to a webhook endpoint',
     description: 'Newest first, each with its status.',
+    access: 'webhooks:read',
     status: 200,
     answer: pageOf(WebhookDeliveryDto),
     reads: 'query',
@@ -51,6 +52,7 @@ export class EndpointDeliveriesController {
     summary: 'Send a test event to a webhook endpoint',
     description:
       'Sends `webhook_endpoint.tested` to this endpoint only, regardless of its subscribed events. It is signed and retried like any event.',
+    access: 'webhooks:write',
     status: 201,
     answer: WebhookDeliveryDto,
     reads: 'post',

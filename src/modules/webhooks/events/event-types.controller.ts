@@ -34,6 +34,7 @@ export class EventTypesController {
   @Operation({
     summary: 'List event types',
     description: 'Returns all event types, with an example of each.',
+    access: 'webhooks:read',
     status: 200,
     answer: EventTypesDto,
     reads: 'path',

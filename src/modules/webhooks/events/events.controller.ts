@@ -22,6 +22,7 @@ export class EventsController {
   @Operation({
     summary: 'List events',
     description: 'Newest first. Every event was recorded in the commit of the change it reports.',
+    access: 'events:read',
     status: 200,
     answer: pageOf(EventDto),
     reads: 'query',
@@ -36,6 +37,7 @@ export class EventsController {
   @Operation({
     summary: 'Read an event',
     description: 'Returns the event as webhook endpoints receive it.',
+    access: 'events:read',
     status: 200,
     answer: EventDto,
     reads: 'path',

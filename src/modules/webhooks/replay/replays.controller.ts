@@ -37,6 +37,7 @@ export class ReplaysController {
     summary: 'Replay the events of a period',
     description:
       'Creates new deliveries of the events in `[from, to)`, with the same `webhook-id` as before. A short period is completed at once (`completed`). A long one continues in the background (`running`); `GET .../replays/{replay_id}` shows its progress.',
+    access: 'webhooks:write',
     status: 200,
     answer: WebhookReplayDto,
     reads: 'post',
@@ -54,6 +55,7 @@ export class ReplaysController {
   @Operation({
     summary: 'List the replays to a webhook endpoint',
     description: 'Newest first, each with its progress.',
+    access: 'webhooks:read',
     status: 200,
     answer: pageOf(WebhookReplayDto),
     reads: 'query',
@@ -71,6 +73,7 @@ export class ReplaysController {
   @Operation({
     summary: 'Read a replay and its progress',
     description: 'Returns the progress of one replay.',
+    access: 'webhooks:read',
     status: 200,
     answer: WebhookReplayDto,
     reads: 'path',

@@ -1,0 +1,2 @@
+export { ALL_SCOPES, SCOPES } from './scopes';
+export type { Access, GrantedScope, Scope } from './scopes';

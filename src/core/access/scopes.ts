@@ -1,0 +1,44 @@
+/** Every scope, with what it allows. A scope to write does not include the scope to read. */
+export const SCOPES = {
+  'catalog:read': 'Read plans, add-ons, prices, meters and tax rates.',
+  'catalog:write': 'Create and change plans, add-ons, prices, meters and tax rates.',
+  'coupons:read': 'Read coupons and their redemptions.',
+  'coupons:write': 'Create, change and delete coupons.',
+  'customers:read': 'Read customers.',
+  'customers:write': 'Create, change and delete customers, and issue their tokens.',
+  'entitlements:read': 'Read features, and check what customers have access to.',
+  'entitlements:write': 'Create and change features, and grant them to customers.',
+  'events:read': 'Read the events of all resources, with the resources in them.',
+  'invoices:read': 'Read invoices, credit notes and credit balances, and simulate prices.',
+  'invoices:write': 'Create, change, finalize and void invoices and credit notes.',
+  'keys:read': 'Read API keys, without their secrets.',
+  'keys:write': 'Create, change, roll and revoke API keys with at most the scopes of the caller.',
+  'ledger:read': 'Read and verify the ledger.',
+  'metrics:read': 'Read the metrics of the process.',
+  'payments:read': 'Read payments, payment methods and provider discrepancies.',
+  'payments:write':
+    'Charge customers, change payment methods and resolve provider discrepancies. Moves money.',
+  'refunds:read': 'Read refunds.',
+  'refunds:write': 'Refund payments. Moves money.',
+  'studio:read': 'Read the admins.',
+  'studio:write': 'Create, change and delete admins.',
+  'subscriptions:read': 'Read subscriptions.',
+  'subscriptions:write': 'Create, change, pause and cancel subscriptions, which bills customers.',
+  'test-clocks:read': 'Read test clocks.',
+  'test-clocks:write': 'Create, advance and delete test clocks.',
+  'usage:read': 'Read usage and usage events.',
+  'usage:write': 'Report and void usage, and consume entitlements.',
+  'webhooks:read': 'Read webhook endpoints, deliveries and replays, without secrets.',
+  'webhooks:write':
+    'Create and change webhook endpoints, which receive the events of all resources, and read their secrets.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type Scope = keyof typeof SCOPES;
+
+/** A scope as a credential holds it. `*` stands for all scopes, those of later versions included. */
+export type GrantedScope = Scope | '*';
+
+/** Who may call an operation: the holders of a scope, or everyone. */
+export type Access = Scope | 'public';
+
+export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];

@@ -1,0 +1,171 @@
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Caller, type Principal } from '../../platform/access';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { SecretAnswer } from '../../platform/idempotency';
+import {
+  apiKeyNotFound,
+  apiKeyRevoked,
+  apiKeyRolling,
+  expiryNotInFuture,
+  scopeNotHeldByCaller,
+} from './access.errors';
+import { ApiKeysService } from './api-keys.service';
+import {
+  ApiKeyDto,
+  ApiKeyWithSecretDto,
+  toApiKeyDto,
+  toApiKeyWithSecretDto,
+} from './dto/api-key.dto';
+import {
+  CreateApiKeyDto,
+  RollApiKeyDto,
+  toApiKeyChange,
+  toApiKeyTerms,
+  toOverlapMs,
+  UpdateApiKeyDto,
+} from './dto/api-key-requests.dto';
+
+const keyId = new IdPipe('key', apiKeyNotFound);
+
+@ApiTags('API keys')
+@Controller('v1/api-keys')
+export class ApiKeysController {
+  constructor(private readonly keys: ApiKeysService) {}
+
+  @Post()
+  @SecretAnswer()
+  @Operation({
+    summary: 'Create an API key',
+    description:
+      'The answer alone contains the secret. The key can have no scope that the caller does not hold.',
+    access: 'keys:write',
+    status: 201,
+    answer: ApiKeyWithSecretDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [scopeNotHeldByCaller, expiryNotInFuture],
+  })
+  async createApiKey(
+    @Body() body: CreateApiKeyDto,
+    @Caller() caller: Principal,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ApiKeyWithSecretDto> {
+    const created = await this.keys.create(toApiKeyTerms(body), caller);
+    tag(response, created.key);
+    return toApiKeyWithSecretDto(created);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List API keys',
+    description: 'Newest first, expired and revoked keys included, never with a secret.',
+    access: 'keys:read',
+    status: 200,
+    answer: pageOf(ApiKeyDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listApiKeys(@Query() query: ListQueryDto): Promise<PageDto<ApiKeyDto>> {
+    return toPageDto(await this.keys.list(toPageRequest(query, 'key')), toApiKeyDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read an API key',
+    description: 'Returns the key without its secret.',
+    access: 'keys:read',
+    status: 200,
+    answer: ApiKeyDto,
+    reads: 'path',
+    problems: [apiKeyNotFound],
+  })
+  async getApiKey(
+    @Param('id', keyId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ApiKeyDto> {
+    const key = await this.keys.get(id);
+    tag(response, key);
+    return toApiKeyDto(key);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update an API key',
+    description:
+      'Changes the name, the scopes or the expiry, in every process within a second. An empty body changes nothing. Neither the ' +
+      'former nor the new scopes may exceed those of the caller.',
+    access: 'keys:write',
+    status: 200,
+    answer: ApiKeyDto,
+    reads: 'change',
+    problems: [apiKeyNotFound, apiKeyRevoked, scopeNotHeldByCaller, expiryNotInFuture],
+  })
+  async updateApiKey(
+    @Param('id', keyId) id: string,
+    @Body() body: UpdateApiKeyDto,
+    @IfMatch() expected: VersionCondition,
+    @Caller() caller: Principal,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ApiKeyDto> {
+    const key = await this.keys.update(id, toApiKeyChange(body), { expected, caller });
+    tag(response, key);
+    return toApiKeyDto(key);
+  }
+
+  @Post(':id/roll')
+  @SecretAnswer()
+  @Operation({
+    summary: 'Roll an API key',
+    description:
+      'Gives the key a new secret, which this answer alone contains. The present secret works until the overlap ends. Id, ' +
+      'scopes and idempotency keys stay.',
+    access: 'keys:write',
+    status: 200,
+    answer: ApiKeyWithSecretDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [apiKeyNotFound, apiKeyRevoked, apiKeyRolling, scopeNotHeldByCaller],
+  })
+  async rollApiKey(
+    @Param('id', keyId) id: string,
+    @Body() body: RollApiKeyDto,
+    @Caller() caller: Principal,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ApiKeyWithSecretDto> {
+    const rolled = await this.keys.roll(id, toOverlapMs(body), caller);
+    tag(response, rolled.key);
+    return toApiKeyWithSecretDto(rolled);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Revoke an API key',
+    description:
+      'Ends the key for good, in every process within a second. It stays readable with `revoked_at`. Needs no scope of the ' +
+      'revoked key.',
+    access: 'keys:write',
+    status: 204,
+    reads: 'removal',
+    problems: [apiKeyNotFound],
+  })
+  async revokeApiKey(
+    @Param('id', keyId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.keys.revoke(id, expected);
+  }
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { GrantedScope } from '../../core/access';
+import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { ApiKeyEntity } from './api-key.entity';
+import type { ApiKey } from './domain/api-key';
+
+/** Columns that the check of a credential needs. */
+export interface KeyHolderRow {
+  readonly id: string;
+  readonly scopes: readonly GrantedScope[];
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  /** Set if the secret is the one before the last roll. */
+  readonly previous_expires_at: Date | null;
+}
+
+const FIND_HOLDER = `
+  SELECT id, scopes, expires_at, revoked_at, NULL::timestamptz AS previous_expires_at
+  FROM api_key WHERE hash = $1
+  UNION ALL
+  SELECT id, scopes, expires_at, revoked_at, previous_expires_at
+  FROM api_key WHERE previous_hash = $1`;
+
+const TOUCH = `
+  UPDATE api_key SET last_used_at = $2
+  WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $2::timestamptz - interval '1 minute')`;
+
+const EXISTS = 'SELECT 1 FROM api_key WHERE hash = $1 OR previous_hash = $1';
+
+const ANY_USABLE = `
+  SELECT 1 FROM api_key WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1) LIMIT 1`;
+
+@Injectable()
+export class ApiKeysRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(key: ApiKey, hash: string): Promise<void> {
+    const unrolled = { previousHash: null };
+    await this.database.insert(ApiKeyEntity, { ...key, hash, ...unrolled });
+  }
+
+  find(id: string): Promise<ApiKey | null> {
+    return this.database.selectOne(ApiKeyEntity, 'WHERE id = $1', [id]);
+  }
+
+  /** Locks the key until the transaction ends. */
+  lock(id: string): Promise<ApiKey | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(ApiKeyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  page(request: PageRequest): Promise<Page<ApiKey>> {
+    return pageById(this.database.repository(ApiKeyEntity).createQueryBuilder('key'), request);
+  }
+
+  /** Writes the fields that an update or a revocation may change. */
+  async update(key: ApiKey): Promise<void> {
+    const { name, scopes, expiresAt, revokedAt, version, updatedAt } = key;
+    const columns = { name, scopes, expiresAt, revokedAt, version, updatedAt };
+    await this.database.update(ApiKeyEntity, key.id, columns);
+  }
+
+  /** Writes a new secret. The present one becomes the previous one if the key says until when it works. */
+  async roll(key: ApiKey, hash: string): Promise<void> {
+    await this.database.query(
+      `UPDATE api_key
+       SET previous_hash = CASE WHEN $4::timestamptz IS NULL THEN NULL ELSE hash END,
+         hash = $2, last_four = $3, previous_expires_at = $4, prefix = $5, version = $6, updated_at = $7
+       WHERE id = $1`,
+      [key.id, hash, key.lastFour, key.previousExpiresAt, key.prefix, key.version, key.updatedAt],
+    );
+  }
+
+  /** Returns the key that the secret with this hash belongs to, or null. */
+  async findHolder(hash: string): Promise<KeyHolderRow | null> {
+    const [row] = await this.database.prepared<KeyHolderRow>('find_api_key', FIND_HOLDER, [hash]);
+    return row ?? null;
+  }
+
+  /** Returns true if a key has, or had before its last roll, the secret with this hash. */
+  async isKnown(hash: string): Promise<boolean> {
+    return (await this.database.query(EXISTS, [hash])).length > 0;
+  }
+
+  /** Returns true if a key exists that is neither revoked nor expired. */
+  async anyUsable(now: Date): Promise<boolean> {
+    return (await this.database.query(ANY_USABLE, [now])).length > 0;
+  }
+
+  /** Records the use of a key, at most once a minute. */
+  async touch(id: string, now: Date): Promise<void> {
+    await this.database.query(TOUCH, [id, now]);
+  }
+}

@@ -1,0 +1,213 @@
+import { Injectable } from '@nestjs/common';
+import type { GrantedScope } from '../../core/access';
+import { hashOf, newSecret, type Principal } from '../../platform/access';
+import { Clock } from '../../platform/clock';
+import { Configuration } from '../../platform/config';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import {
+  apiKeyNotFound,
+  apiKeyRevoked,
+  apiKeyRolling,
+  expiryNotInFuture,
+  scopeNotHeldByCaller,
+} from './access.errors';
+import { apiKeyCreated, apiKeyRevokedEvent, apiKeyRolled, apiKeyUpdated } from './access.events';
+import { ApiKeysRepository } from './api-keys.repository';
+import { Credentials } from './credentials';
+import {
+  type ApiKey,
+  type ApiKeyChange,
+  type ApiKeyTerms,
+  isRolling,
+  revoked,
+  scopeNotHeld,
+  withChange,
+} from './domain/api-key';
+
+/** A key and its secret, which can be read only when it is made. */
+export interface KeyWithSecret {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+@Injectable()
+export class ApiKeysService {
+  constructor(
+    private readonly database: Database,
+    private readonly keys: ApiKeysRepository,
+    private readonly credentials: Credentials,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+    private readonly configuration: Configuration,
+  ) {}
+
+  /** @throws {ProblemError} `scope_not_held`, `expiry_not_in_future` */
+  async create(
+    terms: ApiKeyTerms,
+    caller: Pick<Principal, 'id' | 'scopes'>,
+  ): Promise<KeyWithSecret> {
+    requireScopes(terms.scopes, caller);
+    this.requireFuture(terms.expiresAt);
+    const secret = newSecret(this.prefix);
+    return { key: await this.store(terms, secret, caller.id), secret };
+  }
+
+  /**
+   * Stores a key whose secret an operator chose, unless it is stored already. A revoked key stays revoked.
+   * @returns true if it was stored
+   */
+  async createBootstrapKey(secret: string): Promise<boolean> {
+    return this.database.transaction(async () => {
+      // Two processes that start at once must store the key once.
+      await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`);
+      if (await this.keys.isKnown(hashOf(secret))) return false;
+      await this.store(
+        { name: 'BOOTSTRAP_API_KEY', scopes: ['*'], expiresAt: null },
+        secret,
+        'bootstrap',
+      );
+      return true;
+    });
+  }
+
+  /** @throws {ProblemError} `api_key_not_found` */
+  async get(id: string): Promise<ApiKey> {
+    const key = await this.keys.find(id);
+    if (key === null) throw apiKeyNotFound(id);
+    return key;
+  }
+
+  list(request: PageRequest): Promise<Page<ApiKey>> {
+    return this.keys.page(request);
+  }
+
+  /** Returns true if a key can be used. */
+  anyUsable(): Promise<boolean> {
+    return this.keys.anyUsable(this.clock.now());
+  }
+
+  /**
+   * Changes name, scopes or expiry. A no-op update writes nothing and records no event.
+   * @throws {ProblemError} `api_key_not_found`, `precondition_failed`, `api_key_revoked`, `scope_not_held`,
+   * `expiry_not_in_future`
+   */
+  update(
+    id: string,
+    change: ApiKeyChange,
+    { expected, caller }: { readonly expected: VersionCondition; readonly caller: Principal },
+  ): Promise<ApiKey> {
+    return this.database.transaction(async () => {
+      const before = await this.lockUsable(id, caller);
+      assertVersion(expected, before);
+      const after = withChange(before, change, this.clock.now());
+      if (after === before) return before;
+      requireScopes(after.scopes, caller);
+      if (after.expiresAt !== before.expiresAt) this.requireFuture(after.expiresAt);
+      await this.keys.update(after);
+      await this.outbox.record(apiKeyUpdated, { after, before, occurredAt: after.updatedAt });
+      this.database.afterCommit(() => this.credentials.forgetAll());
+      return after;
+    });
+  }
+
+  /**
+   * Gives a key a new secret. The present one works until the overlap ends.
+   * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `api_key_rolling`, `scope_not_held`
+   */
+  roll(id: string, overlapMs: number, caller: Principal): Promise<KeyWithSecret> {
+    return this.database.transaction(async () => {
+      const before = await this.lockUsable(id, caller);
+      const now = this.clock.now();
+      if (overlapMs > 0 && before.previousExpiresAt !== null && isRolling(before, now)) {
+        throw apiKeyRolling(id, before.previousExpiresAt);
+      }
+      const secret = newSecret(this.prefix);
+      const after: ApiKey = {
+        ...before,
+        ...partsOf(secret),
+        previousExpiresAt: overlapMs === 0 ? null : new Date(now.getTime() + overlapMs),
+        version: before.version + 1,
+        updatedAt: now,
+      };
+      await this.keys.roll(after, hashOf(secret));
+      await this.outbox.record(apiKeyRolled, { after, before, occurredAt: now });
+      this.database.afterCommit(() => this.credentials.forgetAll());
+      return { key: after, secret };
+    });
+  }
+
+  /**
+   * Revokes a key for good. Does nothing when it is revoked. Every caller that may write keys can revoke any key.
+   * @throws {ProblemError} `api_key_not_found`, `precondition_failed`
+   */
+  revoke(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.keys.lock(id);
+      if (before === null) throw apiKeyNotFound(id);
+      assertVersion(expected, before);
+      const after = revoked(before, this.clock.now());
+      if (after === before) return;
+      await this.keys.update(after);
+      await this.outbox.record(apiKeyRevokedEvent, { after, before, occurredAt: after.updatedAt });
+      this.database.afterCommit(() => this.credentials.forgetAll());
+    });
+  }
+
+  private async store(terms: ApiKeyTerms, secret: string, createdBy: string): Promise<ApiKey> {
+    const now = this.clock.now();
+    const key: ApiKey = {
+      ...terms,
+      ...partsOf(secret),
+      id: newId('key'),
+      version: 1,
+      previousExpiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+      createdBy,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.database.transaction(async () => {
+      await this.keys.insert(key, hashOf(secret));
+      await this.outbox.record(apiKeyCreated, { after: key, occurredAt: now });
+    });
+    return key;
+  }
+
+  /** Locks a key that the caller may change: it is not revoked, and has no scope that the caller lacks. */
+  private async lockUsable(id: string, caller: Principal): Promise<ApiKey> {
+    const key = await this.keys.lock(id);
+    if (key === null) throw apiKeyNotFound(id);
+    if (key.revokedAt !== null) throw apiKeyRevoked(id);
+    requireScopes(key.scopes, caller);
+    return key;
+  }
+
+  private requireFuture(expiresAt: Date | null): void {
+    if (expiresAt !== null && expiresAt <= this.clock.now()) throw expiryNotInFuture(expiresAt);
+  }
+
+  private get prefix(): string {
+    return `sk_${this.configuration.environmentName}_`;
+  }
+}
+
+function requireScopes(scopes: readonly GrantedScope[], caller: Pick<Principal, 'scopes'>): void {
+  const missing = scopeNotHeld(scopes, caller.scopes);
+  if (missing !== null) throw scopeNotHeldByCaller(missing);
+}
+
+const PREFIX = /^sk_[a-z0-9]{1,16}_/;
+
+/** Returns the parts of a secret that are stored in clear. */
+function partsOf(secret: string): Pick<ApiKey, 'prefix' | 'lastFour'> {
+  return { prefix: PREFIX.exec(secret)?.[0] ?? '', lastFour: secret.slice(-4) };
+}

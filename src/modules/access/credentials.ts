@@ -1,0 +1,103 @@
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  faultOfChosenSecret,
+  hashOf,
+  type Principal,
+  principalWith,
+  type VerifyCredential,
+} from '../../platform/access';
+import { Clock } from '../../platform/clock';
+import { unauthenticated } from '../../platform/errors';
+import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
+
+/**
+ * Time for which a verified credential is not read again. A revocation takes effect in every process within it, and
+ * needs no notification that could get lost.
+ */
+const FRESH_MS = 750;
+const MOST_CACHED = 10_000;
+const TOUCH_MS = 60_000;
+
+interface Holder {
+  readonly principal: Principal;
+  readonly revokedAt: Date | null;
+  readonly expiresAtMs: number;
+  readonly freshUntil: number;
+}
+
+/** Verifies credentials, with a short cache. */
+@Injectable()
+export class Credentials {
+  private readonly logger = new Logger('credentials');
+  /** Holders by the hash of their credential. */
+  private readonly cache = new Map<string, Holder>();
+  private readonly loading = new Map<string, Promise<Principal>>();
+  /** Instant of the last recorded use of each key, in milliseconds. */
+  private readonly touchedAt = new Map<string, number>();
+
+  constructor(
+    private readonly keys: ApiKeysRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws {ProblemError} `unauthenticated` */
+  readonly verify: VerifyCredential = (credential) => {
+    const hash = hashOf(credential);
+    const cached = this.cache.get(hash);
+    if (cached !== undefined && performance.now() < cached.freshUntil) return this.admit(cached);
+    if (faultOfChosenSecret(credential) !== null) throw unauthenticated('malformed');
+    const loading = this.loading.get(hash) ?? this.load(hash);
+    this.loading.set(hash, loading);
+    return loading;
+  };
+
+  /** Makes this process read all credentials again, after one has changed. */
+  forgetAll(): void {
+    this.cache.clear();
+  }
+
+  private async load(hash: string): Promise<Principal> {
+    try {
+      const freshUntil = performance.now() + FRESH_MS;
+      const row = await this.keys.findHolder(hash);
+      if (row === null) throw unauthenticated('unknown');
+      const holder = toHolder(row, freshUntil);
+      if (this.cache.size >= MOST_CACHED) this.cache.clear();
+      this.cache.set(hash, holder);
+      return this.admit(holder);
+    } finally {
+      this.loading.delete(hash);
+    }
+  }
+
+  private admit({ principal, revokedAt, expiresAtMs }: Holder): Principal {
+    if (revokedAt !== null) throw unauthenticated('revoked');
+    const now = this.clock.now();
+    const nowMs = now.getTime();
+    if (expiresAtMs <= nowMs) throw unauthenticated('expired');
+    if (nowMs - (this.touchedAt.get(principal.id) ?? -Infinity) >= TOUCH_MS) {
+      this.touchedAt.set(principal.id, nowMs);
+      void this.touch(principal.id, now);
+    }
+    return principal;
+  }
+
+  /** Runs beside the request, which does not wait for it. */
+  private async touch(id: string, now: Date): Promise<void> {
+    try {
+      await this.keys.touch(id, now);
+    } catch (error) {
+      this.logger.warn({ err: error, api_key: id }, 'the use of an API key was not recorded');
+    }
+  }
+}
+
+function toHolder(row: KeyHolderRow, freshUntil: number): Holder {
+  const ends = [row.expires_at, row.previous_expires_at].flatMap((at) => at?.getTime() ?? []);
+  return {
+    principal: principalWith('key', row.id, row.scopes),
+    revokedAt: row.revoked_at,
+    expiresAtMs: Math.min(...ends, Infinity),
+    freshUntil,
+  };
+}

@@ -1,0 +1,67 @@
+import { type ApiKey, isRolling, revoked, scopeNotHeld, withChange } from './api-key';
+
+const NOW = new Date('2026-03-01T00:00:00.000Z');
+const LATER = new Date('2026-03-02T00:00:00.000Z');
+
+const KEY: ApiKey = {
+  id: 'key_1',
+  version: 1,
+  name: 'Servers',
+  scopes: ['usage:write'],
+  prefix: 'sk_live_',
+  lastFour: 'abcd',
+  expiresAt: null,
+  previousExpiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+  createdBy: 'open',
+  createdAt: NOW,
+  updatedAt: NOW,
+};
+
+const NOTHING = { name: undefined, scopes: undefined, expiresAt: undefined };
+
+describe('an API key', () => {
+  it.each([
+    [NOTHING],
+    [{ ...NOTHING, name: 'Servers' }],
+    [{ ...NOTHING, scopes: ['usage:write'] as const }],
+    [{ ...NOTHING, expiresAt: null }],
+  ])('stays the same with %j', (change) => {
+    expect(withChange(KEY, change, LATER)).toBe(KEY);
+  });
+
+  it.each([
+    [{ ...NOTHING, name: 'Gateway' }, { name: 'Gateway' }],
+    [{ ...NOTHING, scopes: ['*'] as const }, { scopes: ['*'] }],
+    [{ ...NOTHING, expiresAt: LATER }, { expiresAt: LATER }],
+  ])('changes with %j', (change, expected) => {
+    expect(withChange(KEY, change, LATER)).toEqual({
+      ...KEY,
+      ...expected,
+      version: 2,
+      updatedAt: LATER,
+    });
+  });
+
+  it('is revoked once', () => {
+    const once = revoked(KEY, LATER);
+    expect(once).toEqual({ ...KEY, revokedAt: LATER, version: 2, updatedAt: LATER });
+    expect(revoked(once, new Date('2027-01-01'))).toBe(once);
+  });
+
+  it.each([
+    [null, false],
+    [NOW, false],
+    [LATER, true],
+  ])('with a former secret until %s is rolling: %s', (previousExpiresAt, expected) => {
+    expect(isRolling({ ...KEY, previousExpiresAt }, NOW)).toBe(expected);
+  });
+
+  it('can be given the scopes that the caller holds only', () => {
+    const held = new Set(['usage:write', 'usage:read', 'keys:write'] as const);
+    expect(scopeNotHeld(['usage:read', 'usage:write'], held)).toBeNull();
+    expect(scopeNotHeld(['usage:read', 'refunds:write'], held)).toBe('refunds:write');
+    expect(scopeNotHeld(['*'], held)).toBe('*');
+  });
+});

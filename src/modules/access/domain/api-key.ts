@@ -1,0 +1,72 @@
+import type { GrantedScope } from '../../../core/access';
+
+/** A secret that lets a program call the API. The secret itself is not stored. */
+export interface ApiKey {
+  readonly id: string;
+  readonly version: number;
+  readonly name: string;
+  readonly scopes: readonly GrantedScope[];
+  /** First characters of the secret, which name its kind and environment. */
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly expiresAt: Date | null;
+  /** End of the overlap in which the secret before the last roll still works. */
+  readonly previousExpiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+  /** Principal that created the key. */
+  readonly createdBy: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface ApiKeyTerms {
+  readonly name: string;
+  readonly scopes: readonly GrantedScope[];
+  readonly expiresAt: Date | null;
+}
+
+/** Undefined fields stay as they are. */
+export interface ApiKeyChange {
+  readonly name: string | undefined;
+  readonly scopes: readonly GrantedScope[] | undefined;
+  readonly expiresAt: Date | null | undefined;
+}
+
+/** Returns the key with the change, or the key itself if nothing changes. */
+export function withChange(key: ApiKey, change: ApiKeyChange, now: Date): ApiKey {
+  const terms = {
+    name: change.name ?? key.name,
+    scopes: change.scopes ?? key.scopes,
+    expiresAt: change.expiresAt === undefined ? key.expiresAt : change.expiresAt,
+  };
+  if (isSame(terms, key)) return key;
+  return { ...key, ...terms, version: key.version + 1, updatedAt: now };
+}
+
+function isSame(one: ApiKeyTerms, other: ApiKeyTerms): boolean {
+  return (
+    one.name === other.name &&
+    one.scopes.join() === other.scopes.join() &&
+    one.expiresAt?.getTime() === other.expiresAt?.getTime()
+  );
+}
+
+/** Returns the revoked key, or the key itself if it is revoked already. */
+export function revoked(key: ApiKey, now: Date): ApiKey {
+  if (key.revokedAt !== null) return key;
+  return { ...key, revokedAt: now, version: key.version + 1, updatedAt: now };
+}
+
+/** Returns true while the secret before the last roll still works. */
+export function isRolling({ previousExpiresAt }: ApiKey, now: Date): boolean {
+  return previousExpiresAt !== null && previousExpiresAt > now;
+}
+
+/** Returns the first scope that the holder lacks, or null. */
+export function scopeNotHeld(
+  wanted: readonly GrantedScope[],
+  held: ReadonlySet<GrantedScope>,
+): GrantedScope | null {
+  return wanted.find((scope) => !held.has(scope)) ?? null;
+}

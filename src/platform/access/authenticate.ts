@@ -1,0 +1,61 @@
+import type { NextFunction, Request, Response } from 'express';
+import { crossSiteRequest, unauthenticated } from '../errors';
+import { ANONYMOUS, OPEN, type Principal, setPrincipal } from './principal';
+
+/**
+ * Returns the holder of a credential. Answers without a promise where it can, because this runs on every request.
+ * @throws {ProblemError} `unauthenticated`
+ */
+export type VerifyCredential = (credential: string) => Principal | Promise<Principal>;
+
+type Middleware = (request: Request, response: Response, next: NextFunction) => void;
+
+/** Middleware that lets everyone in with every scope. */
+export const admitEveryone: Middleware = (request, _response, next) => {
+  setPrincipal(request, OPEN);
+  next();
+};
+
+/**
+ * Middleware that identifies the caller before the body is read, so that strangers cannot occupy memory.
+ * @param isPublic true for requests that need no credential
+ */
+export function authenticate(
+  isPublic: (request: Request) => boolean,
+  verify: VerifyCredential,
+): Middleware {
+  return (request, _response, next) => {
+    if (isPublic(request)) {
+      setPrincipal(request, ANONYMOUS);
+      next();
+      return;
+    }
+    const principal = verify(credentialOf(request));
+    if (!(principal instanceof Promise)) {
+      setPrincipal(request, principal);
+      next();
+      return;
+    }
+    principal.then((verified) => {
+      setPrincipal(request, verified);
+      next();
+    }, next);
+  };
+}
+
+const SCHEME = /^(bearer|basic) +([^\s]{1,1000})$/i;
+
+/** Returns the key or token of the `Authorization` header. HTTP basic sends it as the user name. */
+function credentialOf({ headers }: Request): string {
+  const { authorization } = headers;
+  if (authorization === undefined) throw unauthenticated('missing');
+  const [, scheme = '', value = ''] = SCHEME.exec(authorization) ?? [];
+  if (value === '') throw unauthenticated('malformed');
+  if (scheme.toLowerCase() === 'bearer') return value;
+  // Browsers add remembered basic credentials to requests of pages of other sites.
+  const site = headers['sec-fetch-site'];
+  if (site === 'cross-site' || site === 'same-site') throw crossSiteRequest();
+  const [user = ''] = Buffer.from(value, 'base64').toString('latin1').split(':', 1);
+  if (user === '') throw unauthenticated('malformed');
+  return user;
+}

@@ -1,0 +1,34 @@
+import { isSecret } from './secret';
+
+const LEAST_BITS = 256;
+const LEAST_DIFFERENT = 10;
+const LONGEST = 200;
+
+/** Sets of characters of usual encodings of random bytes, with the bits that each character holds. */
+const ENCODINGS = [
+  { form: /^\d+$/, bits: Math.log2(10) },
+  { form: /^[0-9a-f]+$/i, bits: 4 },
+  { form: /^[0-9a-z]+$/, bits: Math.log2(36) },
+  { form: /^[0-9A-Z]+$/, bits: Math.log2(36) },
+  { form: /^[\w~.+/=-]+$/, bits: 6 },
+] as const;
+
+/**
+ * Returns the fault of a secret that an operator chose, or null. It must be one of ours, or could be 32 random bytes: a
+ * short or monotonous text is not.
+ */
+export function faultOfChosenSecret(text: string): string | null {
+  if (/^(?:sk|ct)_/.test(text)) {
+    return isSecret(text) ? null : 'has a wrong checksum; it may be cut off or mistyped';
+  }
+  const encoding = ENCODINGS.find(({ form }) => form.test(text));
+  if (encoding === undefined) return 'may contain letters, digits and - _ . ~ + / = only';
+  if (text.length > LONGEST) return `is longer than ${LONGEST} characters`;
+  // Padding of base64 carries nothing.
+  const length = text.replace(/=+$/, '').length;
+  // 43 characters of base64 are 32 bytes.
+  if (Math.ceil(length * encoding.bits) < LEAST_BITS || new Set(text).size < LEAST_DIFFERENT) {
+    return 'is weaker than 32 random bytes; use the output of: openssl rand -hex 32';
+  }
+  return null;
+}

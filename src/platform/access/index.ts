@@ -1,0 +1,10 @@
+export { admitEveryone, authenticate } from './authenticate';
+export type { VerifyCredential } from './authenticate';
+export { Caller } from './caller';
+export { faultOfChosenSecret } from './chosen-secret';
+export { publicRoutes } from './declared-routes';
+export { principalWith } from './principal';
+export type { Principal } from './principal';
+export { RequireAccess } from './require-access';
+export { hashOf, newSecret } from './secret';
+export { SECURITY_SCHEMES } from './security-schemes';

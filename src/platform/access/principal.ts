@@ -1,0 +1,39 @@
+import type { IncomingMessage } from 'node:http';
+import { ALL_SCOPES, type GrantedScope } from '../../core/access';
+
+/**
+ * Caller of an operation. `open`: a call without a credential where `AUTH` is `open`. `anonymous`: a call without a
+ * credential where it is `required`.
+ */
+export interface Principal {
+  readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token';
+  /** Id of the key, the admin or the customer token; otherwise the kind. Recorded as the actor of changes. */
+  readonly id: string;
+  /** Includes every scope if it includes `*`. */
+  readonly scopes: ReadonlySet<GrantedScope>;
+}
+
+/** Returns a principal that holds these scopes. */
+export function principalWith(
+  kind: Principal['kind'],
+  id: string,
+  scopes: readonly GrantedScope[],
+): Principal {
+  return { kind, id, scopes: new Set(scopes.includes('*') ? ['*', ...ALL_SCOPES] : scopes) };
+}
+
+export const OPEN = principalWith('open', 'open', ['*']);
+export const ANONYMOUS = principalWith('anonymous', 'anonymous', []);
+
+const PRINCIPAL = Symbol('principal');
+
+/** Sets the caller of a request, once its credential is verified. */
+export function setPrincipal(request: IncomingMessage, principal: Principal): void {
+  Object.assign(request, { [PRINCIPAL]: principal });
+}
+
+/** Returns the caller of a request. Anonymous if no middleware has set one, so that a mistake refuses access. */
+export function principalOf(request: IncomingMessage): Principal {
+  const { [PRINCIPAL]: principal } = request as { readonly [PRINCIPAL]?: Principal };
+  return principal ?? ANONYMOUS;
+}

@@ -1,0 +1,46 @@
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_BYTES = 32;
+/** Base 62 digits of 32 bytes, and of a CRC-32. */
+const RANDOM_DIGITS = 43;
+const CHECKSUM_DIGITS = 6;
+const FORM = /^(?:sk|ct)_[a-z0-9]{1,16}_[0-9A-Za-z]{49}$/;
+
+/**
+ * Returns a new secret: prefix, 32 random bytes and a checksum, all in letters and digits. The checksum lets secret
+ * scanners recognise it, and mistyped ones be refused without a query.
+ * @param prefix with its final underscore, such as `sk_live_`
+ */
+export function newSecret(prefix: string): string {
+  const text =
+    prefix + toBase62(BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`), RANDOM_DIGITS);
+  return text + checksumOf(text);
+}
+
+/** Returns true if the text has the form of a secret of {@link newSecret} and the right checksum. */
+export function isSecret(text: string): boolean {
+  return (
+    FORM.test(text) && checksumOf(text.slice(0, -CHECKSUM_DIGITS)) === text.slice(-CHECKSUM_DIGITS)
+  );
+}
+
+/** Returns the SHA-256 under which a secret is stored. Its 256 random bits need no slower hash. */
+export function hashOf(secret: string): string {
+  return hash('sha256', secret);
+}
+
+function checksumOf(text: string): string {
+  return toBase62(BigInt(crc32(text)), CHECKSUM_DIGITS);
+}
+
+function toBase62(value: bigint, digits: number): string {
+  let rest = value;
+  let text = '';
+  while (text.length < digits) {
+    text = (ALPHABET[Number(rest % 62n)] ?? '') + text;
+    rest /= 62n;
+  }
+  return text;
+}

@@ -1,0 +1,42 @@
+import { defineProblem } from './problem';
+
+const CREDENTIAL_FAULTS = {
+  missing: 'The request has no credential.',
+  malformed:
+    'The credential does not have the form of an API key or token; it may be cut off or mistyped.',
+  unknown: 'The API key or token does not exist.',
+  expired: 'The API key or token has expired.',
+  revoked: 'The API key or token was revoked.',
+} as const;
+
+export const unauthenticated = defineProblem(
+  {
+    code: 'unauthenticated',
+    kind: 'unauthenticated',
+    title: 'A valid credential is needed',
+    meaning:
+      'The service runs with `AUTH=required`, and the request has no valid API key or token. `reason` is `missing`, `malformed`, `unknown`, `expired` or `revoked`. Send the key as `Authorization: Bearer <key>`, or as the user name of HTTP basic authentication.',
+  },
+  (reason: keyof typeof CREDENTIAL_FAULTS) => ({
+    detail: `${CREDENTIAL_FAULTS[reason]} Send a valid key as Authorization: Bearer <key>.`,
+    extensions: { reason },
+    authenticate:
+      reason === 'missing'
+        ? 'Bearer realm="billing"'
+        : 'Bearer realm="billing", error="invalid_token"',
+  }),
+);
+
+export const forbidden = defineProblem(
+  {
+    code: 'forbidden',
+    kind: 'forbidden',
+    title: 'The credential does not allow this',
+    meaning:
+      'The API key, admin or token is valid, but lacks the scope named in `required_scope`. Nothing was done. Use a credential that has it.',
+  },
+  (scope: string) => ({
+    detail: `This needs the scope ${scope}, which the credential does not have.`,
+    extensions: { required_scope: scope },
+  }),
+);
