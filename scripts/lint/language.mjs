@@ -117,8 +117,6 @@ export const PENDING = [
   'src/modules/entitlements/entitlement-usage-hooks.ts',
   'src/modules/invoicing/',
   'src/modules/metering/',
-  'src/modules/payments/',
-  'src/modules/refunds/',
   'src/modules/subscriptions/',
   // These import a name of metering that is not renamed yet.
   'test/e2e/usage-events-history.e2e-spec.ts',

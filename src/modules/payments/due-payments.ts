@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Jobs } from '../../platform/jobs';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
-import { AskingWork } from './asking-work';
+import { ProviderPoller } from './provider-poller';
 import { PaymentsRepository } from './payments.repository';
 import { PaymentsService } from './payments.service';
 
 const WORK = 'due-payments';
 
-/** Finishes payments whose outcome is not known: left by a crash, by a call without an answer, or slow by nature. */
+/** Completes payments without a final outcome: left by a crash, by a call without an answer, or slow at the provider. */
 @Injectable()
-export class DuePayments extends AskingWork {
+export class DuePayments extends ProviderPoller {
   constructor(
     jobs: Jobs,
     clock: Clock,

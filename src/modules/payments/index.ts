@@ -1,5 +1,5 @@
-export { AskingWork } from './asking-work';
-export { askAgainLater, askingLease } from './domain/payment';
+export { ProviderPoller } from './provider-poller';
+export { pollAgainLater, pollLease } from './domain/payment';
 export { DiscrepanciesService } from './discrepancies/discrepancies.service';
 export { discrepancyNotApplicable } from './discrepancies/discrepancies.errors';
 export { discrepancyOf } from './discrepancies/domain/discrepancy';

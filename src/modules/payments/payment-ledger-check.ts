@@ -13,7 +13,7 @@ import {
   HELD_ROWS,
   NOT_APPLIED_ROWS,
   REFUNDED_ROWS,
-  UNDER_WAY_ROWS,
+  IN_FLIGHT_ROWS,
 } from './summed-rows';
 
 /** Proves that the books, the invoices and the payments say the same of the money that moved. */
@@ -34,7 +34,7 @@ export class PaymentLedgerCheck implements OnModuleInit {
     });
     this.checks.registerSums({
       name: 'payments_under_way_equal_invoices_reserved',
-      left: { name: 'payments', sql: [UNDER_WAY_ROWS] },
+      left: { name: 'payments', sql: [IN_FLIGHT_ROWS] },
       right: { name: 'invoices', sql: [INVOICES_RESERVED_ROWS] },
     });
     this.checks.registerSums({

@@ -32,10 +32,10 @@ import {
   withOutcome,
 } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
-import { answerAbout, PAYMENT_EVENTS } from './payments.events';
+import { paymentAnswer, PAYMENT_EVENTS } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
-/** What a payment is for, locked: the subscription of the invoice before the invoice. */
+/** Locked target of a payment. The subscription is locked before its invoice. */
 interface Owed {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
@@ -78,7 +78,7 @@ export class PaymentOutcomesService {
       const now = owed === null ? askedAt : await this.testClocks.shownTo(owed.invoice.testClockId);
       const said = withOutcome(before, { outcome, askedAt, leasedBy }, now);
       const after = said === before ? before : await this.write(before, said, owed, now);
-      await this.idempotency.completeFor(id, answerAbout(after));
+      await this.idempotency.completeFor(id, paymentAnswer(after));
       await this.compare(before, outcome);
       return after;
     });
@@ -198,12 +198,12 @@ export class PaymentOutcomesService {
     const left = amount - amountApplied;
     const credit = { paymentId: id, customerId, currency, amount: left };
     await this.credit.add({ ...credit, reserved: 0n, refunded: 0n }, occurredAt);
-    const facts = { sourceId: id, customerId, occurredAt };
+    const source = { sourceId: id, customerId, occurredAt };
     if (invoice?.status === 'uncollectible') {
-      await this.ledger.post(postRecovery(currency, amountApplied), facts);
+      await this.ledger.post(postRecovery(currency, amountApplied), source);
     }
     const payment = { currency, provider, amountMinor: amount, toReceivableMinor: amountApplied };
-    await this.ledger.post(postPayment(payment), facts);
+    await this.ledger.post(postPayment(payment), source);
   }
 
   /** The time that it is for a customer, so that its credits have one order. */

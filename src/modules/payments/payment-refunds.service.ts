@@ -15,7 +15,7 @@ import { PaymentsRepository } from './payments.repository';
 import { ProviderGateway, type RefundOrder } from './providers/provider-gateway';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/** What a payment lets be done to give its money back. Refunds themselves belong to the module above. */
+/** Reserves and books refunds on payments. The refunds themselves belong to the refunds module. */
 @Injectable()
 export class PaymentRefundsService {
   constructor(

@@ -15,9 +15,9 @@ export const paymentCreated = defineEvent({
 export const paymentUpdated = defineEvent({
   type: 'payment.updated',
   meaning:
-    'A refund of the payment came to its end: its amount went from `amount_refund_pending` to `amount_refunded`, or was freed. ' +
-    'That it was reserved is told by `refund.created`. Or it had paid a part of an invoice that was withdrawn, since its ' +
-    'subscription never began: `amount_applied` is 0, and it is the customer’s credit.',
+    'A refund of the payment ended: its amount went from `amount_refund_pending` to `amount_refunded`, or was freed. ' +
+    '`refund.created` reports the reserve. Also sent when the invoice that the payment paid in part was voided because its ' +
+    'subscription never began: `amount_applied` is then 0, and the money is the customer’s credit.',
   example: { amount_refunded: 2_500 },
   ...shown,
 });
@@ -56,7 +56,7 @@ export const PAYMENT_EVENTS = {
   }),
 } as const satisfies Record<Exclude<PaymentStatus, 'pending'>, unknown>;
 
-/** What the request that made the payment is answered, now and whenever it is repeated. */
-export function answerAbout(payment: Payment): Answer {
+/** Returns the answer to the request that created the payment, and to its repetitions. */
+export function paymentAnswer(payment: Payment): Answer {
   return createdAnswer(toPaymentDto(payment), payment.version);
 }

@@ -20,7 +20,7 @@ const SETTLE_REFUND = `
       version = version + 1, updated_at = $4
   WHERE id = $1`;
 
-const ATTEMPTS_UNDER_WAY = `
+const ATTEMPTS_IN_FLIGHT = `
   SELECT invoice_id FROM payment
   WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
 
@@ -58,9 +58,9 @@ export class PaymentsRepository {
     return this.database.select(PaymentEntity, tail, [invoiceId]);
   }
 
-  /** Those of these invoices at which an automatic attempt is under way. */
+  /** Returns the invoices that have an automatic attempt in flight. */
   async attemptedNow(invoiceIds: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.database.query<{ invoice_id: string }>(ATTEMPTS_UNDER_WAY, [
+    const rows = await this.database.query<{ invoice_id: string }>(ATTEMPTS_IN_FLIGHT, [
       invoiceIds,
     ]);
     return rows.map(({ invoice_id: id }) => id);
@@ -112,7 +112,7 @@ export class PaymentsRepository {
     return found.map(({ id }) => id);
   }
 
-  /** Removes the payments of customers, whatever comes of those under way; returns their ids. */
+  /** Deletes the payments of customers, also those in flight; returns their ids. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);

@@ -10,12 +10,12 @@ import { CustomersService } from '../customers';
 import { InvoicePaymentsService } from '../invoicing';
 import { TestClocksService } from '../test-clocks';
 import {
-  askingLease,
+  pollLease,
   type MethodChoice,
   newPayment,
   type Payment,
   type PaymentFilter,
-  type PaymentOrder,
+  type NewPayment,
   type PaymentRequest,
 } from './domain/payment';
 import { PaymentMethodsService } from './methods/payment-methods.service';
@@ -27,7 +27,7 @@ import { ProviderGateway } from './providers/provider-gateway';
 
 /** A payment that is to be taken up, and when that is on the customer's clock. */
 interface Taken {
-  readonly order: PaymentOrder;
+  readonly order: NewPayment;
   readonly now: Date;
 }
 
@@ -129,7 +129,7 @@ export class PaymentsService {
   private async charge(take: () => Promise<Taken>): Promise<Payment> {
     const id = newId('pay');
     const payment = await this.database.transaction(async () => {
-      const lease = askingLease(this.clock.now(), this.session.number);
+      const lease = pollLease(this.clock.now(), this.session.number);
       await this.idempotency.claimFor(id, lease);
       const { order, now } = await take();
       return this.begin(newPayment(id, order, now, lease));

@@ -3,7 +3,7 @@ import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, PaymentReturns } from '../invoicing';
 import { LedgerService } from '../ledger';
-import { takenOff } from './domain/payment';
+import { withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -41,7 +41,7 @@ export class ReturnPaymentsService implements OnModuleInit {
 
   private async giveBack(invoiceId: string, now: Date): Promise<void> {
     for (const before of await this.payments.lockAppliedTo(invoiceId)) {
-      const after = takenOff(before, now);
+      const after = withoutInvoice(before, now);
       await this.payments.updateOutcome(after);
       await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
       const { id, customerId, currency, amountApplied: appliedMinor } = before;

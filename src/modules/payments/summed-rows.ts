@@ -5,7 +5,7 @@ export const HELD_ROWS = `
   SELECT provider AS key, currency, amount - amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
-/** What paid invoices, by customer. */
+/** Payments that paid invoices, by customer. */
 export const APPLIED_ROWS = `
   SELECT customer_id AS key, currency, amount_applied AS amount
   FROM payment WHERE status = 'succeeded'`;
@@ -20,7 +20,7 @@ export const REFUNDED_ROWS = `
   SELECT customer_id AS key, currency, amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
-/** What is being charged for invoices, by customer. */
-export const UNDER_WAY_ROWS = `
+/** Payments of invoices in flight, by customer. */
+export const IN_FLIGHT_ROWS = `
   SELECT customer_id AS key, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;

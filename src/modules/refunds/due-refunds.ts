@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Jobs } from '../../platform/jobs';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
-import { AskingWork } from '../payments';
+import { ProviderPoller } from '../payments';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 
 const WORK = 'due-refunds';
 
-/** Finishes refunds that are pending: left by a crash, by a call without an answer, or slow by nature. */
+/** Completes pending refunds: left by a crash, by a call without an answer, or slow at the provider. */
 @Injectable()
-export class DueRefunds extends AskingWork {
+export class DueRefunds extends ProviderPoller {
   constructor(
     jobs: Jobs,
     clock: Clock,

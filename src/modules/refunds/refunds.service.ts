@@ -10,8 +10,8 @@ import { Outbox } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
 import { LedgerService } from '../ledger';
 import {
-  askAgainLater,
-  askingLease,
+  pollAgainLater,
+  pollLease,
   DiscrepanciesService,
   type Discrepancy,
   discrepancyNotApplicable,
@@ -30,10 +30,10 @@ import {
   withOutcome,
 } from './domain/refund';
 import { refundNotFound, refundNotInSandbox } from './refunds.errors';
-import { answerAbout, REFUND_EVENTS, refundCreated } from './refunds.events';
+import { refundAnswer, REFUND_EVENTS, refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
-/** Gives money back: a reserve and a pending row, the provider's call outside any transaction, and its outcome. */
+/** Refunds payments: a commit that reserves the amount, the provider's call, and a commit that stores the outcome. */
 @Injectable()
 export class RefundsService implements OnModuleInit {
   constructor(
@@ -54,8 +54,8 @@ export class RefundsService implements OnModuleInit {
   }
 
   /**
-   * Refunds a payment, wholly or in part. A refusal of the provider is a refund that failed, not an error; one that
-   * takes its time is pending. A key that made a refund before gives that one, however long ago.
+   * Refunds a payment in full or in part. If the provider refuses, the refund has failed, which is no error; if it does not
+   * answer in time, the refund stays pending. A key that made a refund before returns that refund, however old.
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`,
    *   `idempotency_key_reused`
    */
@@ -76,14 +76,14 @@ export class RefundsService implements OnModuleInit {
     return this.refunds.page(paymentId, request);
   }
 
-  /** Asks the provider what became of a pending refund, and makes it if it never arrived. */
+  /** Asks the provider about a pending refund, and sends it again if the provider never received it. */
   async resume(id: string): Promise<Refund> {
     const refund = await this.get(id);
     return this.settle(refund, await this.payments.resume(refund.paymentId, refund));
   }
 
   /**
-   * Lets the sandbox decide a refund it left pending, and settles it in the same commit.
+   * Decides a pending refund of the sandbox, and stores the outcome in the same commit.
    * @param failureCode why it fails; null for a success
    * @throws {ProblemError} `refund_not_found`, `refund_not_in_sandbox`
    */
@@ -97,20 +97,20 @@ export class RefundsService implements OnModuleInit {
   }
 
   /**
-   * The first commit: the key's claim, the reserve on the payment, the pending row and its event. Where the key made a
-   * refund before, that refund is the answer, stored once more, and there is no payment to send it to.
+   * First commit: claims the key, reserves the amount on the payment, and stores the pending refund and its event. If the
+   * key made a refund before, returns that refund without a payment, and stores the answer again.
    */
   private begin(
     request: RefundRequest,
   ): Promise<{ readonly refund: Refund; readonly payment: Payment | null }> {
     const now = this.clock.now();
     const id = newId('ref');
-    const lease = askingLease(now, this.session.number);
+    const lease = pollLease(now, this.session.number);
     return this.database.transaction(async () => {
       await this.idempotency.claimFor(id, lease);
       const made = await this.madeBefore(request);
       if (made !== null) {
-        await this.idempotency.completeFor(id, answerAbout(made));
+        await this.idempotency.completeFor(id, refundAnswer(made));
         return { refund: made, payment: null };
       }
       const { paymentId } = request;
@@ -157,8 +157,8 @@ export class RefundsService implements OnModuleInit {
   }
 
   /**
-   * The last commit: the outcome, its event and the answer of the request. An outcome that comes after a final one changes
-   * nothing, unless a bank returned the refund; one that contradicts it is recorded as a discrepancy.
+   * Last commit: stores the outcome, its event and the answer to the request. After a final outcome only a return by the
+   * bank changes the refund. An outcome that contradicts a final one is recorded as a discrepancy.
    */
   private settle({ id, paymentId, leasedBy }: Refund, said: ProviderOutcome): Promise<Refund> {
     const now = this.clock.now();
@@ -173,7 +173,7 @@ export class RefundsService implements OnModuleInit {
       );
       if (after !== before) await this.refunds.updateOutcome(after);
       if (after.status !== before.status) await this.conclude(before, after, payment);
-      await this.idempotency.completeFor(id, answerAbout(after));
+      await this.idempotency.completeFor(id, refundAnswer(after));
       const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
       const discrepancy = after === before ? discrepancyOf(reported, said) : null;
       if (discrepancy !== null) await this.discrepancies.record(discrepancy);
@@ -181,7 +181,7 @@ export class RefundsService implements OnModuleInit {
     });
   }
 
-  /** Moves the reserve to where the outcome says, posts what was given back, and tells of it. */
+  /** Turns the reserve into a refunded amount or frees it, posts to the ledger, and records the event. */
   private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
@@ -206,8 +206,8 @@ export class RefundsService implements OnModuleInit {
     fromCreditMinor: bigint,
   ): Promise<void> {
     const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
-    const facts = { sourceId: id, customerId, occurredAt: updatedAt };
-    await this.ledger.post(postRefund(refund), facts);
+    const source = { sourceId: id, customerId, occurredAt: updatedAt };
+    await this.ledger.post(postRefund(refund), source);
   }
 
   private async postReturned(
@@ -222,8 +222,8 @@ export class RefundsService implements OnModuleInit {
   }
 
   /**
-   * A refund's key stays unique for ever: after its stored answer was forgotten, the refund itself is the answer. Looked up
-   * before the reserve, which may no longer be possible.
+   * Returns the refund that the key made, if any: the answer after the stored one has expired. Looked up before anything is
+   * reserved, because nothing may be left to reserve.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   private async madeBefore(request: RefundRequest): Promise<Refund | null> {
@@ -234,7 +234,7 @@ export class RefundsService implements OnModuleInit {
   }
 }
 
-/** @param asked when, and the holder of the lease under which the provider was asked */
+/** @param asked time of the call, and the holder of its lease */
 function toRefundOutcome(
   said: ProviderOutcome,
   refund: Refund,
@@ -242,7 +242,7 @@ function toRefundOutcome(
 ): RefundOutcome {
   if (said.kind === 'pending' || said.kind === 'unknown') {
     const isHolder = refund.leasedBy === asked.leasedBy;
-    return { kind: 'open', plan: isHolder ? askAgainLater(refund, asked.askedAt) : null };
+    return { kind: 'open', plan: isHolder ? pollAgainLater(refund, asked.askedAt) : null };
   }
   return said;
 }

@@ -14,7 +14,7 @@ import {
   type TimeScope,
 } from '../../invoicing';
 import { SubscriptionStandingService } from '../../subscriptions';
-import { askingLease, newPayment, type Payment } from '../domain/payment';
+import { pollLease, newPayment, type Payment } from '../domain/payment';
 import type { ChosenMethod } from '../methods/domain/payment-method';
 import { PaymentMethodsService } from '../methods/payment-methods.service';
 import { PaymentOutcomesService } from '../payment-outcomes.service';
@@ -26,7 +26,7 @@ import { methodToCharge } from './domain/attempt';
 const LOOKED_AT_ONCE = 50;
 const DAY_MS = 86_400_000;
 
-/** What a look for due invoices came to. */
+/** Result of one round of collection. */
 interface Begun {
   /** How many were looked at. */
   readonly lookedAt: number;
@@ -34,7 +34,7 @@ interface Begun {
   readonly payments: readonly Payment[];
 }
 
-/** Charges invoices that are collected automatically: each attempt once, by whoever locks the invoice first. */
+/** Charges invoices that are collected automatically: each attempt once, by the worker that locks the invoice first. */
 @Injectable()
 export class CollectInvoicesService implements OnModuleInit {
   private readonly logger = new Logger('collect-invoices');
@@ -157,7 +157,7 @@ export class CollectInvoicesService implements OnModuleInit {
     const amount = invoice.amountPending - before.amountPending;
     invariant(amount > 0n, 'an attempt charges something');
     const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
-    const lease = askingLease(this.clock.now(), this.session.number);
+    const lease = pollLease(this.clock.now(), this.session.number);
     const order = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
     const payment = newPayment(newId('pay'), { ...order, metadata: {} }, now, lease);
     await this.payments.insert(payment);

@@ -9,7 +9,7 @@ import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
 import { InvoiceCollectionService } from '../../invoicing';
 import { TestClockJobs } from '../../test-clocks';
-import { AskingLanes } from '../asking-lanes';
+import { PollingLimiter } from '../polling-limiter';
 import type { Payment } from '../domain/payment';
 import { CollectInvoicesService } from './collect-invoices.service';
 
@@ -23,9 +23,9 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   private readonly logger = new Logger(WORK);
   private readonly begun = new Map<string, Payment>();
   private lookedAt = 0;
-  private readonly lanes = new AskingLanes({
+  private readonly limiter = new PollingLimiter({
     claim: (most) => this.claim(most),
-    ask: (id) => this.charge(id),
+    poll: (id) => this.charge(id),
     onFree: () => {
       this.jobs.wake(WORK);
     },
@@ -49,24 +49,24 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   onModuleDestroy(): void {
-    this.lanes.stop();
+    this.limiter.stop();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.idle();
   }
 
-  /** Begins attempts for which there are free lanes; returns whether there may be more. What has ended wakes the work again. */
+  /** Begins as many attempts as may run now; returns true if there may be more. Each attempt that ends wakes the work again. */
   async runDue(): Promise<boolean> {
     this.lookedAt = 0;
-    await this.lanes.fill();
+    await this.limiter.fill();
     const closed = await this.collecting.close(null, this.clock.now(), AT_ONCE);
     return this.lookedAt + closed > 0;
   }
 
   /** Resolves once nothing is being charged. */
   idle(): Promise<void> {
-    return this.lanes.idle();
+    return this.limiter.idle();
   }
 
   private async claim(most: number): Promise<readonly string[]> {
@@ -76,7 +76,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return payments.map(({ id }) => id);
   }
 
-  /** One that is not written down is finished with the due payments. */
+  /** An attempt whose outcome is not stored is completed later, with the due payments. */
   private async charge(id: string): Promise<void> {
     const payment = this.begun.get(id);
     this.begun.delete(id);
@@ -87,7 +87,7 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     }
   }
 
-  /** One after the other, so that the same story is told in the same order; a failure halts the clock, so that it shows. */
+  /** Charges one after the other, so that events have a repeatable order. A failure stops the clock, so that it is noticed. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.collecting.close(testClockId, now, AT_ONCE);
     const { payments } = await this.collecting.begin(testClockId, now, AT_ONCE);

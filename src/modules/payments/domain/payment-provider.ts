@@ -2,7 +2,7 @@
 export const PROVIDER_NAMES = ['sandbox', 'manual'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
-/** What a provider says of a charge or a refund. */
+/** Outcome of a charge or a refund, as the provider reports it. */
 export type ProviderOutcome =
   /** The money has moved. */
   | { readonly kind: 'succeeded'; readonly reference: string }
@@ -10,7 +10,7 @@ export type ProviderOutcome =
   | { readonly kind: 'failed'; readonly failureCode: string }
   /** The provider has taken the request and will know later. */
   | { readonly kind: 'pending'; readonly reference: string }
-  /** Nobody knows: the call ended without an answer, and the money may or may not have moved. */
+  /** The call ended without an answer. The money may or may not have moved. */
   | { readonly kind: 'unknown' };
 
 export interface ChargeRequest {
@@ -19,7 +19,7 @@ export interface ChargeRequest {
   /** Minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
-  /** What to charge, as the provider names it. */
+  /** The provider's name of the payment method. */
   readonly token: string | null;
 }
 
@@ -33,15 +33,15 @@ export interface RefundRequest {
 }
 
 /**
- * Whoever moves the money. A call may take long, fail, or move the money and fail to say so; the same key must never
- * move it twice. What it throws counts as `unknown`.
+ * Gateway that moves money. A call may take long, fail, or move the money without an answer. The same key must never move
+ * money twice. An exception counts as `unknown`.
  */
 export interface PaymentProvider {
   readonly name: ProviderName;
-  /** Whether the provider can charge this: checked before anything is written. */
+  /** Returns true if the provider can charge this method. Checked before anything is stored. */
   accepts(token: string | null): boolean;
   charge(request: ChargeRequest): Promise<ProviderOutcome>;
   refund(request: RefundRequest): Promise<ProviderOutcome>;
-  /** What became of the request with this key; null when the provider never got it. */
+  /** Returns the outcome of the request with this key, or null if the provider never received it. */
   retrieve(idempotencyKey: string): Promise<ProviderOutcome | null>;
 }

@@ -1,7 +1,7 @@
 import { reachableFrom } from '../../../core/states';
 import {
-  askAgainLater,
-  type AskedOutcome,
+  pollAgainLater,
+  type PolledOutcome,
   decideRefund,
   type Payment,
   PAYMENT_STATUSES,
@@ -39,7 +39,7 @@ const payment: Payment = {
 };
 const succeeded: Payment = { ...payment, status: 'succeeded', dueAt: null, leasedBy: null };
 
-const asked = (outcome: ProviderOutcome, leasedBy = 7): AskedOutcome => ({
+const asked = (outcome: ProviderOutcome, leasedBy = 7): PolledOutcome => ({
   outcome,
   askedAt: NOW,
   leasedBy,
@@ -101,7 +101,7 @@ describe('a payment', () => {
     [10, '2026-03-01T01:00:00.000Z'],
     [2_000, '2026-03-01T01:00:00.000Z'],
   ])('after %i attempts is asked about again at %s', (attempts, at) => {
-    expect(askAgainLater({ attempts }, NOW).dueAt).toEqual(new Date(at));
+    expect(pollAgainLater({ attempts }, NOW).dueAt).toEqual(new Date(at));
   });
 });
 

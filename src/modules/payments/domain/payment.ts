@@ -13,46 +13,46 @@ export const PAYMENT_STATUSES = [
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** Money that a customer pays, through a provider. */
+/** Money that a customer pays through a provider. */
 export interface Payment {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
-  /** The invoice it is to pay; null: it becomes the customer's credit. */
+  /** The invoice to pay; null if the money becomes the customer's credit. */
   readonly invoiceId: string | null;
-  /** Which automatic attempt at the invoice it is, from 1; null: somebody asked for it. */
+  /** Number of the automatic attempt at the invoice, from 1; null if a caller asked for the payment. */
   readonly collectionAttempt: number | null;
   /** Minor units of `currency`, at least 1. */
   readonly amount: bigint;
   readonly currency: string;
   readonly status: PaymentStatus;
-  /** What of it paid the invoice, once it succeeded. The rest is the customer's credit. */
+  /** Part that paid the invoice, once the payment succeeded. The rest is the customer's credit. */
   readonly amountApplied: bigint;
-  /** What succeeded refunds gave back. */
+  /** Sum of the succeeded refunds. */
   readonly amountRefunded: bigint;
-  /** What pending refunds have reserved. */
+  /** Sum of the pending refunds. */
   readonly amountRefundPending: bigint;
   readonly provider: ProviderName;
-  /** As the caller named it. */
+  /** Name that the caller used. */
   readonly paymentMethodId: string | null;
-  /** What the provider is told to charge; kept, so that it stays the same whatever becomes of the method. */
+  /** The provider's name of the payment method. A copy, because the method may change or be deleted. */
   readonly providerToken: string | null;
   /** The provider's own name for the charge. */
   readonly providerReference: string | null;
   readonly failureCode: string | null;
   readonly metadata: Metadata;
-  /** When the provider is to be asked again; null once the outcome is final. Also the lease of whoever asks now. */
+  /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that asks the provider now; null: nobody does, or a process without a number. */
+  /** Number of the process that asks the provider now; null if none does, or it has no number. */
   readonly leasedBy: number | null;
-  /** How often the provider was asked without a final answer. */
+  /** Number of times that the provider gave no final answer. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a new payment is made of. */
-export type PaymentOrder = Pick<
+/** Fields that the creator of a payment chooses. */
+export type NewPayment = Pick<
   Payment,
   | 'customerId'
   | 'invoiceId'
@@ -65,13 +65,13 @@ export type PaymentOrder = Pick<
   | 'metadata'
 >;
 
-/** What a caller wants to be charged; what is left out is chosen for it. */
+/** Payment method that a caller asks for; null leaves the choice to the service. */
 export interface MethodChoice {
   readonly provider: ProviderName | null;
   readonly paymentMethodId: string | null;
 }
 
-/** A payment as it is asked for. */
+/** Payment that a caller asks for. */
 export interface PaymentRequest extends MethodChoice {
   readonly customerId: string;
   readonly invoiceId: string | null;
@@ -80,7 +80,7 @@ export interface PaymentRequest extends MethodChoice {
   readonly metadata: Metadata;
 }
 
-/** What a list is narrowed to; null: not narrowed. */
+/** Filter of a list; null matches all. */
 export interface PaymentFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
@@ -97,10 +97,10 @@ export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
 };
 
 /**
- * Who asks the provider has this long before somebody else may: longer than asking what became of something and then
- * making it, each up to the deadline of a call (30 s), and writing down what came of it.
+ * Time before another process may ask the provider. Longer than two calls (a query and a charge, each with a time limit of
+ * 30 s) and storing the result.
  */
-const ASKING_LEASE_MS = 150_000;
+const POLL_LEASE_MS = 150_000;
 
 /** The right of a process to ask a provider about something, until it ends or the process dies. */
 export interface Lease {
@@ -109,9 +109,9 @@ export interface Lease {
   readonly owner: number | null;
 }
 
-/** @param realNow providers know no test clocks */
-export function askingLease(realNow: Date, owner: number | null): Lease {
-  return { endsAt: new Date(realNow.getTime() + ASKING_LEASE_MS), owner };
+/** @param realNow time of the machine, because providers do not know test clocks */
+export function pollLease(realNow: Date, owner: number | null): Lease {
+  return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
 }
 
 /**
@@ -119,7 +119,7 @@ export function askingLease(realNow: Date, owner: number | null): Lease {
  * @param now on the customer's clock
  * @param lease of the process that asks
  */
-export function newPayment(id: string, order: PaymentOrder, now: Date, lease: Lease): Payment {
+export function newPayment(id: string, order: NewPayment, now: Date, lease: Lease): Payment {
   const { customerId, invoiceId, collectionAttempt, amount, currency, metadata } = order;
   const { provider, paymentMethodId, providerToken } = order;
   return {
@@ -152,28 +152,28 @@ const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
 const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
 
-/** When to ask again about something without a final outcome: after 5 s, then twice as long each time, up to an hour. */
+/** Returns when to ask again: after 5 s, then twice as long each time, up to an hour. */
 function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
 }
 
-/** A provider's answer, and who asked for it. */
-export interface AskedOutcome {
+/** A provider's answer, with the process that asked. */
+export interface PolledOutcome {
   readonly outcome: ProviderOutcome;
-  /** By the clock of the machine: providers know no test clocks. */
+  /** Time of the machine, because providers do not know test clocks. */
   readonly askedAt: Date;
   /** Holder of the lease under which the provider was asked: the fencing token of an answer that is not final. */
   readonly leasedBy: number | null;
 }
 
 /**
- * What a provider's answer makes of a payment. Returns the same payment where its outcome is final already. An answer that
- * is not final plans the next look only for the holder of the lease: another process may be asking by now.
+ * Applies a provider's answer to a payment. Returns the same payment if its outcome is final already. An answer that is not
+ * final plans the next poll only for the holder of the lease, because another process may have taken over.
  * @param now on the customer's clock
  */
 export function withOutcome(
   payment: Payment,
-  { outcome, askedAt, leasedBy }: AskedOutcome,
+  { outcome, askedAt, leasedBy }: PolledOutcome,
   now: Date,
 ): Payment {
   if (isTerminal(PAYMENT_TRANSITIONS, payment.status)) return payment;
@@ -193,7 +193,7 @@ export function withOutcome(
           : payment.status,
         providerReference:
           outcome.kind === 'pending' ? outcome.reference : payment.providerReference,
-        ...(payment.leasedBy === leasedBy ? askAgainLater(payment, askedAt) : {}),
+        ...(payment.leasedBy === leasedBy ? pollAgainLater(payment, askedAt) : {}),
       };
   }
 }
@@ -217,8 +217,8 @@ export function correctedToSucceeded(payment: Payment, reference: string, now: D
   };
 }
 
-/** The columns of something that its provider is to be asked about again, by any process. */
-export function askAgainLater(
+/** Returns the columns of an object that any process may poll again later. */
+export function pollAgainLater(
   { attempts }: { readonly attempts: number },
   askedAt: Date,
 ): { readonly dueAt: Date; readonly leasedBy: null; readonly attempts: number } {
@@ -236,8 +236,8 @@ export function refundableOf(payment: Payment, usedMinor: bigint): bigint {
   return left > 0n ? left : 0n;
 }
 
-/** A payment whose invoice is withdrawn: all of it is the customer's credit. */
-export function takenOff(payment: Payment, now: Date): Payment {
+/** Returns a payment that no longer pays its invoice. All of it is the customer's credit. */
+export function withoutInvoice(payment: Payment, now: Date): Payment {
   return { ...payment, amountApplied: 0n, version: payment.version + 1, updatedAt: now };
 }
 

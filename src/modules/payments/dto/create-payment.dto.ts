@@ -11,7 +11,7 @@ import {
 import type { MethodChoice, PaymentRequest } from '../domain/payment';
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
-/** What is charged; what is left out is chosen. */
+/** Amount and method of a payment of an invoice. Omitted fields are chosen by the service. */
 export class PayInvoiceDto {
   @Omittable()
   @IsIn(PROVIDER_NAMES)

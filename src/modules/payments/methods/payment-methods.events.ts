@@ -18,6 +18,6 @@ export const paymentMethodUpdated = defineEvent({
 
 export const paymentMethodDeleted = defineEvent({
   type: 'payment_method.deleted',
-  meaning: 'A payment method was deleted; it is told as it was.',
+  meaning: 'A payment method was deleted. The event shows it as it was.',
   ...shown,
 });

@@ -94,7 +94,7 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Makes a method the default or not; the one that was, is not any more. What changes nothing tells nobody.
+   * Makes a method the default, instead of the former one, or not the default. A no-op writes nothing and records no event.
    * @param isDefault undefined: as it is
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
@@ -186,7 +186,7 @@ export class PaymentMethodsService {
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }
 
-  /** A customer has another default: what it owes is charged to it, and what was given up is tried anew. */
+  /** Charges the open invoices of a customer to the new default method, also those whose planned attempts were used up. */
   private async tryNewDefault({ id, testClockId }: Customer): Promise<void> {
     const now = await this.testClocks.shownTo(testClockId);
     await this.standing.tryAnew(id, now);

@@ -6,7 +6,7 @@ import type {
   RefundRequest,
 } from '../domain/payment-provider';
 
-/** Records money that moved elsewhere, by bank transfer or in cash: whoever says so is believed. */
+/** Records money that moved elsewhere, by bank transfer or in cash, as the caller reports it. */
 @Injectable()
 export class ManualProvider implements PaymentProvider {
   readonly name = 'manual';

@@ -68,8 +68,8 @@ export class SandboxProvider implements PaymentProvider {
   }
 
   /**
-   * Decides what the sandbox was asked and left pending. No call of the engine's, but whoever plays the gateway: so it may
-   * stand in the transaction that tells the engine.
+   * Decides a pending charge or refund of the sandbox. It stands for the gateway, not for a call of the service, so it may run
+   * in the transaction that stores the outcome.
    * @returns the outcome; null when nothing with this key was pending
    */
   async settle(

@@ -15,21 +15,21 @@ export interface Refund {
   readonly currency: string;
   readonly status: RefundStatus;
   readonly reason: string | null;
-  /** The client's key; unique for ever, longer than stored answers are kept. */
+  /** The client's key; unique forever, also after the stored answer has expired. */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
   readonly metadata: Metadata;
-  /** When the provider is to be asked again; null once the outcome is final. Also the lease of whoever asks now. */
+  /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that asks the provider now; null: nobody does, or a process without a number. */
+  /** Number of the process that asks the provider now; null if none does, or it has no number. */
   readonly leasedBy: number | null;
-  /** How often the provider was asked without a final answer. */
+  /** Number of times that the provider gave no final answer. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** What a client asks for. */
+/** Refund that a caller asks for. */
 export interface RefundRequest {
   readonly paymentId: string;
   /** Minor units; null for all that remains. */
@@ -47,11 +47,11 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
   canceled: [],
 };
 
-/** What the provider said, as far as a refund is concerned. */
+/** Outcome of a refund, with the plan for the next poll. */
 export type RefundOutcome =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'failed'; readonly failureCode: string }
-  /** Taken but not done, or without an answer. What is planned is null where another process asks by now. */
+  /** Accepted but not done, or without an answer. `plan` is null if another process has taken over the polling. */
   | {
       readonly kind: 'open';
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
@@ -96,7 +96,7 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
-/** Whether a request is the one this refund was made for, come again after its stored answer was forgotten. */
+/** Returns true if the request is the one that made this refund, repeated after its stored answer expired. */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&

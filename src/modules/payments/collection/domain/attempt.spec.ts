@@ -30,7 +30,7 @@ describe('automatic attempts', () => {
     ['nothing without one', { method: null, payableMinor: 1n, isLeftAlone: false }, null],
     ['nothing twice', { method: 'pm', payableMinor: 0n, isLeftAlone: false }, null],
     ['nothing when left alone', { method: 'pm', payableMinor: 1n, isLeftAlone: true }, null],
-  ])('charge %s', (_, facts, charged) => {
-    expect(methodToCharge(facts)).toBe(charged);
+  ])('charge %s', (_, context, charged) => {
+    expect(methodToCharge(context)).toBe(charged);
   });
 });

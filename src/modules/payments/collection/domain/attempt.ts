@@ -18,8 +18,8 @@ export function nextAttemptAt(
   return end !== null && at >= end ? null : at;
 }
 
-/** What an automatic attempt at an invoice finds when its time has come. */
-export interface AttemptFacts<Method> {
+/** Input of the decision about an automatic attempt at a due invoice. */
+export interface AttemptContext<Method> {
   /** The default of the customer, where it has one and was not deleted. */
   readonly method: Method | null;
   /** Minor units that are neither paid nor being paid. */
@@ -29,10 +29,10 @@ export interface AttemptFacts<Method> {
 }
 
 /**
- * What is charged; null: the invoice waits open, until the customer has a method to try, the payment under way has ended, or
- * somebody pays it. Nobody keeps asking a method that failed as often as is planned: an unpaid subscription waits for
- * another one. Nor does anybody ask for a first payment that comes too late.
+ * Returns the method to charge, or null if the invoice stays open without an attempt: until the customer has a default
+ * method, the payment in flight has ended, or someone pays the invoice. An unpaid subscription waits for another method
+ * once all planned attempts have failed. A first payment is not attempted after its time limit.
  */
-export function methodToCharge<Method>(facts: AttemptFacts<Method>): Method | null {
-  return facts.payableMinor > 0n && !facts.isLeftAlone ? facts.method : null;
+export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
+  return context.payableMinor > 0n && !context.isLeftAlone ? context.method : null;
 }

@@ -8,9 +8,9 @@ export interface PaymentMethod {
   readonly provider: ProviderName;
   /** As the provider names it. */
   readonly token: string;
-  /** What is charged where nothing else is said; one of a customer's at most. */
+  /** Charged unless a caller names another method. At most one per customer. */
   readonly isDefault: boolean;
-  /** Set when it was deleted; the row stays, because payments refer to it. */
+  /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -23,7 +23,7 @@ export interface NewPaymentMethod {
   readonly isDefault: boolean | null;
 }
 
-/** What a provider is told to charge. */
+/** Payment method to charge. */
 export interface ChosenMethod {
   readonly provider: ProviderName;
   readonly paymentMethodId: string | null;

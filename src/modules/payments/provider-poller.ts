@@ -7,30 +7,30 @@ import {
 import type { Clock } from '../../platform/clock';
 import type { Jobs } from '../../platform/jobs';
 import type { ProcessSession } from '../../platform/processes';
-import { AskingLanes } from './asking-lanes';
-import { askingLease, type Lease } from './domain/payment';
+import { PollingLimiter } from './polling-limiter';
+import { pollLease, type Lease } from './domain/payment';
 
 const EVERY_MS = 1_000;
 
-/** Things whose provider has not said what became of them. */
-export interface DueThings {
-  /** Ids of at most so many that are due, leased until then. */
+/** Objects without a final outcome. */
+export interface PolledRepository {
+  /** Returns up to `most` due ids, leased to the caller. */
   readonly claimDue: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
 }
 
-/** What finishes one of them: asks the provider, and writes down what it says. */
-export interface Resumption {
+/** Use case that completes one of the objects. */
+export interface PolledService {
   readonly resume: (id: string) => Promise<unknown>;
 }
 
-/** Background work that finishes what a provider left open, a few at once. */
-export abstract class AskingWork
+/** Background work that asks providers about objects without a final outcome, a few at once. */
+export abstract class ProviderPoller
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
   private readonly logger: Logger;
-  private readonly lanes = new AskingLanes({
+  private readonly limiter = new PollingLimiter({
     claim: (most) => this.claim(most),
-    ask: (id) => this.finish(id),
+    poll: (id) => this.finish(id),
     onFree: () => {
       this.jobs.wake(this.name);
     },
@@ -41,8 +41,8 @@ export abstract class AskingWork
     private readonly jobs: Jobs,
     private readonly clock: Clock,
     private readonly session: ProcessSession,
-    private readonly things: DueThings,
-    private readonly resumption: Resumption,
+    private readonly repository: PolledRepository,
+    private readonly service: PolledService,
   ) {
     this.logger = new Logger(name);
   }
@@ -52,32 +52,32 @@ export abstract class AskingWork
   }
 
   onModuleDestroy(): void {
-    this.lanes.stop();
+    this.limiter.stop();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.idle();
   }
 
-  /** Claims what there are free lanes for and starts finishing it. What has ended wakes the work again. */
+  /** Claims as many objects as may be polled now. Each object that ends wakes the work again. */
   async runDue(): Promise<boolean> {
-    await this.lanes.fill();
+    await this.limiter.fill();
     return false;
   }
 
-  /** Resolves once nothing is being finished. */
+  /** Resolves once no object is being polled. */
   idle(): Promise<void> {
-    return this.lanes.idle();
+    return this.limiter.idle();
   }
 
   private claim(most: number): Promise<readonly string[]> {
     const now = this.clock.now();
-    return this.things.claimDue(now, askingLease(now, this.session.number), most);
+    return this.repository.claimDue(now, pollLease(now, this.session.number), most);
   }
 
   private async finish(id: string): Promise<void> {
     try {
-      await this.resumption.resume(id);
+      await this.service.resume(id);
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
     }

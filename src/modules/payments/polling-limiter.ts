@@ -1,0 +1,72 @@
+/** Requests to providers that one process has in flight for one kind of object. */
+const MOST_AT_ONCE = 5;
+
+/** Callbacks of the owner of the polled objects. */
+export interface DuePolls {
+  /** Returns up to `most` ids, leased to the caller. */
+  readonly claim: (most: number) => Promise<readonly string[]>;
+  /** Asks the provider about one object and stores the result. Never throws. */
+  readonly poll: (id: string) => Promise<void>;
+  /** Called when another object can be polled. */
+  readonly onFree: () => void;
+}
+
+/**
+ * Polls providers about due objects, a few at once. Claims no more objects than it polls at once, so that the lease of each
+ * starts with its own call. A call that hangs does not delay the others.
+ */
+export class PollingLimiter {
+  /** Objects being polled, plus those that a claim in flight may return. */
+  private taken = 0;
+  private readonly busy = new Set<Promise<void>>();
+  private stopping = false;
+
+  constructor(private readonly due: DuePolls) {}
+
+  /** Claims as many objects as may be polled now and starts polling them. Does not wait for the answers. */
+  async fill(): Promise<void> {
+    if (this.stopping) return;
+    await this.track(this.claimAndStart());
+  }
+
+  /** Claims nothing more. */
+  stop(): void {
+    this.stopping = true;
+  }
+
+  /** Resolves once no object is being polled. */
+  async idle(): Promise<void> {
+    while (this.busy.size > 0) await Promise.allSettled(this.busy);
+  }
+
+  private async claimAndStart(): Promise<void> {
+    const free = MOST_AT_ONCE - this.taken;
+    if (free === 0) return;
+    this.taken += free;
+    let ids: readonly string[] = [];
+    try {
+      ids = await this.due.claim(free);
+    } finally {
+      this.taken -= free - ids.length;
+    }
+    for (const id of ids) void this.track(this.pollOne(id));
+  }
+
+  private async pollOne(id: string): Promise<void> {
+    try {
+      await this.due.poll(id);
+    } finally {
+      this.taken -= 1;
+      this.due.onFree();
+    }
+  }
+
+  private async track(work: Promise<void>): Promise<void> {
+    this.busy.add(work);
+    try {
+      await work;
+    } finally {
+      this.busy.delete(work);
+    }
+  }
+}
