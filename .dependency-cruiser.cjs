@@ -85,8 +85,8 @@ const rules = [
         `${ANY_MODULE}${atAnyDepth('dto/')}`,
         '\\.(controller|events)\\.ts$',
         // A preview answers the invoice it would make, a simulation asks for prices, a line lists its usage events: each in
-        // the shape of the module that owns it.
-        '^src/modules/(invoicing|catalog|metering)/index\\.ts$',
+        // the shape of the module that owns it. Metering creates meters, because it counts stored events.
+        '^src/modules/(invoicing|catalog|metering|meters)/index\\.ts$',
         '^test/',
       ],
     },

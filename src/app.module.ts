@@ -14,9 +14,11 @@ import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
 import { CustomersModule } from './modules/customers';
 import { EntitlementsModule } from './modules/entitlements';
+import { FeaturesModule } from './modules/features';
 import { InvoicingModule } from './modules/invoicing';
 import { LedgerModule } from './modules/ledger';
 import { MeteringModule } from './modules/metering';
+import { MetersModule } from './modules/meters';
 import { PaymentsModule, SandboxPaymentsModule } from './modules/payments';
 import { RefundsModule, SandboxRefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
@@ -45,8 +47,10 @@ export class AppModule {
         OutboxModule,
         IdempotencyModule,
         ObservabilityModule,
-        // Routes are searched in this order, and these two modules have the most requests.
+        // Routes are searched in this order: modules with the most requests, after the definitions they extend.
+        MetersModule,
         MeteringModule,
+        FeaturesModule,
         EntitlementsModule,
         AccessModule,
         CouponsModule,

@@ -12,6 +12,8 @@ const LAYERS = [
   ['invoicing'],
   ['metering'],
   ['ledger', 'catalog', 'customers', 'coupons'],
+  ['features'],
+  ['meters'],
   ['test-clocks', 'tax-rates'],
 ];
 

@@ -1,10 +1,11 @@
+import { totalsOf } from '../../test/support/usage-totals';
 import published from '../../test/vectors/published-cases.json';
 import { formatDecimal, formatExact, isDecimal, parseDecimal, rational } from './decimal';
 import { minorDigits } from './money';
 import { rate, roundAtLine, trueUp, type Price, type Tier } from './rating';
 import { taxInvoice } from './tax';
 import type { Period } from './time';
-import { aggregate } from './usage';
+import { valueOf } from './usage';
 
 /** A figure as text, so that 49, 49n and "49.00" are the same. */
 function plain(value: unknown): unknown {
@@ -102,12 +103,9 @@ const computed: Readonly<Record<string, () => unknown>> = {
     return figures.map((minor) => major(minor, 'USD'));
   },
   U01: () => {
-    const value = parseDecimal('2500');
-    const quantity = aggregate(
-      'weighted_sum',
-      [{ occurredAt: day('2023-03-05'), value, key: null }],
-      period('2023-03-01', '2023-04-01'),
-    );
+    const events = [{ occurredAt: day('2023-03-05'), value: parseDecimal('2500'), key: null }];
+    const march = period('2023-03-01', '2023-04-01');
+    const quantity = valueOf('weighted_sum', totalsOf(events, march), march);
     const { amount: fee } = rate(
       { model: 'per_unit', unitAmount: '100' },
       { kind: 'quantity', quantity },

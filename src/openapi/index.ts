@@ -62,18 +62,26 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   shareProblems(document);
   describeTags(document);
   addWebhooks(document);
-  // By the alphabet, and not in the order in which routes are looked up.
+  // Sorted, so that the document does not depend on which module has a route.
   document.paths = sorted(document.paths);
+  for (const [path, item] of Object.entries(document.paths)) {
+    document.paths[path] = sorted(item, (method) => METHOD_ORDER.indexOf(method));
+  }
   if (document.components?.schemas !== undefined) {
     document.components.schemas = sorted(document.components.schemas);
   }
   return document;
 }
 
-function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {
+const METHOD_ORDER: readonly string[] = ['post', 'get', 'put', 'patch', 'delete'];
+
+/** @param rank of a key; keys of one rank are in alphabetical order */
+function sorted<Fields extends object>(record: Fields, rank = (_key: string): number => 0): Fields {
+  const compare = (one: string, other: string): number =>
+    rank(one) - rank(other) || (one < other ? -1 : 1);
   return Object.fromEntries(
-    Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1)),
-  );
+    Object.entries(record).sort(([one], [other]) => compare(one, other)),
+  ) as Fields;
 }
 
 /** Returns true for the Swagger UI page and its files. */

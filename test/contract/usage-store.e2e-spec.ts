@@ -1,4 +1,4 @@
-import { MetersService } from '../../src/modules/metering/meters.service';
+import { CreateMeterService } from '../../src/modules/metering/create-meter.service';
 import { UsageStore } from '../../src/modules/metering/store/usage-store';
 import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -21,7 +21,7 @@ describe('the usage store in PostgreSQL', () => {
       makeCustomer: () => createCustomer(engine),
       makeMeter: (terms = {}) => {
         made += 1;
-        return engine.app.get(MetersService).create({
+        return engine.app.get(CreateMeterService).create({
           key: `contract_${made}`,
           name: 'Meter',
           eventName: `contract_${made}`,

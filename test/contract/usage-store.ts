@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { formatExact } from '../../src/core/decimal';
-import type { Meter, MeterTerms } from '../../src/modules/metering/domain/meter';
+import type { Meter, MeterTerms } from '../../src/modules/meters';
 import type { IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
 
 /** A store and its test data: each call creates objects that no other test uses. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { UsageWatchers } from '../../src/modules/metering/usage-watchers';
 import { UsageWindows } from '../../src/modules/metering/store/usage-windows';
-import { MetersService } from '../../src/modules/metering/meters.service';
+import { MetersService } from '../../src/modules/meters';
 import { createCustomer, createMeter } from '../support/billing';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 

@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { formatExact, parseDecimal, ZERO } from '../../src/core/decimal';
 import type { Period } from '../../src/core/time';
 import { periodContaining } from '../../src/core/time';
-import { aggregate, type Aggregation, heldAtEnd, type MeteredEvent } from '../../src/core/usage';
-import { AGGREGATIONS, type Meter } from '../../src/modules/metering/domain/meter';
-import { MetersService } from '../../src/modules/metering/meters.service';
+import { type Aggregation, AGGREGATIONS } from '../../src/core/usage';
+import { CreateMeterService } from '../../src/modules/metering/create-meter.service';
+import type { Meter } from '../../src/modules/meters';
 import { type UsageWindow, UsageWindows } from '../../src/modules/metering/store/usage-windows';
 import { type IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
 import { UsageService } from '../../src/modules/metering/usage.service';
 import { createCustomer } from '../support/billing';
+import { aggregate, heldAtEnd, type MeteredEvent } from '../support/reference/aggregate';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const ZONES = ['UTC', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/New_York'] as const;
@@ -73,7 +74,7 @@ const textOf = (value: Sent['value']): string | null => (value === null ? null :
 const groupOf = (event: Sent, groupBy: readonly string[]): readonly (string | null)[] =>
   groupBy.map((name) => textOf(name === 'region' ? event.region : event.model));
 
-/** Converts events to the form of core/usage, in the order in which they were accepted. */
+/** Converts events to the form of the reference, in the order in which they were accepted. */
 function metered(events: readonly Sent[], { filters, aggregation }: Meter): readonly Sent[] {
   return events.filter((event) => {
     const fits = filters.every((filter) => {
@@ -145,7 +146,7 @@ describe('reading usage', () => {
 
   function makeMeter(eventName: string, aggregation: Aggregation, terms: Partial<Meter>) {
     count += 1;
-    return engine.app.get(MetersService).create({
+    return engine.app.get(CreateMeterService).create({
       key: `meter_${count}`,
       name: 'Meter',
       eventName,

@@ -1,4 +1,4 @@
-import { LATE_EVENTS } from '../../src/modules/metering/domain/meter';
+import { LATE_EVENTS } from '../../src/modules/meters/domain/meter';
 import { newId } from '../../src/platform/ids';
 import type { TestApp } from './test-app';
 

@@ -1,1 +1,10 @@
-export { aggregate, heldAtEnd, type Aggregation, type MeteredEvent } from './aggregate';
+export { type Aggregation, AGGREGATIONS } from './aggregation';
+export {
+  type Group,
+  type GroupUsage,
+  heldFrom,
+  readingsOf,
+  type TotalsByGroup,
+  type UsageTotals,
+  valueOf,
+} from './usage-totals';

@@ -14,12 +14,8 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
-import {
-  addonCodeTaken,
-  addonNotFound,
-  meterBackfilling,
-  priceTermsContradict,
-} from './catalog.errors';
+import { meterBackfilling } from '../meters';
+import { addonCodeTaken, addonNotFound, priceTermsContradict } from './catalog.errors';
 import { CatalogService } from './catalog.service';
 import { AddonDto, toAddonDto } from './dto/addon.dto';
 import { CreateAddonDto, toAddonTerms } from './dto/create-addon.dto';

@@ -72,17 +72,3 @@ export const priceTermsContradict = defineProblem(
     errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
   }),
 );
-
-/** Raised by the meters, one layer above, through the operations here that refer to them. */
-export const meterBackfilling = defineProblem(
-  {
-    code: 'meter_backfilling',
-    kind: 'conflict',
-    title: 'The meter is still counting stored events',
-    meaning:
-      'Events stored before the meter are counted in the background, and its totals are incomplete until then. Read the meter to see the progress. When its `status` is `active`, repeat the request, with a new idempotency key if it had one.',
-  },
-  (id: string) => ({
-    detail: `The meter ${JSON.stringify(id)} is backfilling. Repeat the request when its status is active.`,
-  }),
-);

@@ -1,22 +1,25 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { FeaturesModule } from '../features';
+import { MetersModule } from '../meters';
 import { AddonEntity } from './addon.entity';
 import { AddonsController } from './addons.controller';
 import { AddonsRepository } from './addons.repository';
 import { CatalogService } from './catalog.service';
-import { PlanEntitlementHooks } from './plan-entitlement-hooks';
 import { PlanEntitlementEntity } from './plan-entitlement.entity';
 import { PlanVersionEntity } from './plan-version.entity';
 import { PlanEntity } from './plan.entity';
 import { PlansController } from './plans.controller';
 import { PlansRepository } from './plans.repository';
 import { PlansService } from './plans.service';
-import { PriceHooks } from './price-hooks';
 import { PriceEntity } from './price.entity';
 import { PricesRepository } from './prices.repository';
+import { ReferencesService } from './references.service';
 
 @Module({
   imports: [
+    FeaturesModule,
+    MetersModule,
     TypeOrmModule.forFeature([
       AddonEntity,
       PlanEntitlementEntity,
@@ -29,12 +32,11 @@ import { PricesRepository } from './prices.repository';
   providers: [
     AddonsRepository,
     CatalogService,
-    PlanEntitlementHooks,
     PlansRepository,
     PlansService,
-    PriceHooks,
     PricesRepository,
+    ReferencesService,
   ],
-  exports: [CatalogService, PlanEntitlementHooks, PriceHooks],
+  exports: [CatalogService],
 })
 export class CatalogModule {}

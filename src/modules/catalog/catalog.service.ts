@@ -14,15 +14,14 @@ import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { AddonsRepository } from './addons.repository';
-import { addonNotFound, priceTermsContradict } from './catalog.errors';
+import { addonNotFound } from './catalog.errors';
 import { addonArchived, addonCreated, addonUpdated } from './catalog.events';
 import type { Addon, AddonChange, AddonTerms } from './domain/addon';
 import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
 import { type Price, type PriceTerms, toPrice } from './domain/price';
-import { faultsOfPrices } from './domain/price-faults';
 import { PlansRepository } from './plans.repository';
-import { PriceHooks } from './price-hooks';
 import { PricesRepository } from './prices.repository';
+import { ReferencesService } from './references.service';
 
 @Injectable()
 export class CatalogService {
@@ -31,15 +30,14 @@ export class CatalogService {
     private readonly addons: AddonsRepository,
     private readonly plans: PlansRepository,
     private readonly prices: PricesRepository,
-    private readonly priceHooks: PriceHooks,
+    private readonly references: ReferencesService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
   /** @throws {ProblemError} `price_terms_contradict`, `reference_not_found`, `addon_code_taken` */
   async createAddon(terms: AddonTerms): Promise<Addon> {
-    const faults = faultsOfPrices(terms.prices, '/prices');
-    if (faults.length > 0) throw priceTermsContradict(faults);
+    this.references.assertTerms(terms.prices, '/prices');
     const now = this.clock.now();
     const addon: Addon = {
       ...terms,
@@ -51,7 +49,7 @@ export class CatalogService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
-      await this.priceHooks.assertValid(terms.prices, '/prices');
+      await this.references.assertMeters(terms.prices, '/prices');
       await this.addons.insert(addon);
       await this.outbox.record(addonCreated, { after: addon, occurredAt: now });
     });
@@ -191,9 +189,8 @@ export class CatalogService {
    * @throws {ProblemError} `price_terms_contradict`, `reference_not_found`
    */
   async assertPrices(prices: readonly PriceTerms[], pointer: string): Promise<void> {
-    const faults = faultsOfPrices(prices, pointer);
-    if (faults.length > 0) throw priceTermsContradict(faults);
-    await this.priceHooks.assertValid(prices, pointer);
+    this.references.assertTerms(prices, pointer);
+    await this.references.assertMeters(prices, pointer);
   }
 
   private async requireAddon(

@@ -1,8 +1,4 @@
-export {
-  meterBackfilling,
-  planEntitlementContradicts,
-  priceTermsContradict,
-} from './catalog.errors';
+export { priceTermsContradict } from './catalog.errors';
 export { CatalogModule } from './catalog.module';
 export { CatalogService } from './catalog.service';
 export type { Addon } from './domain/addon';
@@ -26,9 +22,6 @@ export type {
   PriceTiming,
   TieredPrice,
 } from './domain/price';
-export type { PriceFault } from './domain/price-faults';
 export { toPrice } from './domain/price';
 export { toRatingPrice } from './domain/rating-price';
-export { PlanEntitlementHooks } from './plan-entitlement-hooks';
-export { PriceHooks } from './price-hooks';
 export { PriceInputDto, toPriceTerms } from './dto/price-input.dto';

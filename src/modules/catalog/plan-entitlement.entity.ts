@@ -13,7 +13,7 @@ export class PlanEntitlementEntity implements PlanEntitlement {
   @ForeignKey('PlanVersionEntity')
   readonly planVersionId!: string;
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  @ForeignKey('EntitlementEntity')
+  @ForeignKey('FeatureEntity')
   readonly entitlementId!: string;
   /** Position in the request, from 0. */
   @Column({ type: 'integer' }) readonly position!: number;

@@ -14,8 +14,8 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
+import { meterBackfilling } from '../meters';
 import {
-  meterBackfilling,
   planCodeTaken,
   planEntitlementContradicts,
   planNotFound,

@@ -12,7 +12,7 @@ import {
 import { metadataTooLarge } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { planNotFound, priceTermsContradict } from './catalog.errors';
+import { planNotFound } from './catalog.errors';
 import { planArchived, planCreated, planUpdated, planVersionActivated } from './catalog.events';
 import {
   nextTerms,
@@ -24,18 +24,15 @@ import {
   type PlanVersionTerms,
 } from './domain/plan';
 import { toPrice } from './domain/price';
-import { faultsOfPrices } from './domain/price-faults';
-import { PlanEntitlementHooks } from './plan-entitlement-hooks';
 import { PlansRepository } from './plans.repository';
-import { PriceHooks } from './price-hooks';
+import { ReferencesService } from './references.service';
 
 @Injectable()
 export class PlansService {
   constructor(
     private readonly database: Database,
     private readonly plans: PlansRepository,
-    private readonly entitlementHooks: PlanEntitlementHooks,
-    private readonly priceHooks: PriceHooks,
+    private readonly references: ReferencesService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -46,7 +43,7 @@ export class PlansService {
    *   `plan_entitlement_contradicts`
    */
   async create(terms: PlanTerms): Promise<Plan> {
-    assertPrices(terms);
+    this.references.assertTerms(terms.prices, '/prices');
     const now = this.clock.now();
     const { code, name, currency, metadata } = terms;
     const id = newId('plan');
@@ -63,8 +60,8 @@ export class PlansService {
       updatedAt: now,
     };
     await this.database.transaction(async () => {
-      await this.priceHooks.assertValid(terms.prices, '/prices');
-      await this.entitlementHooks.assertValid(terms.entitlements, '/entitlements');
+      await this.references.assertMeters(terms.prices, '/prices');
+      await this.references.assertEntitlements(terms.entitlements, '/entitlements');
       await this.plans.insert(plan);
       await this.outbox.record(planCreated, { after: plan, occurredAt: now });
     });
@@ -118,10 +115,10 @@ export class PlansService {
       const before = await this.plans.lock(id, 'change');
       if (before === null) throw planNotFound(id);
       const terms = nextTerms(before.activeVersion, change);
-      assertPrices(terms);
-      await this.priceHooks.assertValid(change.prices, '/prices');
+      this.references.assertTerms(terms.prices, '/prices');
+      await this.references.assertMeters(change.prices, '/prices');
       if (change.entitlements !== undefined) {
-        await this.entitlementHooks.assertValid(change.entitlements, '/entitlements');
+        await this.references.assertEntitlements(change.entitlements, '/entitlements');
       }
       const now = this.clock.now();
       const activeVersion = versionOf(id, before.activeVersion.number + 1, terms, now);
@@ -164,11 +161,6 @@ export class PlansService {
       updatedAt: this.clock.now(),
     };
   }
-}
-
-function assertPrices({ prices }: PlanVersionTerms): void {
-  const faults = faultsOfPrices(prices, '/prices');
-  if (faults.length > 0) throw priceTermsContradict(faults);
 }
 
 function versionOf(

@@ -22,7 +22,7 @@ export class AddonEntitlementEntity implements AddonEntitlement {
   @ForeignKey('AddonEntity')
   readonly addonId!: string;
   @ReferenceColumn()
-  @ForeignKey('EntitlementEntity')
+  @ForeignKey('FeatureEntity')
   readonly entitlementId!: string;
   @Column({ type: 'varchar', length: 10 }) readonly mode!: EntitlementMode;
   @Column({ type: 'numeric', nullable: true }) readonly value!: string | null;

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../core/invariant';
 import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge } from '../../platform/errors';
 import { isId, newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { CatalogService } from '../catalog';
@@ -28,14 +27,14 @@ import {
   addonEntitlementDeleted,
   addonEntitlementUpdated,
 } from './entitlements.events';
-import { EntitlementsRepository } from './entitlements.repository';
+import { FeaturesService } from '../features';
 
 @Injectable()
 export class AddonEntitlementsService {
   constructor(
     private readonly database: Database,
     private readonly links: AddonEntitlementsRepository,
-    private readonly entitlements: EntitlementsRepository,
+    private readonly features: FeaturesService,
     private readonly catalog: CatalogService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -50,8 +49,7 @@ export class AddonEntitlementsService {
     return this.database.transaction(async () => {
       const { addonId, entitlementId } = terms;
       await this.catalog.requireAddonForCounting(addonId, '/addon_id');
-      const entitlement = await this.entitlements.lock(entitlementId, 'reference');
-      if (entitlement === null) throw referenceNotFound('/entitlement_id', entitlementId);
+      const entitlement = await this.features.requireForReference(entitlementId, '/entitlement_id');
       const now = this.clock.now();
       const link: AddonEntitlement = {
         ...terms,
@@ -66,7 +64,7 @@ export class AddonEntitlementsService {
       if ((await this.links.countByAddon(addonId)) > MAX_LINKS_PER_ADDON) {
         throw tooManyAddonEntitlements(addonId);
       }
-      await this.entitlements.invalidateBalances(entitlementId);
+      await this.features.outdateBalances(entitlementId);
       await this.outbox.record(addonEntitlementCreated, { after: link, occurredAt: now });
       return link;
     });
@@ -100,11 +98,10 @@ export class AddonEntitlementsService {
       assertVersion(expected, before);
       const after = this.changed(before, change);
       if (after === before) return before;
-      const entitlement = await this.entitlements.find(before.entitlementId);
-      invariant(entitlement !== null, `The link ${id} refers to an entitlement that exists.`);
+      const entitlement = await this.features.get(before.entitlementId);
       assertFits(entitlement.type, after);
       await this.links.update(after);
-      await this.entitlements.invalidateBalances(after.entitlementId);
+      await this.features.outdateBalances(after.entitlementId);
       await this.outbox.record(addonEntitlementUpdated, {
         after,
         before,
@@ -121,7 +118,7 @@ export class AddonEntitlementsService {
       if (link === null) throw addonEntitlementNotFound(id);
       assertVersion(expected, link);
       await this.links.delete(id);
-      await this.entitlements.invalidateBalances(link.entitlementId);
+      await this.features.outdateBalances(link.entitlementId);
       await this.outbox.record(addonEntitlementDeleted, {
         after: link,
         occurredAt: this.clock.now(),

@@ -12,6 +12,7 @@ import {
   type BalanceRow,
   windowOf,
 } from './domain/customer-entitlement';
+import type { Entitlement } from './domain/entitlement';
 import type { ResetWindow } from './domain/reset-window';
 import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
@@ -83,6 +84,10 @@ const EAGER_BALANCES = `
     SELECT FROM entitlement_grant g WHERE g.customer_id = h.customer_id AND g.entitlement_id = h.entitlement_id
       AND g.ended_at IS NULL))
   ORDER BY h.customer_id, h.entitlement_id`;
+
+/** Cached balances without a registered usage window. Those with one keep their entitlement. */
+const DELETE_CACHED = `
+  DELETE FROM customer_entitlement WHERE entitlement_id = $1 AND ($2 OR window_start_at IS NULL)`;
 
 /** Inserts in key order, so that concurrent transactions with the same keys wait instead of deadlocking. */
 const STORE_ANSWERS = `
@@ -220,6 +225,12 @@ export class BalancesRepository {
   /** Returns the balances to recalculate in the commit that changes subscriptions, in ascending order. */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
+  }
+
+  /** Deletes the balances of an entitlement that only checks have cached: nothing counts their usage. */
+  async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(DELETE_CACHED, [id, meterId === null]);
   }
 
   async beginGrace(

@@ -11,7 +11,7 @@ import {
   windowOf,
 } from './domain/customer-entitlement';
 import { entitlementKeyNotFound } from './entitlements.errors';
-import { EntitlementsRepository } from './entitlements.repository';
+import { FeaturesService } from '../features';
 import { GrantsRepository } from './grants.repository';
 import { BalancesRepository } from './balances.repository';
 import { MeteredUsageService } from './metered-usage.service';
@@ -30,7 +30,7 @@ export class BalancesService {
   constructor(
     private readonly database: Database,
     private readonly balances: BalancesRepository,
-    private readonly entitlements: EntitlementsRepository,
+    private readonly features: FeaturesService,
     private readonly grants: GrantsRepository,
     private readonly sources: SourcesService,
     private readonly recalculation: RecalculateBalanceService,
@@ -102,7 +102,7 @@ export class BalancesService {
       .sort()
       .reverse();
     const page = ids.slice(0, request.limit);
-    const entitlements = await this.entitlements.findAll(page);
+    const entitlements = await this.features.getAll(page);
     const items: CustomerEntitlement[] = [];
     for (const { key } of entitlements) {
       const state = await this.get(customerId, key);
@@ -114,7 +114,7 @@ export class BalancesService {
 
   private async recalculated(customerId: string, key: string): Promise<BalanceRecordAt> {
     const customer = await this.customers.get(customerId);
-    const entitlement = await this.entitlements.findByKeyForReference(key);
+    const entitlement = await this.features.findByKeyForReference(key);
     if (entitlement === null) throw entitlementKeyNotFound(key);
     const now = await this.nowOf(customer.testClockId);
     return { record: await this.recalculation.recalculate(customer, entitlement, now), now };

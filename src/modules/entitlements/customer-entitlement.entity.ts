@@ -35,7 +35,7 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @ForeignKey('CustomerEntity')
   readonly customerId!: string;
   @ReferenceColumn()
-  @ForeignKey('EntitlementEntity')
+  @ForeignKey('FeatureEntity')
   readonly entitlementId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
   /** Version of `customer_access` at the recalculation. */

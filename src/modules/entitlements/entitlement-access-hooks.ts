@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { CustomerDeletionHooks, CustomersService } from '../customers';
 import { type Subscription, type SubscriptionChange, SubscriptionWatchers } from '../subscriptions';
 import type { Entitlement } from './domain/entitlement';
-import { EntitlementsRepository } from './entitlements.repository';
+import { FeaturesService } from '../features';
 import { type EntitledCustomer, BalancesRepository, type BalanceKey } from './balances.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { SourcesService } from './sources.service';
@@ -15,7 +15,7 @@ export class EntitlementAccessHooks implements OnModuleInit {
     private readonly deletions: CustomerDeletionHooks,
     private readonly customers: CustomersService,
     private readonly balances: BalancesRepository,
-    private readonly entitlements: EntitlementsRepository,
+    private readonly features: FeaturesService,
     private readonly sources: SourcesService,
     private readonly recalculation: RecalculateBalanceService,
   ) {}
@@ -81,7 +81,7 @@ export class EntitlementAccessHooks implements OnModuleInit {
       changes.map(({ after }) => after.planVersionId),
       changes.flatMap(({ after }) => after.addons.map(({ addonId }) => addonId)),
     );
-    const metered = await this.entitlements.findMetered([...offered.values()].flat());
+    const metered = await this.features.getMetered([...offered.values()].flat());
     const meteredIds = new Set(metered.map(({ id }) => id));
     const given = changes.flatMap(({ after }) =>
       [after.planVersionId, ...after.addons.map(({ addonId }) => addonId)]
@@ -93,7 +93,7 @@ export class EntitlementAccessHooks implements OnModuleInit {
       [...known, ...given].map((pair) => [`${pair.customerId} ${pair.entitlementId}`, pair]),
     );
     const byId = new Map(
-      (await this.entitlements.findAll([...pairs.values()].map((pair) => pair.entitlementId))).map(
+      (await this.features.getAll([...pairs.values()].map((pair) => pair.entitlementId))).map(
         (entitlement) => [entitlement.id, entitlement],
       ),
     );

@@ -10,7 +10,7 @@ export class EntitlementConsumptionEntity {
   @ForeignKey('CustomerEntity')
   readonly customerId!: string;
   @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
-  @ForeignKey('EntitlementEntity')
+  @ForeignKey('FeatureEntity')
   readonly entitlementId!: string;
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' })
   readonly idempotencyKey!: string;

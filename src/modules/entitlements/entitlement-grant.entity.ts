@@ -30,7 +30,7 @@ export class EntitlementGrantEntity {
   @ForeignKey('CustomerEntity')
   readonly customerId!: string;
   @ReferenceColumn()
-  @ForeignKey('EntitlementEntity')
+  @ForeignKey('FeatureEntity')
   readonly entitlementId!: string;
   @DecimalColumn({ nullable: true }) readonly value!: Rational | null;
   /** Balance at the start of the current window. */

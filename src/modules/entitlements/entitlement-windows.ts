@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { TestClockJobs } from '../test-clocks';
-import { EntitlementsRepository } from './entitlements.repository';
+import { FeaturesService } from '../features';
 import { type DueBalance, BalanceWindowsRepository } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
@@ -27,7 +27,7 @@ export class EntitlementWindows implements OnModuleInit {
     private readonly clock: Clock,
     private readonly database: Database,
     private readonly windows: BalanceWindowsRepository,
-    private readonly entitlements: EntitlementsRepository,
+    private readonly features: FeaturesService,
     private readonly recalculation: RecalculateBalanceService,
   ) {}
 
@@ -68,7 +68,7 @@ export class EntitlementWindows implements OnModuleInit {
     now: Date,
   ): Promise<void> {
     await this.database.transaction(async () => {
-      const entitlement = await this.entitlements.find(entitlementId);
+      const entitlement = await this.features.find(entitlementId);
       invariant(entitlement !== null, `The entitlement ${entitlementId} exists.`);
       await this.recalculation.recalculate({ id: customerId, testClockId }, entitlement, now);
     });

@@ -1,118 +1,16 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Controller, Delete, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
-import {
-  IdPipe,
-  IfMatch,
-  ListQueryDto,
-  Operation,
-  type PageDto,
-  pageOf,
-  tag,
-  toPageDto,
-  toPageRequest,
-} from '../../platform/http';
-import { meterBackfilling } from '../catalog';
-import { CreateEntitlementDto, toEntitlementTerms } from './dto/create-entitlement.dto';
-import { EntitlementDto, toEntitlementDto } from './dto/entitlement.dto';
-import { toEntitlementChange, UpdateEntitlementDto } from './dto/update-entitlement.dto';
-import {
-  entitlementInUse,
-  entitlementKeyTaken,
-  entitlementNotFound,
-  entitlementTermsContradict,
-} from './entitlements.errors';
-import { EntitlementsService } from './entitlements.service';
+import { IdPipe, IfMatch, Operation } from '../../platform/http';
+import { entitlementInUse, entitlementNotFound } from '../features';
+import { DeleteEntitlementService } from './delete-entitlement.service';
 
 const entitlementId = new IdPipe('ent', entitlementNotFound);
 
 @ApiTags('Entitlements')
 @Controller('v1/entitlements')
 export class EntitlementsController {
-  constructor(private readonly entitlements: EntitlementsService) {}
-
-  @Post()
-  @Operation({
-    summary: 'Create an entitlement',
-    description:
-      'The type is `boolean`, `static` or `metered`. Only a metered one has a meter and thresholds.',
-    access: 'entitlements:write',
-    status: 201,
-    answer: EntitlementDto,
-    reads: 'post',
-    key: 'optional',
-    problems: [
-      entitlementTermsContradict,
-      meterBackfilling,
-      referenceNotFound,
-      entitlementKeyTaken,
-    ],
-  })
-  async createEntitlement(
-    @Body() body: CreateEntitlementDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<EntitlementDto> {
-    const entitlement = await this.entitlements.create(toEntitlementTerms(body));
-    tag(response, entitlement);
-    return toEntitlementDto(entitlement);
-  }
-
-  @Get()
-  @Operation({
-    summary: 'List entitlements',
-    description: 'Newest first.',
-    access: 'entitlements:read',
-    status: 200,
-    answer: pageOf(EntitlementDto),
-    reads: 'query',
-    problems: [invalidCursor],
-  })
-  async listEntitlements(@Query() query: ListQueryDto): Promise<PageDto<EntitlementDto>> {
-    return toPageDto(await this.entitlements.list(toPageRequest(query, 'ent')), toEntitlementDto);
-  }
-
-  @Get(':id')
-  @Operation({
-    summary: 'Read an entitlement',
-    description: 'Returns the definition, not what a customer has of it.',
-    access: 'entitlements:read',
-    status: 200,
-    answer: EntitlementDto,
-    reads: 'path',
-    problems: [entitlementNotFound],
-  })
-  async getEntitlement(
-    @Param('id', entitlementId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<EntitlementDto> {
-    const entitlement = await this.entitlements.get(id);
-    tag(response, entitlement);
-    return toEntitlementDto(entitlement);
-  }
-
-  @Patch(':id')
-  @Operation({
-    summary: 'Update an entitlement',
-    description:
-      'Changes name, unit or thresholds, or merges the metadata. Omitted fields keep their values.',
-    access: 'entitlements:write',
-    status: 200,
-    answer: EntitlementDto,
-    reads: 'change',
-    problems: [entitlementNotFound, metadataTooLarge],
-  })
-  async updateEntitlement(
-    @Param('id', entitlementId) id: string,
-    @Body() body: UpdateEntitlementDto,
-    @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<EntitlementDto> {
-    const entitlement = await this.entitlements.update(id, toEntitlementChange(body), expected);
-    tag(response, entitlement);
-    return toEntitlementDto(entitlement);
-  }
+  constructor(private readonly deletion: DeleteEntitlementService) {}
 
   @Delete(':id')
   @Operation({
@@ -127,6 +25,6 @@ export class EntitlementsController {
     @Param('id', entitlementId) id: string,
     @IfMatch() expected: VersionCondition,
   ): Promise<void> {
-    await this.entitlements.delete(id, expected);
+    await this.deletion.delete(id, expected);
   }
 }

@@ -2,7 +2,9 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
+import { FeaturesModule } from '../features';
 import { MeteringModule } from '../metering';
+import { MetersModule } from '../meters';
 import { SubscriptionsModule } from '../subscriptions';
 import { TestClocksModule } from '../test-clocks';
 import { EntitlementAccessHooks } from './entitlement-access-hooks';
@@ -17,11 +19,9 @@ import { CustomerEntitlementsController } from './customer-entitlements.controll
 import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
 import { EntitlementGrantEntity } from './entitlement-grant.entity';
-import { EntitlementEntity } from './entitlement.entity';
+import { DeleteEntitlementService } from './delete-entitlement.service';
 import { EntitlementsPurge } from './entitlements-purge';
 import { EntitlementsController } from './entitlements.controller';
-import { EntitlementsRepository } from './entitlements.repository';
-import { EntitlementsService } from './entitlements.service';
 import { EntitlementWindows } from './entitlement-windows';
 import { GrantsRepository } from './grants.repository';
 import { GrantsService } from './grants.service';
@@ -29,7 +29,6 @@ import { BalanceWindowsRepository } from './balance-windows.repository';
 import { BalancesRepository } from './balances.repository';
 import { BalancesService } from './balances.service';
 import { MeteredUsageService } from './metered-usage.service';
-import { PlanEntitlementCheck } from './plan-entitlement-check';
 import { BalanceUsageService } from './balance-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { SourcesService } from './sources.service';
@@ -38,7 +37,6 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
 @Module({
   imports: [
     TypeOrmModule.forFeature([
-      EntitlementEntity,
       AddonEntitlementEntity,
       CustomerAccessEntity,
       CustomerEntitlementEntity,
@@ -48,7 +46,9 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     ]),
     CatalogModule,
     CustomersModule,
+    FeaturesModule,
     MeteringModule,
+    MetersModule,
     SubscriptionsModule,
     TestClocksModule,
   ],
@@ -58,11 +58,9 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     CustomerEntitlementsController,
   ],
   providers: [
-    PlanEntitlementCheck,
-    EntitlementsRepository,
-    EntitlementsService,
     AddonEntitlementsRepository,
     AddonEntitlementsService,
+    DeleteEntitlementService,
     BalancesRepository,
     GrantsRepository,
     SourcesService,

@@ -24,7 +24,7 @@ import {
   windowFor,
   dropUnneededWindow,
 } from './domain/recalculation';
-import { EntitlementsRepository } from './entitlements.repository';
+import { FeaturesService } from '../features';
 import { GrantsRepository } from './grants.repository';
 import { type EntitledCustomer, BalancesRepository } from './balances.repository';
 import { MeteredUsageService } from './metered-usage.service';
@@ -44,7 +44,7 @@ export class RecalculateBalanceService {
   constructor(
     private readonly database: Database,
     private readonly balances: BalancesRepository,
-    private readonly entitlements: EntitlementsRepository,
+    private readonly features: FeaturesService,
     private readonly grants: GrantsRepository,
     private readonly sources: SourcesService,
     private readonly usage: MeteredUsageService,
@@ -66,7 +66,7 @@ export class RecalculateBalanceService {
     const before = await this.balances.lock(customer, entitlement.id, newId('cent'), now);
     // Versions are read before the data they stand for: a concurrent commit then leaves a row that is known to be outdated.
     const accessVersion = await this.balances.accessVersionOf(customer);
-    const rulesVersion = await this.entitlements.rulesVersionOf(entitlement.id);
+    const rulesVersion = await this.features.rulesVersionOf(entitlement.id);
     const given = await this.sources.allowance(customer.id, entitlement.id, now);
     const running = await this.grants.running(before);
     // The former allowance applied until now: a change counts from the first recalculation after it.

@@ -6,6 +6,7 @@ import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { MeteringModule } from '../metering';
+import { MetersModule } from '../meters';
 import { TestClocksModule } from '../test-clocks';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { BilledTogetherRepository } from './billed-together.repository';
@@ -67,6 +68,7 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     CustomersModule,
     LedgerModule,
     MeteringModule,
+    MetersModule,
     TestClocksModule,
   ],
   controllers: [

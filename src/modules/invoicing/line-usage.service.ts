@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import type { PageRequest } from '../../platform/database';
-import { type EventPage, MetersService, UsageService } from '../metering';
+import { type EventPage, UsageService } from '../metering';
+import { MetersService } from '../meters';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
 

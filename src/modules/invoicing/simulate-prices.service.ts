@@ -4,7 +4,7 @@ import { isWireSafe } from '../../core/money';
 import { Database, Reports } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
 import { CatalogService, type Price, type PriceTerms, toPrice, toRatingPrice } from '../catalog';
-import { type Meter, MetersService } from '../metering';
+import { type Meter, MetersService } from '../meters';
 import { ChargedEventsService } from './charged-events.service';
 import type { InvoiceLine } from './domain/invoice';
 import { matchPrices, type NamedPrice } from './domain/match-prices';

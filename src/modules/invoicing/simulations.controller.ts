@@ -3,7 +3,8 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { ProblemError, referenceNotFound, tooManyReports } from '../../platform/errors';
 import { Operation, sendLines } from '../../platform/http';
-import { meterBackfilling, priceTermsContradict } from '../catalog';
+import { priceTermsContradict } from '../catalog';
+import { meterBackfilling } from '../meters';
 import { SIMULATION_LINES } from './dto/simulation-line.dto';
 import {
   SimulatePricesDto,

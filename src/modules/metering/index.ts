@@ -1,9 +1,6 @@
-export type { Group, GroupUsage } from './domain/group-usage';
-export type { Meter } from './domain/meter';
 export type { StoredUsageEvent } from './domain/usage-event';
 export { FinalUsageService } from './final-usage.service';
 export { MeteringModule } from './metering.module';
-export { MetersService } from './meters.service';
 export {
   type EventPage,
   type UsageQuery,

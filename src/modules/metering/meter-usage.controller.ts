@@ -1,14 +1,13 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../platform/http';
-import { meterBackfilling } from '../catalog';
 import { customerNotFound } from '../customers';
+import { meterBackfilling, meterNotFound } from '../meters';
 import { MeterPeriodDto, MeterUsageQueryDto, toPeriod } from './dto/meter-usage-query.dto';
 import { MeterUsageDto, toMeterUsageDto } from './dto/meter-usage.dto';
 import { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
 import { MeterUsageService } from './meter-usage.service';
 import { tooManyReports } from '../../platform/errors';
-import { meterNotFound } from './meters.errors';
 import {
   tooManyEventsToProve,
   tooManyWindows,

@@ -1,9 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { Database } from '../../platform/database';
 import { Metrics } from '../../platform/observability';
-
-const METERED = 'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)';
+import { MetersService } from '../meters';
 
 /** How long a name without a meter is taken to be without one. */
 const UNMETERED_FOR_MS = 5_000;
@@ -25,7 +23,7 @@ export class MeteredNames {
   private readonly uncounted: Counter;
 
   constructor(
-    private readonly database: Database,
+    private readonly meters: MetersService,
     { registry }: Metrics,
   ) {
     this.uncounted = new Counter({
@@ -59,11 +57,11 @@ export class MeteredNames {
   }
 
   private async lookUp(names: readonly string[], nowMs: number): Promise<void> {
-    const rows = await this.database.query<{ name: string }>(METERED, [names]);
+    const metered = await this.meters.findMeteredEventNames(names);
     if (this.metered.size > MOST_KNOWN) this.metered.clear();
     if (this.unmetered.size > MOST_KNOWN) this.unmetered.clear();
     for (const name of names) this.unmetered.set(name, nowMs + UNMETERED_FOR_MS);
-    for (const { name } of rows) {
+    for (const name of metered) {
       this.metered.add(name);
       this.unmetered.delete(name);
     }

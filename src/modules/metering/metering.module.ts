@@ -1,19 +1,16 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
+import { MetersModule } from '../meters';
 import { TestClocksModule } from '../test-clocks';
 import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository';
+import { CreateMeterController } from './create-meter.controller';
+import { CreateMeterService } from './create-meter.service';
 import { FinalUsageService } from './final-usage.service';
 import { MeteredNames } from './metered-names';
 import { MeterUsageController } from './meter-usage.controller';
 import { MeterUsageService } from './meter-usage.service';
 import { MeterBackfills } from './meter-backfills';
-import { MeterEntity } from './meter.entity';
-import { MetersController } from './meters.controller';
-import { MetersRepository } from './meters.repository';
-import { MetersService } from './meters.service';
-import { PriceMeterCheck } from './price-meter-check';
 import { AppendKnown } from './store/append-known';
 import { AppendUsage } from './store/append-usage';
 import { BackfillMeters } from './store/backfill-meters';
@@ -52,12 +49,11 @@ import { UsageWatchers } from './usage-watchers';
 
 @Module({
   imports: [
-    CatalogModule,
     CustomersModule,
+    MetersModule,
     TestClocksModule,
     TypeOrmModule.forFeature([
       MeterBackfillEntity,
-      MeterEntity,
       UsageBilledEntity,
       UsageBucketEntity,
       UsageClosedSubscriptionEntity,
@@ -69,7 +65,7 @@ import { UsageWatchers } from './usage-watchers';
     ]),
   ],
   controllers: [
-    MetersController,
+    CreateMeterController,
     MeterUsageController,
     StoredUsageController,
     UsageEventsController,
@@ -79,6 +75,7 @@ import { UsageWatchers } from './usage-watchers';
     AppendUsage,
     BackfillMeters,
     ClosedSubscriptionsRepository,
+    CreateMeterService,
     FinalUsageService,
     LateUsageWriter,
     GroupCommit,
@@ -86,12 +83,9 @@ import { UsageWatchers } from './usage-watchers';
     MeteredNames,
     MeterBackfills,
     MeterBackfillsRepository,
-    MetersRepository,
-    MetersService,
     MeterUsageService,
     ProveUsage,
     VoidUsage,
-    PriceMeterCheck,
     StoredEvents,
     UnbillableTimes,
     UsageEventsService,
@@ -109,7 +103,6 @@ import { UsageWatchers } from './usage-watchers';
   ],
   exports: [
     FinalUsageService,
-    MetersService,
     UnbillableTimes,
     UsageBillingService,
     UsageService,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../core/time';
-import type { Meter } from './domain/meter';
+import type { Meter } from '../meters';
 
 /** Whose usage of which meter, and what time it is for them. */
 export interface UsageOf {

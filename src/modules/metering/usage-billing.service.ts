@@ -5,8 +5,8 @@ import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { ClosedSubscriptionsRepository } from './closed-subscriptions.repository';
-import type { Group } from './domain/group-usage';
-import type { Meter } from './domain/meter';
+import type { Group } from '../../core/usage';
+import type { Meter } from '../meters';
 import { FinalUsageService } from './final-usage.service';
 import { UsageStreams } from './store/usage-streams';
 import {

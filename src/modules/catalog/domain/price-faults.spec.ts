@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import type { PriceTerms } from './price';
-import { compareDecimals, faultsOfPrice, faultsOfPrices } from './price-faults';
+import {
+  compareDecimals,
+  faultsOfMeteredPrice,
+  faultsOfPrice,
+  faultsOfPrices,
+} from './price-faults';
 
 const METER = 'meter_01h455vb4pex5vsknk084sn02q';
 
@@ -180,4 +185,22 @@ describe('decimals', () => {
   ] as const)('%s and %s: %d', (left, right, expected) => {
     expect(compareDecimals(left, right)).toBe(expected);
   });
+});
+
+describe('a price and its meter', () => {
+  it.each([
+    ['per_unit', false, 'max', [], []],
+    ['percentage', false, 'sum', [], []],
+    ['percentage', false, 'count', [], ['/p/0/meter_id']],
+    ['per_unit', true, 'count', ['region'], []],
+    ['per_unit', true, 'count', [], ['/p/0/by_group']],
+    ['percentage', true, 'max', [], ['/p/0/meter_id', '/p/0/by_group']],
+  ] as const)(
+    '%s, by group %j, of a %s with groups %j: faults at %j',
+    (model, isByGroup, aggregation, groupBy, pointers) => {
+      const price: PriceTerms = { ...nothing, model, isByGroup, meterId: METER };
+      const faults = faultsOfMeteredPrice(price, { aggregation, groupBy }, '/p/0');
+      expect(faults.map(({ pointer }) => pointer)).toEqual(pointers);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import type { Aggregation } from '../../../core/usage';
 import type { PriceModel, PriceTerms, PriceTier } from './price';
 
 /** A contradiction in the terms of a price. `pointer` is a JSON pointer into the request. */
@@ -167,4 +168,20 @@ function decimalsOf(text: string): number {
 
 function scaled(text: string, decimals: number): bigint {
   return BigInt(text.replace('.', '') + '0'.repeat(decimals - decimalsOf(text)));
+}
+
+/** Returns the contradictions between a price and its meter: a percentage needs a sum, groups need a meter with groups. */
+export function faultsOfMeteredPrice(
+  { model, isByGroup }: PriceTerms,
+  meter: { readonly aggregation: Aggregation; readonly groupBy: readonly string[] },
+  pointer: string,
+): readonly PriceFault[] {
+  const faults: PriceFault[] = [];
+  if (model === 'percentage' && meter.aggregation !== 'sum') {
+    faults.push({ pointer: `${pointer}/meter_id`, message: 'must be a meter of the kind sum' });
+  }
+  if (isByGroup && meter.groupBy.length === 0) {
+    faults.push({ pointer: `${pointer}/by_group`, message: 'is for a meter with group_by' });
+  }
+  return faults;
 }

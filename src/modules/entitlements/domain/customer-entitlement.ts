@@ -53,7 +53,7 @@ export interface BalanceRow extends Pick<
 
 /** A balance row with its entitlement definition. */
 export interface BalanceRecord {
-  readonly entitlement: Pick<Entitlement, 'id' | 'key' | 'type' | 'meterId' | 'thresholds'>;
+  readonly entitlement: Entitlement;
   readonly row: BalanceRow;
 }
 

@@ -1,58 +1,17 @@
-import type { Metadata } from '../../../core/metadata';
-
 export const ENTITLEMENT_TYPES = ['boolean', 'static', 'metered'] as const;
 export type EntitlementType = (typeof ENTITLEMENT_TYPES)[number];
 
-export const ENTITLEMENT_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
-
-/** Thresholds of an entitlement that names none, in percent of the limit. */
-export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
-
-/** Entitlement definition: a feature, a fixed number such as seats, or a quantity of usage that customers can have. */
+/** The fields of an entitlement definition that balances depend on. */
 export interface Entitlement {
   readonly id: string;
-  readonly version: number;
-  /** Unique key that applications use in checks. */
   readonly key: string;
-  readonly name: string;
-  /** `boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage. */
   readonly type: EntitlementType;
-  /** Display name of the unit. */
-  readonly unit: string | null;
-  /** Meter that counts usage; only for type `metered`. */
   readonly meterId: string | null;
-  /** Percentages of the limit, ascending. Reaching one records an event. */
   readonly thresholds: readonly number[];
-  /** Incremented with each change of an add-on link; outdates cached balances. */
-  readonly rulesVersion: number;
-  readonly metadata: Metadata;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
-
-/** Input for a new entitlement. */
-export type EntitlementTerms = Pick<
-  Entitlement,
-  'key' | 'name' | 'type' | 'unit' | 'meterId' | 'thresholds' | 'metadata'
->;
-
-/** Fields that an update may change; undefined keeps the value, null clears it. */
-export interface EntitlementChange {
-  readonly name?: string | undefined;
-  readonly unit?: string | null | undefined;
-  readonly thresholds?: readonly number[] | undefined;
-  readonly metadata?: Metadata | undefined;
 }
 
 /** A field that contradicts other fields. The pointer uses the field names of the API. */
 export interface TermsFault {
   readonly pointer: string;
   readonly message: string;
-}
-
-/** Returns the fields that contradict each other: a meter needs type `metered`. */
-export function faultsOfEntitlement(terms: EntitlementTerms): readonly TermsFault[] {
-  return terms.type !== 'metered' && terms.meterId !== null
-    ? [{ pointer: '/meter_id', message: 'must be null unless the type is metered' }]
-    : [];
 }

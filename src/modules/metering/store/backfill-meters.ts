@@ -1,10 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../../core/invariant';
-import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import { Outbox } from '../../../platform/outbox';
-import { meterActivated } from '../meters.events';
-import { MetersRepository } from '../meters.repository';
+import { MetersService } from '../../meters';
 import { type MeterBackfill, MeterBackfillsRepository } from './meter-backfills.repository';
 import { storingTransactions, tryHoldUsage } from './meters-lock';
 import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
@@ -30,11 +26,9 @@ export type StepResult = 'none' | 'waiting' | 'done';
 export class BackfillMeters {
   constructor(
     private readonly database: Database,
-    private readonly meters: MetersRepository,
+    private readonly meters: MetersService,
     private readonly backfills: MeterBackfillsRepository,
     private readonly totals: UsageTotalsWriter,
-    private readonly outbox: Outbox,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -80,9 +74,7 @@ export class BackfillMeters {
 
   private async step(backfill: MeterBackfill): Promise<StepResult> {
     const { meterId } = backfill;
-    const meter = await this.meters.find(meterId);
-    invariant(meter !== null, 'A meter with a backfill is there.');
-    const { eventName } = meter;
+    const { eventName } = await this.meters.get(meterId);
     const begun = await this.begun(backfill, eventName);
     if (begun.lastStreamId === null) {
       await this.backfills.advance(begun);
@@ -90,13 +82,14 @@ export class BackfillMeters {
     }
     const next = await this.holdNext(begun, eventName, begun.lastStreamId);
     if (next === 'none') {
-      await this.activate(meterId);
+      await this.meters.activate(meterId);
+      await this.backfills.remove(meterId);
       return 'done';
     }
     await this.database.allowLongWork(LONG_STEP);
     if (next.streams.length > 0) {
       await this.totals.recount(meterId, next);
-      await this.backfills.countProgress(meterId, next);
+      await this.meters.addBackfillCounted(meterId, await this.backfills.countEvents(next));
     }
     await this.backfills.advance(after(begun, next));
     return 'done';
@@ -113,7 +106,7 @@ export class BackfillMeters {
     const left = older.filter((id) => storing.includes(id));
     if (left.length > 0) return { ...backfill, olderTransactions: left };
     const { lastStreamId, events } = await this.backfills.extentOf(eventName);
-    await this.backfills.setTotal(backfill.meterId, events);
+    await this.meters.setBackfillTotal(backfill.meterId, events);
     return { ...backfill, olderTransactions: [], lastStreamId };
   }
 
@@ -141,21 +134,6 @@ export class BackfillMeters {
     const busy = wanted.findIndex(({ id }) => !held.has(id));
     const free = busy === -1 ? wanted : wanted.slice(0, busy);
     return { streams: free.map(({ id }) => id), from: null, to: null };
-  }
-
-  private async activate(meterId: string): Promise<void> {
-    const before = await this.meters.lock(meterId, 'change');
-    invariant(before !== null, 'A meter with a backfill is there.');
-    const now = this.clock.now();
-    const after = {
-      ...before,
-      status: 'active' as const,
-      version: before.version + 1,
-      updatedAt: now,
-    };
-    await this.meters.update(after);
-    await this.backfills.remove(meterId);
-    await this.outbox.record(meterActivated, { after, before, occurredAt: now });
   }
 }
 

@@ -39,11 +39,9 @@ const HOURS = `
   ) AS event ORDER BY occurred_at`;
 
 const COUNT_EVENTS = `
-  UPDATE meter SET backfill_counted = backfill_counted + (
-    SELECT count(*) FROM usage_event
-    WHERE stream_id = ANY($2::bigint[]) AND occurred_at >= coalesce($3::timestamptz, '-infinity')
-      AND occurred_at < coalesce($4::timestamptz, 'infinity')
-  ) WHERE id = $1`;
+  SELECT count(*) AS events FROM usage_event
+  WHERE stream_id = ANY($1::bigint[]) AND occurred_at >= coalesce($2::timestamptz, '-infinity')
+    AND occurred_at < coalesce($3::timestamptz, 'infinity')`;
 
 /** A stream, and an upper bound of its events. */
 export interface StreamExtent {
@@ -140,15 +138,9 @@ export class MeterBackfillsRepository {
     return new Date(beyond > first ? beyond : first + 3_600_000);
   }
 
-  /** Adds the events of a range to the progress that the meter shows. */
-  async countProgress(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
-    await this.database.query(COUNT_EVENTS, [meterId, streams, from, to]);
-  }
-
-  async setTotal(meterId: string, events: number): Promise<void> {
-    await this.database.query('UPDATE meter SET backfill_total = $2 WHERE id = $1', [
-      meterId,
-      events,
-    ]);
+  /** Returns the number of stored events in a range of hours. */
+  async countEvents({ streams, from, to }: StreamHours): Promise<number> {
+    const [row] = await this.database.query<{ events: string }>(COUNT_EVENTS, [streams, from, to]);
+    return Number(row?.events ?? 0);
   }
 }

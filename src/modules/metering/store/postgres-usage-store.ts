@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Group } from '../domain/group-usage';
+import type { Group } from '../../../core/usage';
 import type { StoredUsageEvent } from '../domain/usage-event';
 import { toResult } from './append-result';
 import { AppendUsage } from './append-usage';

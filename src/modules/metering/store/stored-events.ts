@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
-import type { Group } from '../domain/group-usage';
-import { heldFrom } from '../domain/usage-totals';
+import { type Group, heldFrom } from '../../../core/usage';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import type { EventFilter, EventPage, EventPageRequest, UsageQuery } from './usage-store';

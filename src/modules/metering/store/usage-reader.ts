@@ -4,7 +4,7 @@ import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import { splitAtHours, withoutHours } from '../domain/hours';
-import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../domain/usage-totals';
+import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../../../core/usage';
 import { groupOf, STANDS_NOW, totalsOf } from './totals-sql';
 import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from './usage-store';
 import { UsageStreams } from './usage-streams';

@@ -1,6 +1,6 @@
 import type { Period } from '../../../core/time';
-import type { Group, GroupUsage } from '../domain/group-usage';
-import type { Meter } from '../domain/meter';
+import type { Group, GroupUsage } from '../../../core/usage';
+import type { Meter } from '../../meters';
 import type { StoredUsageEvent, UsageEvent } from '../domain/usage-event';
 
 /** An event of a request, at its place in it: the index in the list, or the line from 0. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/hours';
-import type { Meter } from '../domain/meter';
+import type { Meter } from '../../meters';
 import { MOVE_HOURS } from './bucket-sql';
 import { countedOf } from './counted-sql';
 import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';

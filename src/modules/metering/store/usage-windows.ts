@@ -3,7 +3,7 @@ import { divide, parseExact, rational, type Rational } from '../../../core/decim
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import { isHour } from '../domain/hours';
-import type { Meter } from '../domain/meter';
+import type { Meter } from '../../meters';
 import { UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 

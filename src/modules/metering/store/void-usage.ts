@@ -7,9 +7,8 @@ import { Database } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
 import { hourOf, isHour } from '../domain/hours';
 import type { LateUsage } from '../domain/late-usage';
-import type { Meter } from '../domain/meter';
 import type { StoredUsageEvent } from '../domain/usage-event';
-import { MetersRepository } from '../meters.repository';
+import { type Meter, MetersService } from '../../meters';
 import { type MovedWindow, UsageWatchers } from '../usage-watchers';
 import { usageVoided } from '../usage.events';
 import { usageEventNotFound, usageLateRefused } from '../usage.errors';
@@ -67,7 +66,7 @@ interface Counting {
 export class VoidUsage {
   constructor(
     private readonly database: Database,
-    private readonly meters: MetersRepository,
+    private readonly meters: MetersService,
     private readonly events: StoredEvents,
     private readonly streams: UsageStreams,
     private readonly totals: UsageTotalsWriter,
@@ -123,9 +122,9 @@ export class VoidUsage {
     const rows = await this.database.query<{ id: string; group_key: string }>(COUNTED_BY, [
       event.idempotencyKey,
     ]);
-    const meters = await this.meters.findAll(rows.map(({ id }) => id));
+    const meters = await this.meters.getAll(rows.map(({ id }) => id));
     const counting: Counting[] = [];
-    for (const meter of meters) {
+    for (const meter of meters.values()) {
       const found = await this.database.query<{ start_at: Date; end_at: Date }>(WINDOWS_WITH, [
         stream,
         meter.id,

@@ -1,0 +1,124 @@
+import { add, multiply, rational, type Rational, ZERO } from '../decimal';
+import { invariant } from '../invariant';
+import type { Period } from '../time';
+import type { Aggregation } from './aggregation';
+
+/** Text of each property that a meter groups by, null where the event lacks it; `[]` without groups. */
+export type Group = readonly (string | null)[];
+
+/** Usage of one group. */
+export interface GroupUsage {
+  readonly group: Group;
+  readonly value: Rational;
+  readonly events: bigint;
+}
+
+/** Totals of the events of a period, enough for every aggregation. Fields that an aggregation does not read are 0 or null. */
+export interface UsageTotals {
+  readonly events: bigint;
+  readonly total: Rational;
+  readonly greatest: Rational | null;
+  /** Value that happened last; of two at one instant, the one accepted last. */
+  readonly latest: Rational | null;
+  /** Sum of each value times the milliseconds from its event to the end of the period. */
+  readonly heldMs: Rational;
+  readonly distinctValues: bigint;
+}
+
+/** Totals by group key, a JSON array of texts. */
+export type TotalsByGroup = ReadonlyMap<string, UsageTotals>;
+
+/** Parts of a meter that its quantity depends on. */
+interface MeterRule {
+  readonly aggregation: Aggregation;
+  readonly groupBy: readonly string[];
+}
+
+const NO_USAGE: UsageTotals = {
+  events: 0n,
+  total: ZERO,
+  greatest: null,
+  latest: null,
+  heldMs: ZERO,
+  distinctValues: 0n,
+};
+
+const NO_GROUP = '[]';
+
+/** Earliest instant that the API accepts. */
+const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
+
+/**
+ * Returns the instant from which values of before a period are held into it; null if none are. A recurring meter holds all
+ * earlier values, any other `weighted_sum` those from `heldSince` on.
+ */
+export function heldFrom(
+  {
+    aggregation,
+    isRecurring,
+  }: { readonly aggregation: Aggregation; readonly isRecurring: boolean },
+  heldSince: Date | undefined,
+): Date | null {
+  if (aggregation !== 'weighted_sum') return null;
+  return isRecurring ? BEGINNING : (heldSince ?? null);
+}
+
+/**
+ * Returns the exact quantity of a period with these totals; 0 without events.
+ * @param carriedOver value that a `weighted_sum` held when the period began; weighs for the whole period
+ * @throws {InvariantError} when a `weighted_sum` has a period without length
+ */
+export function valueOf(
+  aggregation: Aggregation,
+  totals: UsageTotals,
+  period: Period,
+  carriedOver: Rational = ZERO,
+): Rational {
+  switch (aggregation) {
+    case 'count':
+      return rational(totals.events);
+    case 'sum':
+      return totals.total;
+    case 'max':
+      return totals.greatest ?? ZERO;
+    case 'latest':
+      return totals.latest ?? ZERO;
+    case 'unique':
+      return rational(totals.distinctValues);
+    case 'weighted_sum': {
+      const periodMs = BigInt(period.endAt.getTime() - period.startAt.getTime());
+      invariant(periodMs > 0n, 'The period of a weighted sum has a length.');
+      return add(carriedOver, multiply(totals.heldMs, rational(1n, periodMs)));
+    }
+  }
+}
+
+/**
+ * Returns the usage of adjoining windows, by group in the order of the group keys. A group is listed if it has events or
+ * holds a value. Without groups there is always one entry.
+ * @param before totals that are held into the first window and on into later ones; null: each window starts at zero
+ */
+export function readingsOf(
+  rule: MeterRule,
+  windows: readonly Period[],
+  totals: readonly TotalsByGroup[],
+  before: TotalsByGroup | null,
+): readonly (readonly GroupUsage[])[] {
+  const held = new Map([...(before ?? [])].map(([group, { total }]) => [group, total]));
+  return windows.map((window, index) => {
+    const ofWindow = totals[index] ?? new Map<string, UsageTotals>();
+    const carried = [...held].flatMap(([group, value]) => (value.numerator === 0n ? [] : [group]));
+    const always = rule.groupBy.length === 0 ? [NO_GROUP] : [];
+    const groups = [...new Set([...always, ...ofWindow.keys(), ...carried])].sort();
+    return groups.map((group) => {
+      const ofGroup = ofWindow.get(group) ?? NO_USAGE;
+      const carriedOver = held.get(group) ?? ZERO;
+      if (before !== null) held.set(group, add(carriedOver, ofGroup.total));
+      return {
+        group: JSON.parse(group) as Group,
+        value: valueOf(rule.aggregation, ofGroup, window, carriedOver),
+        events: ofGroup.events,
+      };
+    });
+  });
+}

@@ -1,0 +1,33 @@
+import type { PriceFault } from './price-faults';
+
+/** Entitlement of a plan: the fields that its type restricts. */
+interface AllowedByPlan {
+  readonly entitlementId: string;
+  readonly value: string | null;
+}
+
+/**
+ * Returns the entries of a plan that contradict the types of their entitlements. A boolean entitlement has no value and a
+ * static one needs one. A metered one without a value has no limit. An entitlement may be listed once.
+ * @param types types of the existing entitlements, by id
+ * @param pointer JSON pointer to the list
+ */
+export function faultsOfPlanEntitlements(
+  entitlements: readonly AllowedByPlan[],
+  types: ReadonlyMap<string, 'boolean' | 'static' | 'metered'>,
+  pointer: string,
+): readonly PriceFault[] {
+  const seen = new Set<string>();
+  return entitlements.flatMap(({ entitlementId, value }, index) => {
+    const type = types.get(entitlementId);
+    const rules: readonly (readonly [broken: boolean, field: string, message: string])[] = [
+      [seen.has(entitlementId), 'entitlement_id', 'must not be repeated in the plan'],
+      [type === 'boolean' && value !== null, 'value', 'must be null for a boolean entitlement'],
+      [type === 'static' && value === null, 'value', 'is required for a static entitlement'],
+    ];
+    seen.add(entitlementId);
+    return rules
+      .filter(([broken]) => broken)
+      .map(([, field, message]) => ({ pointer: `${pointer}/${index}/${field}`, message }));
+  });
+}

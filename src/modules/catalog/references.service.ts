@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { FeaturesService } from '../features';
+import { MetersService } from '../meters';
+import { planEntitlementContradicts, priceTermsContradict } from './catalog.errors';
+import type { PlanEntitlement } from './domain/plan';
+import { faultsOfPlanEntitlements } from './domain/plan-entitlement';
+import type { PriceTerms } from './domain/price';
+import { faultsOfMeteredPrice, faultsOfPrices, type PriceFault } from './domain/price-faults';
+
+/** Checks prices and plan entitlements, with the definitions that they refer to. */
+@Injectable()
+export class ReferencesService {
+  constructor(
+    private readonly meters: MetersService,
+    private readonly features: FeaturesService,
+  ) {}
+
+  /**
+   * Checks prices by themselves, without what they refer to.
+   * @param pointer JSON pointer to the list
+   * @throws {ProblemError} `price_terms_contradict`
+   */
+  assertTerms(prices: readonly PriceTerms[], pointer: string): void {
+    assertNone(faultsOfPrices(prices, pointer));
+  }
+
+  /**
+   * Checks prices against the meters they name, which cannot be archived until the caller's transaction ends.
+   * @param pointer JSON pointer to the list
+   * @throws {ProblemError} `reference_not_found`, `meter_backfilling`, `price_terms_contradict`
+   */
+  async assertMeters(prices: readonly PriceTerms[], pointer: string): Promise<void> {
+    const faults: PriceFault[] = [];
+    for (const [index, price] of prices.entries()) {
+      if (price.meterId === null) continue;
+      const at = `${pointer}/${index}`;
+      const meter = await this.meters.requireForReference(price.meterId, `${at}/meter_id`);
+      faults.push(...faultsOfMeteredPrice(price, meter, at));
+    }
+    assertNone(faults);
+  }
+
+  /**
+   * Checks the entitlements of a plan, which cannot be deleted until the caller's transaction ends.
+   * @param pointer JSON pointer to the list
+   * @throws {ProblemError} `reference_not_found`, `plan_entitlement_contradicts`
+   */
+  async assertEntitlements(listed: readonly PlanEntitlement[], pointer: string): Promise<void> {
+    if (listed.length === 0) return;
+    const types = await this.features.requireTypesForReference(
+      listed.map(({ entitlementId }) => entitlementId),
+      (index) => `${pointer}/${index}/entitlement_id`,
+    );
+    const faults = faultsOfPlanEntitlements(listed, types, pointer);
+    if (faults.length > 0) throw planEntitlementContradicts(faults);
+  }
+}
+
+function assertNone(faults: readonly PriceFault[]): void {
+  if (faults.length > 0) throw priceTermsContradict(faults);
+}

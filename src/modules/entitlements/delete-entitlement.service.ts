@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type VersionCondition } from '../../platform/database';
+import { FeaturesService } from '../features';
+import { BalancesRepository } from './balances.repository';
+
+/** Deletes entitlement definitions that are not in use, with the balances that only checks have cached. */
+@Injectable()
+export class DeleteEntitlementService {
+  constructor(
+    private readonly database: Database,
+    private readonly features: FeaturesService,
+    private readonly balances: BalancesRepository,
+  ) {}
+
+  /**
+   * Deletes an entitlement that no plan, link, grant or consumption refers to. Locks the definition, then the balances.
+   * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
+   */
+  delete(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const feature = await this.features.lockForDeletion(id, expected);
+      await this.balances.deleteCached(feature);
+      await this.features.delete(feature);
+    });
+  }
+}

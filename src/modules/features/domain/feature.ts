@@ -1,0 +1,58 @@
+import type { Metadata } from '../../../core/metadata';
+
+export const FEATURE_TYPES = ['boolean', 'static', 'metered'] as const;
+export type FeatureType = (typeof FEATURE_TYPES)[number];
+
+export const FEATURE_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
+
+/** Thresholds of an entitlement that names none, in percent of the limit. */
+export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
+
+/** Entitlement definition: a feature, a fixed number such as seats, or a quantity of usage that customers can have. */
+export interface Feature {
+  readonly id: string;
+  readonly version: number;
+  /** Unique key that applications use in checks. */
+  readonly key: string;
+  readonly name: string;
+  /** `boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage. */
+  readonly type: FeatureType;
+  /** Display name of the unit. */
+  readonly unit: string | null;
+  /** Meter that counts usage; only for type `metered`. */
+  readonly meterId: string | null;
+  /** Percentages of the limit, ascending. Reaching one records an event. */
+  readonly thresholds: readonly number[];
+  /** Incremented with each change of an add-on link; outdates cached balances. */
+  readonly rulesVersion: number;
+  readonly metadata: Metadata;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Input for a new entitlement. */
+export type FeatureTerms = Pick<
+  Feature,
+  'key' | 'name' | 'type' | 'unit' | 'meterId' | 'thresholds' | 'metadata'
+>;
+
+/** Fields that an update may change; undefined keeps the value, null clears it. */
+export interface FeatureChange {
+  readonly name?: string | undefined;
+  readonly unit?: string | null | undefined;
+  readonly thresholds?: readonly number[] | undefined;
+  readonly metadata?: Metadata | undefined;
+}
+
+/** A field that contradicts other fields. The pointer uses the field names of the API. */
+export interface FeatureFault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Returns the fields that contradict each other: a meter needs type `metered`. */
+export function faultsOfFeature(terms: FeatureTerms): readonly FeatureFault[] {
+  return terms.type !== 'metered' && terms.meterId !== null
+    ? [{ pointer: '/meter_id', message: 'must be null unless the type is metered' }]
+    : [];
+}

@@ -1,0 +1,115 @@
+import { Body, Controller, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { meterBackfilling } from '../meters';
+import { CreateEntitlementDto, toFeatureTerms } from './dto/create-entitlement.dto';
+import { EntitlementDto, toEntitlementDto } from './dto/entitlement.dto';
+import { toFeatureChange, UpdateEntitlementDto } from './dto/update-entitlement.dto';
+import {
+  entitlementKeyTaken,
+  entitlementNotFound,
+  entitlementTermsContradict,
+} from './features.errors';
+import { FeaturesService } from './features.service';
+
+const entitlementId = new IdPipe('ent', entitlementNotFound);
+
+@ApiTags('Entitlements')
+@Controller('v1/entitlements')
+export class FeaturesController {
+  constructor(private readonly features: FeaturesService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create an entitlement',
+    description:
+      'The type is `boolean`, `static` or `metered`. Only a metered one has a meter and thresholds.',
+    access: 'entitlements:write',
+    status: 201,
+    answer: EntitlementDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [
+      entitlementTermsContradict,
+      meterBackfilling,
+      referenceNotFound,
+      entitlementKeyTaken,
+    ],
+  })
+  async createEntitlement(
+    @Body() body: CreateEntitlementDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<EntitlementDto> {
+    const feature = await this.features.create(toFeatureTerms(body));
+    tag(response, feature);
+    return toEntitlementDto(feature);
+  }
+
+  @Get()
+  @Operation({
+    summary: 'List entitlements',
+    description: 'Newest first.',
+    access: 'entitlements:read',
+    status: 200,
+    answer: pageOf(EntitlementDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listEntitlements(@Query() query: ListQueryDto): Promise<PageDto<EntitlementDto>> {
+    return toPageDto(await this.features.list(toPageRequest(query, 'ent')), toEntitlementDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read an entitlement',
+    description: 'Returns the definition, not what a customer has of it.',
+    access: 'entitlements:read',
+    status: 200,
+    answer: EntitlementDto,
+    reads: 'path',
+    problems: [entitlementNotFound],
+  })
+  async getEntitlement(
+    @Param('id', entitlementId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<EntitlementDto> {
+    const feature = await this.features.get(id);
+    tag(response, feature);
+    return toEntitlementDto(feature);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update an entitlement',
+    description:
+      'Changes name, unit or thresholds, or merges the metadata. Omitted fields keep their values.',
+    access: 'entitlements:write',
+    status: 200,
+    answer: EntitlementDto,
+    reads: 'change',
+    problems: [entitlementNotFound, metadataTooLarge],
+  })
+  async updateEntitlement(
+    @Param('id', entitlementId) id: string,
+    @Body() body: UpdateEntitlementDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<EntitlementDto> {
+    const feature = await this.features.update(id, toFeatureChange(body), expected);
+    tag(response, feature);
+    return toEntitlementDto(feature);
+  }
+}

@@ -1,0 +1,118 @@
+import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import type { Feature } from './domain/feature';
+import { FeatureEntity } from './feature.entity';
+import { entitlementInUse, entitlementKeyTaken } from './features.errors';
+
+/** `reference` is compatible with itself and with `change`; `deletion` excludes all. */
+const LOCK_MODES = {
+  reference: 'for_key_share',
+  change: 'for_no_key_update',
+  deletion: 'pessimistic_write',
+} as const;
+
+@Injectable()
+export class FeaturesRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {ProblemError} `entitlement_key_taken` */
+  async insert(feature: Feature): Promise<void> {
+    try {
+      await this.database.insert(FeatureEntity, feature);
+    } catch (error) {
+      if (violatedConstraint(error) === 'entitlement_key_unique') {
+        throw entitlementKeyTaken(feature.key);
+      }
+      throw error;
+    }
+  }
+
+  find(id: string): Promise<Feature | null> {
+    return this.features.findOneBy({ id });
+  }
+
+  /** Returns the feature of a key, protected from deletion until the transaction ends. */
+  findByKeyForReference(key: string): Promise<Feature | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(FeatureEntity, 'WHERE key = $1 FOR KEY SHARE', [key]);
+  }
+
+  /** Returns the features with these ids, newest first. */
+  findAll(ids: readonly string[]): Promise<readonly Feature[]> {
+    return this.database.select(FeatureEntity, 'WHERE id = ANY ($1) ORDER BY id DESC', [ids]);
+  }
+
+  /** Returns those of these features that a meter counts. */
+  findMetered(ids: readonly string[]): Promise<readonly Feature[]> {
+    return this.database.select(
+      FeatureEntity,
+      'WHERE id = ANY ($1) AND meter_id IS NOT NULL ORDER BY id',
+      [ids],
+    );
+  }
+
+  async incrementRulesVersion(id: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(
+      'UPDATE entitlement SET rules_version = rules_version + 1 WHERE id = $1',
+      [id],
+    );
+  }
+
+  /** Returns the feature, locked until the transaction ends. */
+  lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Feature | null> {
+    this.database.requireTransaction();
+    return this.features.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
+  }
+
+  /** Returns those of these features that exist, protected from deletion until the transaction ends. */
+  lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
+    this.database.requireTransaction();
+    return this.features.find({
+      where: { id: In([...ids]) },
+      order: { id: 'ASC' },
+      lock: { mode: LOCK_MODES.reference },
+    });
+  }
+
+  page(request: PageRequest): Promise<Page<Feature>> {
+    return pageById(this.features.createQueryBuilder('entitlement'), request);
+  }
+
+  /** Writes the fields that an update may change. */
+  async update(feature: Feature): Promise<void> {
+    const { name, unit, thresholds, metadata, version, updatedAt } = feature;
+    await this.database.update(FeatureEntity, feature.id, {
+      name,
+      unit,
+      thresholds,
+      metadata,
+      version,
+      updatedAt,
+    });
+  }
+
+  /**
+   * Deletes a feature. Foreign keys refuse it while something refers to it.
+   * @throws {ProblemError} `entitlement_in_use`
+   */
+  async delete(id: string): Promise<void> {
+    try {
+      await this.features.delete({ id });
+    } catch (error) {
+      if (violatedConstraint(error) !== null) throw entitlementInUse(id);
+      throw error;
+    }
+  }
+
+  private get features() {
+    return this.database.repository(FeatureEntity);
+  }
+}

@@ -1,0 +1,196 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { Clock } from '../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { MetersService } from '../meters';
+import {
+  type Feature,
+  type FeatureChange,
+  type FeatureTerms,
+  type FeatureType,
+  faultsOfFeature,
+} from './domain/feature';
+import { entitlementNotFound, entitlementTermsContradict } from './features.errors';
+import { entitlementCreated, entitlementDeleted, entitlementUpdated } from './features.events';
+import { FeaturesRepository } from './features.repository';
+
+@Injectable()
+export class FeaturesService {
+  constructor(
+    private readonly database: Database,
+    private readonly features: FeaturesRepository,
+    private readonly meters: MetersService,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `entitlement_terms_contradict`, `reference_not_found`, `meter_backfilling`,
+   *   `entitlement_key_taken`
+   */
+  async create(terms: FeatureTerms): Promise<Feature> {
+    const faults = faultsOfFeature(terms);
+    if (faults.length > 0) throw entitlementTermsContradict(faults);
+    const now = this.clock.now();
+    const feature: Feature = {
+      ...terms,
+      id: newId('ent'),
+      version: 1,
+      rulesVersion: 1,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.database.transaction(async () => {
+      if (terms.meterId !== null) {
+        await this.meters.requireForReference(terms.meterId, '/meter_id');
+      }
+      await this.features.insert(feature);
+      await this.outbox.record(entitlementCreated, { after: feature, occurredAt: now });
+    });
+    return feature;
+  }
+
+  /** @throws {ProblemError} `entitlement_not_found` */
+  async get(id: string): Promise<Feature> {
+    const feature = await this.features.find(id);
+    if (feature === null) throw entitlementNotFound(id);
+    return feature;
+  }
+
+  /** Returns the feature; null if there is none. */
+  find(id: string): Promise<Feature | null> {
+    return this.features.find(id);
+  }
+
+  list(request: PageRequest): Promise<Page<Feature>> {
+    return this.features.page(request);
+  }
+
+  /**
+   * Changes name, unit or thresholds and merges the metadata. A no-op update writes nothing and records no event.
+   * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `metadata_too_large`
+   */
+  update(id: string, change: FeatureChange, expected: VersionCondition): Promise<Feature> {
+    return this.database.transaction(async () => {
+      const before = await this.features.lock(id, 'change');
+      if (before === null) throw entitlementNotFound(id);
+      assertVersion(expected, before);
+      const after = this.changed(before, change);
+      if (after === before) return before;
+      await this.features.update(after);
+      await this.outbox.record(entitlementUpdated, { after, before, occurredAt: after.updatedAt });
+      return after;
+    });
+  }
+
+  /** Returns features by id, newest first, without missing ones. */
+  getAll(ids: readonly string[]): Promise<readonly Feature[]> {
+    return this.features.findAll(ids);
+  }
+
+  /** Returns those of these features that a meter counts. */
+  getMetered(ids: readonly string[]): Promise<readonly Feature[]> {
+    return this.features.findMetered(ids);
+  }
+
+  /** Returns the feature of a key, protected from deletion until the caller's transaction ends; null if there is none. */
+  findByKeyForReference(key: string): Promise<Feature | null> {
+    return this.features.findByKeyForReference(key);
+  }
+
+  /**
+   * Returns the feature that a field of a request refers to, protected from deletion until the caller's transaction ends.
+   * @param pointer JSON pointer to the field
+   * @throws {ProblemError} `reference_not_found`
+   */
+  async requireForReference(id: string, pointer: string): Promise<Feature> {
+    const feature = await this.features.lock(id, 'reference');
+    if (feature === null) throw referenceNotFound(pointer, id);
+    return feature;
+  }
+
+  /**
+   * Returns the types of the features that a list in a request refers to, by id. They are protected from deletion until the
+   * caller's transaction ends.
+   * @param pointerOf JSON pointer to the field with the id, by its index in the list
+   * @throws {ProblemError} `reference_not_found`
+   */
+  async requireTypesForReference(
+    ids: readonly string[],
+    pointerOf: (index: number) => string,
+  ): Promise<ReadonlyMap<string, FeatureType>> {
+    const found = await this.features.lockForReference(ids);
+    const types = new Map(found.map(({ id, type }) => [id, type]));
+    for (const [index, id] of ids.entries()) {
+      if (!types.has(id)) throw referenceNotFound(pointerOf(index), id);
+    }
+    return types;
+  }
+
+  /** Returns the number that changes whenever the add-on links of a feature change. */
+  async rulesVersionOf(id: string): Promise<number> {
+    const feature = await this.features.find(id);
+    invariant(feature !== null, `The entitlement ${id} exists.`);
+    return feature.rulesVersion;
+  }
+
+  /** Outdates the cached balances of all customers when the caller's transaction commits. */
+  async outdateBalances(id: string): Promise<void> {
+    await this.features.incrementRulesVersion(id);
+  }
+
+  /**
+   * Returns a feature that is to be deleted, locked until the caller's transaction ends.
+   * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`
+   */
+  async lockForDeletion(id: string, expected: VersionCondition): Promise<Feature> {
+    const feature = await this.features.lock(id, 'deletion');
+    if (feature === null) throw entitlementNotFound(id);
+    assertVersion(expected, feature);
+    return feature;
+  }
+
+  /**
+   * Deletes a feature that the caller has locked and that no plan, link, grant or consumption refers to.
+   * @throws {ProblemError} `entitlement_in_use`
+   */
+  async delete(feature: Feature): Promise<void> {
+    this.database.requireTransaction();
+    await this.features.delete(feature.id);
+    await this.outbox.record(entitlementDeleted, { after: feature, occurredAt: this.clock.now() });
+  }
+
+  private changed(before: Feature, change: FeatureChange): Feature {
+    const name = change.name ?? before.name;
+    const unit = change.unit === undefined ? before.unit : change.unit;
+    const thresholds = change.thresholds ?? before.thresholds;
+    const metadata = mergeMetadata(before.metadata, change.metadata);
+    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+    const same =
+      name === before.name &&
+      unit === before.unit &&
+      isDeepStrictEqual(thresholds, before.thresholds) &&
+      isDeepStrictEqual(metadata, before.metadata);
+    if (same) return before;
+    return {
+      ...before,
+      name,
+      unit,
+      thresholds,
+      metadata,
+      version: before.version + 1,
+      updatedAt: this.clock.now(),
+    };
+  }
+}

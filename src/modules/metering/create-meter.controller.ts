@@ -1,0 +1,43 @@
+import { Body, Controller, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { Operation, tag } from '../../platform/http';
+import {
+  CreateMeterDto,
+  MeterDto,
+  meterKeyTaken,
+  meterTermsContradict,
+  toMeterDto,
+  tooManyMeters,
+  toMeterTerms,
+} from '../meters';
+import { CreateMeterService } from './create-meter.service';
+
+@ApiTags('Meters')
+@Controller('v1/meters')
+export class CreateMeterController {
+  constructor(private readonly creation: CreateMeterService) {}
+
+  @Post()
+  @Operation({
+    summary: 'Create a meter',
+    description:
+      'Turns the events of one name into a number for each customer. Events stored before are counted too: in the same ' +
+      'commit if they are few and nobody is storing others, and in the background otherwise. The meter is then ' +
+      '`backfilling`, and shows its progress, until it is `active`. What it counts never changes.',
+    access: 'catalog:write',
+    status: 201,
+    answer: MeterDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [meterTermsContradict, tooManyMeters, meterKeyTaken],
+  })
+  async createMeter(
+    @Body() body: CreateMeterDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<MeterDto> {
+    const meter = await this.creation.create(toMeterTerms(body));
+    tag(response, meter);
+    return toMeterDto(meter);
+  }
+}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { Signals } from '../../platform/jobs';
+import { type Meter, MetersService, type MeterTerms } from '../meters';
+import { BACKFILL_WORK } from './meter-backfills';
+import { BackfillMeters } from './store/backfill-meters';
+import { MeterBackfillsRepository } from './store/meter-backfills.repository';
+import { holdMaking } from './store/meters-lock';
+import { UsageTotalsWriter } from './store/usage-totals-writer';
+
+/** Creates meters and counts the events that were stored before them. */
+@Injectable()
+export class CreateMeterService {
+  constructor(
+    private readonly database: Database,
+    private readonly meters: MetersService,
+    private readonly totals: UsageTotalsWriter,
+    private readonly backfilling: BackfillMeters,
+    private readonly backfills: MeterBackfillsRepository,
+    private readonly signals: Signals,
+  ) {}
+
+  /**
+   * Creates a meter. Appends count the events that they store from its commit on. Events stored before are counted in the
+   * same commit if they are few and no other transaction stores events of the name, and by a backfill otherwise.
+   * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`
+   */
+  async create(terms: MeterTerms): Promise<Meter> {
+    this.meters.assertTerms(terms);
+    return this.database.transaction(async () => {
+      await holdMaking(this.database, terms.eventName);
+      const streams = await this.backfilling.tryHoldAll(terms.eventName);
+      const meter = await this.meters.create(terms, streams === null ? 'backfilling' : 'active');
+      if (streams === null) await this.startBackfill(meter.id);
+      else await this.totals.recount(meter.id, { streams, from: null, to: null });
+      return meter;
+    });
+  }
+
+  private async startBackfill(meterId: string): Promise<void> {
+    await this.backfills.insert(meterId);
+    this.database.afterCommit(() => this.signals.announce(BACKFILL_WORK));
+  }
+}

@@ -1,0 +1,96 @@
+import type { Metadata } from '../../../core/metadata';
+import type { Aggregation } from '../../../core/usage';
+
+export const LATE_EVENTS = ['next_invoice', 'reject'] as const;
+export type LateEvents = (typeof LATE_EVENTS)[number];
+
+export const METER_STATUSES = ['backfilling', 'active'] as const;
+export type MeterStatus = (typeof METER_STATUSES)[number];
+
+/** Maximum number of meters of one event name. Every event is counted by all of them in the commit that stores it. */
+export const MAX_METERS_PER_EVENT_NAME = 50;
+
+/** Counts an event only where the property, as text, is one of the values. */
+export interface MeterFilter {
+  readonly property: string;
+  readonly in: readonly string[];
+}
+
+/** Definition that turns the events of one name into a quantity per customer. What it counts never changes. */
+export interface Meter {
+  readonly id: string;
+  readonly version: number;
+  /** Unique key that applications use. */
+  readonly key: string;
+  readonly name: string;
+  readonly eventName: string;
+  readonly aggregation: Aggregation;
+  /** Null only for `count`. */
+  readonly valueProperty: string | null;
+  /** An event counts if it passes all filters. */
+  readonly filters: readonly MeterFilter[];
+  /** Properties that usage is grouped by, in order. */
+  readonly groupBy: readonly string[];
+  /** Policy for events of a period that is already billed. */
+  readonly lateEvents: LateEvents;
+  /** True if the value that a `weighted_sum` holds at the end of a period carries over to the next. */
+  readonly isRecurring: boolean;
+  /** `backfilling` until the events stored before the meter are counted; totals are incomplete until then. */
+  readonly status: MeterStatus;
+  /** Stored events that the backfill has counted. */
+  readonly backfillCounted: number;
+  /** Upper bound of the stored events to count; 0 until the backfill starts. */
+  readonly backfillTotal: number;
+  readonly archivedAt: Date | null;
+  readonly metadata: Metadata;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Input for a new meter. */
+export type MeterTerms = Pick<
+  Meter,
+  | 'key'
+  | 'name'
+  | 'eventName'
+  | 'aggregation'
+  | 'valueProperty'
+  | 'filters'
+  | 'groupBy'
+  | 'lateEvents'
+  | 'isRecurring'
+  | 'metadata'
+>;
+
+/** Fields that an update may change; undefined keeps the value. */
+export interface MeterChange {
+  readonly name?: string | undefined;
+  readonly lateEvents?: LateEvents | undefined;
+  readonly metadata?: Metadata | undefined;
+}
+
+/** A field that contradicts other fields. The pointer uses the field names of the API. */
+export interface MeterFault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Returns the fields that contradict each other: only `count` reads no value, only a `weighted_sum` can be recurring. */
+export function faultsOfMeter(terms: MeterTerms): readonly MeterFault[] {
+  const { aggregation, valueProperty, isRecurring } = terms;
+  const isCount = aggregation === 'count';
+  const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [
+    [
+      !isCount && valueProperty === null,
+      '/value_property',
+      `is required for aggregation ${aggregation}`,
+    ],
+    [isCount && valueProperty !== null, '/value_property', 'is not for aggregation count'],
+    [
+      isRecurring && aggregation !== 'weighted_sum',
+      '/is_recurring',
+      'is only for aggregation weighted_sum',
+    ],
+  ];
+  return rules.filter(([broken]) => broken).map(([, pointer, message]) => ({ pointer, message }));
+}

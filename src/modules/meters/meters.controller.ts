@@ -1,0 +1,100 @@
+import { Body, Controller, Delete, Get, Param, Patch, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { VersionCondition } from '../../platform/database';
+import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import {
+  IdPipe,
+  IfMatch,
+  ListQueryDto,
+  Operation,
+  type PageDto,
+  pageOf,
+  tag,
+  toPageDto,
+  toPageRequest,
+} from '../../platform/http';
+import { MeterDto, toMeterDto } from './dto/meter.dto';
+import { toMeterChange, UpdateMeterDto } from './dto/update-meter.dto';
+import { meterNotFound } from './meters.errors';
+import { MetersService } from './meters.service';
+
+const meterId = new IdPipe('meter', meterNotFound);
+
+@ApiTags('Meters')
+@Controller('v1/meters')
+export class MetersController {
+  constructor(private readonly meters: MetersService) {}
+
+  @Get()
+  @Operation({
+    summary: 'List meters',
+    description: 'Those that are not archived.',
+    access: 'catalog:read',
+    status: 200,
+    answer: pageOf(MeterDto),
+    reads: 'query',
+    problems: [invalidCursor],
+  })
+  async listMeters(@Query() query: ListQueryDto): Promise<PageDto<MeterDto>> {
+    return toPageDto(await this.meters.list(toPageRequest(query, 'meter')), toMeterDto);
+  }
+
+  @Get(':id')
+  @Operation({
+    summary: 'Read a meter',
+    description: 'Archived or not.',
+    access: 'catalog:read',
+    status: 200,
+    answer: MeterDto,
+    reads: 'path',
+    problems: [meterNotFound],
+  })
+  async getMeter(
+    @Param('id', meterId) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<MeterDto> {
+    const meter = await this.meters.get(id);
+    tag(response, meter);
+    return toMeterDto(meter);
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update a meter',
+    description:
+      'Renames it, changes what becomes of late events from now on, or merges its metadata. Nothing sent changes nothing.',
+    access: 'catalog:write',
+    status: 200,
+    answer: MeterDto,
+    reads: 'change',
+    problems: [meterNotFound, metadataTooLarge],
+  })
+  async updateMeter(
+    @Param('id', meterId) id: string,
+    @Body() body: UpdateMeterDto,
+    @IfMatch() expected: VersionCondition,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<MeterDto> {
+    const meter = await this.meters.update(id, toMeterChange(body), expected);
+    tag(response, meter);
+    return toMeterDto(meter);
+  }
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Archive a meter',
+    description:
+      'No new price or entitlement can refer to it; it counts on for those that do, and can be read. Its key stays taken.',
+    access: 'catalog:write',
+    status: 204,
+    reads: 'removal',
+    problems: [meterNotFound],
+  })
+  async archiveMeter(
+    @Param('id', meterId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.meters.archive(id, expected);
+  }
+}

@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import {
+  Database,
+  type Page,
+  pageById,
+  type PageRequest,
+  violatedConstraint,
+} from '../../platform/database';
+import type { Meter } from './domain/meter';
+import { MeterEntity } from './meter.entity';
+import { meterKeyTaken } from './meters.errors';
+
+/** `reference` is compatible with itself and with `change`; `archive` excludes all. */
+const LOCKS = { reference: 'KEY SHARE', change: 'NO KEY UPDATE', archive: 'UPDATE' } as const;
+
+@Injectable()
+export class MetersRepository {
+  constructor(private readonly database: Database) {}
+
+  /** @throws {ProblemError} `meter_key_taken` */
+  async insert(meter: Meter): Promise<void> {
+    try {
+      await this.database.insert(MeterEntity, meter);
+    } catch (error) {
+      if (violatedConstraint(error) === 'meter_key_unique') throw meterKeyTaken(meter.key);
+      throw error;
+    }
+  }
+
+  find(id: string): Promise<Meter | null> {
+    return this.database.selectOne(MeterEntity, 'WHERE id = $1', [id]);
+  }
+
+  findAll(ids: readonly string[]): Promise<readonly Meter[]> {
+    return this.database.select(MeterEntity, 'WHERE id = ANY($1) ORDER BY id', [ids]);
+  }
+
+  /** Returns those of these event names that a meter counts, archived meters included. */
+  async findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.database.query<{ name: string }>(
+      'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)',
+      [eventNames],
+    );
+    return rows.map(({ name }) => name);
+  }
+
+  /** Returns the number of meters of an event name, archived ones included. */
+  async countByEventName(eventName: string): Promise<number> {
+    const [row] = await this.database.query<{ meters: number }>(
+      'SELECT count(*)::integer AS meters FROM meter WHERE event_name = $1',
+      [eventName],
+    );
+    return row?.meters ?? 0;
+  }
+
+  /** Returns the meter, locked until the transaction ends. */
+  lock(id: string, purpose: keyof typeof LOCKS): Promise<Meter | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(MeterEntity, `WHERE id = $1 FOR ${LOCKS[purpose]}`, [id]);
+  }
+
+  /** Returns meters that are not archived. */
+  page(request: PageRequest): Promise<Page<Meter>> {
+    const meters = this.database.repository(MeterEntity).createQueryBuilder('meter');
+    return pageById(meters.where('meter.archivedAt IS NULL'), request);
+  }
+
+  /** Writes the fields that an update, archiving or activation may change. */
+  async update(meter: Meter): Promise<void> {
+    const { name, lateEvents, status, metadata, archivedAt, version, updatedAt } = meter;
+    await this.database.update(MeterEntity, meter.id, {
+      name,
+      lateEvents,
+      status,
+      metadata,
+      archivedAt,
+      version,
+      updatedAt,
+    });
+  }
+
+  async setBackfillTotal(id: string, events: number): Promise<void> {
+    await this.database.query('UPDATE meter SET backfill_total = $2 WHERE id = $1', [id, events]);
+  }
+
+  async addBackfillCounted(id: string, events: number): Promise<void> {
+    await this.database.query(
+      'UPDATE meter SET backfill_counted = backfill_counted + $2 WHERE id = $1',
+      [id, events],
+    );
+  }
+}

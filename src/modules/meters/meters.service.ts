@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
+import { Clock } from '../../platform/clock';
+import {
+  assertVersion,
+  Database,
+  type Page,
+  type PageRequest,
+  type VersionCondition,
+} from '../../platform/database';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import {
+  faultsOfMeter,
+  MAX_METERS_PER_EVENT_NAME,
+  type Meter,
+  type MeterChange,
+  type MeterStatus,
+  type MeterTerms,
+} from './domain/meter';
+import {
+  meterBackfilling,
+  meterNotFound,
+  meterTermsContradict,
+  tooManyMeters,
+} from './meters.errors';
+import { meterActivated, meterArchived, meterCreated, meterUpdated } from './meters.events';
+import { MetersRepository } from './meters.repository';
+
+@Injectable()
+export class MetersService {
+  constructor(
+    private readonly database: Database,
+    private readonly meters: MetersRepository,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws {ProblemError} `meter_terms_contradict` */
+  assertTerms(terms: MeterTerms): void {
+    const faults = faultsOfMeter(terms);
+    if (faults.length > 0) throw meterTermsContradict(faults);
+  }
+
+  /**
+   * Stores a new meter in the caller's transaction, which has locked the creation of meters of its event name. The caller
+   * has checked the terms.
+   * @param status `backfilling` if stored events remain to be counted
+   * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
+   */
+  async create(terms: MeterTerms, status: MeterStatus): Promise<Meter> {
+    this.database.requireTransaction();
+    if ((await this.meters.countByEventName(terms.eventName)) >= MAX_METERS_PER_EVENT_NAME) {
+      throw tooManyMeters(terms.eventName);
+    }
+    const now = this.clock.now();
+    const meter: Meter = {
+      ...terms,
+      id: newId('meter'),
+      version: 1,
+      status,
+      backfillCounted: 0,
+      backfillTotal: 0,
+      archivedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.meters.insert(meter);
+    await this.outbox.record(meterCreated, { after: meter, occurredAt: now });
+    return meter;
+  }
+
+  /**
+   * Returns the meter, archived or not.
+   * @throws {ProblemError} `meter_not_found`
+   */
+  async get(id: string): Promise<Meter> {
+    const meter = await this.meters.find(id);
+    if (meter === null) throw meterNotFound(id);
+    return meter;
+  }
+
+  /** Returns meters by id, archived ones included, without missing ones. */
+  async getAll(ids: readonly string[]): Promise<ReadonlyMap<string, Meter>> {
+    if (ids.length === 0) return new Map();
+    const found = await this.meters.findAll(ids);
+    return new Map(found.map((meter) => [meter.id, meter]));
+  }
+
+  list(request: PageRequest): Promise<Page<Meter>> {
+    return this.meters.page(request);
+  }
+
+  /** Returns those of these event names that a meter counts. */
+  findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
+    return this.meters.findEventNames(eventNames);
+  }
+
+  /**
+   * Returns the meter that a field of a request refers to. It cannot be archived until the caller's transaction ends.
+   * @param pointer JSON pointer to the field
+   * @throws {ProblemError} `reference_not_found`, also for an archived meter; `meter_backfilling`, so that no price or
+   *   entitlement reads incomplete totals
+   */
+  async requireForReference(id: string, pointer: string): Promise<Meter> {
+    const meter = await this.meters.lock(id, 'reference');
+    if (meter?.archivedAt !== null) throw referenceNotFound(pointer, id);
+    if (meter.status !== 'active') throw meterBackfilling(id);
+    return meter;
+  }
+
+  /**
+   * Renames a meter, changes its policy for late events or merges its metadata. A no-op update writes nothing and records
+   * no event.
+   * @throws {ProblemError} `meter_not_found`, `precondition_failed`, `metadata_too_large`
+   */
+  update(id: string, change: MeterChange, expected: VersionCondition): Promise<Meter> {
+    return this.database.transaction(async () => {
+      const before = await this.meters.lock(id, 'change');
+      if (before === null) throw meterNotFound(id);
+      assertVersion(expected, before);
+      const after = this.changed(before, change);
+      if (after === before) return before;
+      await this.meters.update(after);
+      await this.outbox.record(meterUpdated, { after, before, occurredAt: after.updatedAt });
+      return after;
+    });
+  }
+
+  /**
+   * Archives a meter: no new price or entitlement can refer to it. Existing references continue, and it can be read. Its
+   * key stays taken. Archiving it again is a no-op.
+   * @throws {ProblemError} `meter_not_found`, `precondition_failed`
+   */
+  archive(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.meters.lock(id, 'archive');
+      if (before === null) throw meterNotFound(id);
+      assertVersion(expected, before);
+      if (before.archivedAt !== null) return;
+      const now = this.clock.now();
+      const after = { ...before, archivedAt: now, version: before.version + 1, updatedAt: now };
+      await this.meters.update(after);
+      await this.outbox.record(meterArchived, { after, before, occurredAt: now });
+    });
+  }
+
+  /** Writes how many stored events a backfill has to count. */
+  async setBackfillTotal(id: string, events: number): Promise<void> {
+    await this.meters.setBackfillTotal(id, events);
+  }
+
+  /** Adds to the number of stored events that a backfill has counted. */
+  async addBackfillCounted(id: string, events: number): Promise<void> {
+    await this.meters.addBackfillCounted(id, events);
+  }
+
+  /** Activates a meter in the transaction that counts the last of its stored events. */
+  async activate(id: string): Promise<void> {
+    const before = await this.meters.lock(id, 'change');
+    invariant(before !== null, `The meter ${id} exists.`);
+    const now = this.clock.now();
+    const after: Meter = {
+      ...before,
+      status: 'active',
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    await this.meters.update(after);
+    await this.outbox.record(meterActivated, { after, before, occurredAt: now });
+  }
+
+  private changed(before: Meter, change: MeterChange): Meter {
+    const name = change.name ?? before.name;
+    const lateEvents = change.lateEvents ?? before.lateEvents;
+    const metadata = mergeMetadata(before.metadata, change.metadata);
+    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+    const same =
+      name === before.name &&
+      lateEvents === before.lateEvents &&
+      isDeepStrictEqual(metadata, before.metadata);
+    if (same) return before;
+    return {
+      ...before,
+      name,
+      lateEvents,
+      metadata,
+      version: before.version + 1,
+      updatedAt: this.clock.now(),
+    };
+  }
+}
