@@ -3,9 +3,11 @@ import type { Invoice } from '../story';
 import { eventsOf, type TestApp } from '../test-app';
 import type { ReferenceInvoice } from './bill';
 import { assertBooks } from './books';
+import { TAX_RATES } from './catalog';
 import type { EngineUnderTest } from './commands';
 import type { BilledLine } from './line';
 import type { Reference } from './model';
+import { sum } from './money';
 import { assertMoney } from './money-moved';
 import { billsUsageOf, heldAt } from './subscription';
 
@@ -17,7 +19,8 @@ export async function assertAgreement(
 ): Promise<void> {
   const invoices = await invoicesOf(engine, real.customerId);
   for (const invoice of invoices) assertAddsUp(invoice);
-  expect(invoices.map((invoice) => shown(invoice, real.subscriptionIds))).toEqual(
+  const rateIds = await real.catalog.taxRateIds([...TAX_RATES.keys()]);
+  expect(invoices.map((invoice) => shown(invoice, real.subscriptionIds, rateIds))).toEqual(
     model.invoices.map(expected),
   );
   await assertPeriods(engine, real, model);
@@ -38,6 +41,8 @@ interface BilledInvoice extends Invoice {
   readonly attempt_count: number;
   readonly amount_credited: number;
   readonly amount_paid: number;
+  readonly tax_note: string | null;
+  readonly taxes: readonly { readonly tax_rate_id: string; readonly tax: number }[];
 }
 
 /** Returns the invoices, oldest first. */
@@ -71,7 +76,11 @@ function assertAddsUp({ lines, ...invoice }: Invoice): void {
   });
 }
 
-function shown(invoice: BilledInvoice, subscriptionIds: readonly string[]): object {
+function shown(
+  invoice: BilledInvoice,
+  subscriptionIds: readonly string[],
+  rateIds: readonly string[],
+): object {
   if (invoice.status === 'draft') return { reason: invoice.reason, status: 'draft' };
   return {
     subscription: subscriptionIds.indexOf(invoice.subscription_id),
@@ -79,6 +88,11 @@ function shown(invoice: BilledInvoice, subscriptionIds: readonly string[]): obje
     subtotal: invoice.subtotal,
     discount: invoice.discount,
     tax: invoice.tax,
+    taxNote: invoice.tax_note,
+    taxes: invoice.taxes
+      .filter(({ tax }) => tax !== 0)
+      .map(({ tax_rate_id, tax }) => `${rateIds.indexOf(tax_rate_id)}: ${tax}`)
+      .sort(),
     total: invoice.total,
     creditApplied: invoice.credit_applied,
     creditedToBalance: invoice.credited_to_balance,
@@ -104,6 +118,8 @@ function expected(invoice: ReferenceInvoice): object {
     subtotal: Number(invoice.subtotal),
     discount: Number(invoice.discount),
     tax: Number(invoice.tax),
+    taxNote: TAX_NOTES[invoice.exemption],
+    taxes: taxesOf(lines),
     total: Number(invoice.total),
     creditApplied: Number(invoice.creditApplied),
     creditedToBalance: Number(invoice.creditedToBalance),
@@ -115,6 +131,17 @@ function expected(invoice: ReferenceInvoice): object {
     overdueAt: invoice.overdueAt === null ? null : new Date(invoice.overdueAt).toISOString(),
     lines: lines.map(lineOf),
   };
+}
+
+const TAX_NOTES = { none: null, exempt: 'exempt', reverse: 'reverse_charge' } as const;
+
+/** The tax of each rate, where it is any. */
+function taxesOf(lines: readonly BilledLine[]): readonly string[] {
+  const taxes = lines.flatMap((line) => line.taxes);
+  return TAX_RATES.flatMap((_, rate) => {
+    const tax = sum(taxes.filter((one) => one.rate === rate).map(({ amount }) => amount));
+    return tax === 0n ? [] : [`${rate}: ${tax}`];
+  });
 }
 
 function lineOf({ type, amount, discount, tax, from, to }: BilledLine): string {

@@ -1,5 +1,6 @@
-import { COUPONS, type ModelCoupon, PLANS } from './catalog';
+import { COUPONS, type Exemption, type ModelCoupon } from './catalog';
 import type { BilledLine } from './line';
+import type { SoldPrice } from './offers';
 import type { Redemption } from './redemption';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
@@ -16,6 +17,8 @@ export interface ReferenceInvoice {
   discount: bigint;
   tax: bigint;
   total: bigint;
+  /** Tax treatment of the customer when the invoice was finalized. */
+  exemption: Exemption;
   creditApplied: bigint;
   creditsUsed: readonly { readonly credit: Credit; readonly amount: bigint }[];
   creditedToBalance: bigint;
@@ -42,8 +45,8 @@ export interface ReferenceInvoice {
 
 export interface Payer {
   /** Indexes of tax rates. */
-  readonly taxes: readonly number[];
-  readonly isExempt: boolean;
+  taxes: readonly number[];
+  exemption: Exemption;
   /** Credit from negative invoices, credit notes and payments, oldest first. */
   readonly credits: Credit[];
 }
@@ -69,6 +72,7 @@ export function draft(
     discount: 0n,
     tax: 0n,
     total: 0n,
+    exemption: 'none',
     creditApplied: 0n,
     creditsUsed: [],
     creditedToBalance: 0n,
@@ -100,7 +104,8 @@ export function finalize(
   takeOff(invoice, lines, redemptions, period);
   const subtotal = sum(lines.map(({ amount }) => amount));
   const discount = sum(lines.map((line) => line.discount));
-  const tax = payer.isExempt ? 0n : taxLines(lines, payer.taxes);
+  const isTaxed = payer.exemption === 'none';
+  const tax = taxLines(lines, isTaxed ? payer.taxes : []);
   const total = subtotal - discount + tax;
   const creditsUsed = total > 0n ? useUp(payer.credits, total) : [];
   const creditApplied = sum(creditsUsed.map(({ amount }) => amount));
@@ -108,6 +113,7 @@ export function finalize(
   invoice.credit = total < 0n ? { left: -total } : null;
   if (invoice.credit !== null) payer.credits.push(invoice.credit);
   const due = total > 0n ? total - creditApplied : 0n;
+  const { exemption } = payer;
   const amounts = { subtotal, discount, tax, total, creditApplied, creditedToBalance, due };
   const isPaid = due === 0n;
   const state = {
@@ -115,7 +121,7 @@ export function finalize(
     madeAt: now,
     chargeAt: isPaid ? null : now,
   } as const;
-  Object.assign(invoice, { lines, creditsUsed, ...amounts, ...state });
+  Object.assign(invoice, { lines, exemption, creditsUsed, ...amounts, ...state });
   invoice.events.push('finalized', ...(isPaid ? ['paid'] : []));
 }
 
@@ -159,8 +165,7 @@ function takeOff(
       returned.filter((one) => one.redemption === redemption).map(({ amount }) => amount),
     );
     const bases = lines.map(({ amount, capped, discount, price }) => {
-      const isInScope =
-        plan === undefined || (price !== null && PLANS[plan]?.prices.includes(price) === true);
+      const isInScope = plan === undefined || (price !== null && isOfPlan(price, plan));
       return amount > 0n && isInScope ? amount - capped - discount : 0n;
     });
     const base = sum(bases);
@@ -184,6 +189,10 @@ function takeOff(
     else redemption.left = 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
+}
+
+function isOfPlan({ seller }: SoldPrice, plan: number): boolean {
+  return 'plan' in seller && seller.plan === plan;
 }
 
 /** Returns the most that a coupon may take off; null for no limit. */

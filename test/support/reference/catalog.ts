@@ -202,8 +202,12 @@ export const TAX_RATES: readonly ModelTaxRate[] = [
   { percentage: '10', inclusive: true },
 ];
 
+/** Why a customer is billed no tax. */
+export const EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
+export type Exemption = (typeof EXEMPTIONS)[number];
+
 /** The rates that the customer has. */
-export const TAXES: readonly (readonly number[])[] = [[], [0], [0, 1], [2]];
+export const TAXES: readonly (readonly number[])[] = [[], [0], [0, 1], [1, 0], [1], [2]];
 
 export const ZONES = [
   'UTC',

@@ -161,7 +161,7 @@ function withTax(parts: readonly Part[]): readonly NotedLine[] {
   const taxes = shares(tax, common);
   return parts.map(({ line, net }, index) => {
     const part = taxes[index] ?? 0n;
-    const left = line.taxes.map((one, place) => one - (line.noted.taxes[place] ?? 0n));
+    const left = line.taxes.map(({ amount }, place) => amount - (line.noted.taxes[place] ?? 0n));
     return { line, net, tax: part, taxes: split(part, left) };
   });
 }

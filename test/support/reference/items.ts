@@ -1,17 +1,12 @@
-import { ADDONS, type ModelPlan, type ModelPrice, PLANS } from './catalog';
+import type { ModelPlan } from './catalog';
 import type { BilledLine } from './line';
+import { addonPrices, type SoldPrice, type Terms } from './offers';
 
 /** Items of subscriptions of the reference: prices with a quantity, for as long as they are sold. */
 export const FOREVER = Number.MAX_SAFE_INTEGER;
 
-export interface Terms {
-  readonly plan: number;
-  readonly quantity: number;
-  readonly addons: readonly { readonly addon: number; readonly quantity: number }[];
-}
-
 export interface Item {
-  readonly price: ModelPrice;
+  readonly price: SoldPrice;
   readonly quantity: number;
   /** The plan that the item was sold with, also after a change to another plan. */
   readonly proration: ModelPlan['proration'];
@@ -25,13 +20,10 @@ export interface Item {
 }
 
 export function itemsOf(terms: Terms, from: number): Item[] {
-  const { prices, proration } = planOf(terms);
+  const { prices, proration } = terms.version;
   const sold = [
     { prices, quantity: terms.quantity },
-    ...terms.addons.map(({ addon, quantity }) => ({
-      prices: ADDONS[addon]?.prices ?? [],
-      quantity,
-    })),
+    ...terms.addons.map(({ addon, quantity }) => ({ prices: addonPrices(addon), quantity })),
   ].flatMap((one) => one.prices.map((price) => ({ price, quantity: one.quantity })));
   return sold.map(({ price, quantity }) => ({
     price,
@@ -73,7 +65,7 @@ export function hasTerms(
   at: number,
 ): boolean {
   const isSameOffer =
-    held.plan === terms.plan &&
+    held.version === terms.version &&
     held.quantity === terms.quantity &&
     held.addons.length === terms.addons.length &&
     held.addons.every(({ addon, quantity }) =>
@@ -92,19 +84,14 @@ function isSame(one: Item, other: Item): boolean {
   return one.price === other.price && one.quantity === other.quantity;
 }
 
-export function planOf({ plan }: Terms): ModelPlan {
-  const found = PLANS[plan];
-  if (found === undefined) throw new Error(`There is no plan ${plan}.`);
-  return found;
-}
-
 /** Tests if an item ended and others replaced it, in the plan or in the same add-on. */
 export function isReplacedBy({ price, to }: Item, others: readonly Item[]): boolean {
   return others.some((other) => placeOf(other.price) === placeOf(price) && to <= other.from);
 }
 
-function placeOf(price: ModelPrice): number {
-  return ADDONS.findIndex(({ prices }) => prices.includes(price));
+/** The add-on; null: the plan. */
+function placeOf({ seller }: SoldPrice): number | null {
+  return 'addon' in seller ? seller.addon : null;
 }
 
 export function isInAdvance({ price }: Item): boolean {

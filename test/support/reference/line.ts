@@ -1,11 +1,17 @@
+import type { SoldPrice } from './offers';
 import type { Redemption } from './redemption';
-import type { ModelPrice } from './catalog';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
 
 /** The discount of a line by one coupon, with the start of its billing period. */
 export interface Off {
   readonly redemption: Redemption;
   readonly period: number;
+  readonly amount: bigint;
+}
+
+export interface LineTax {
+  /** The index of the rate. */
+  readonly rate: number;
   readonly amount: bigint;
 }
 
@@ -33,8 +39,8 @@ export interface BilledLine {
   discount: bigint;
   /** Sum over its rates, exclusive or inclusive. */
   tax: bigint;
-  /** Tax of each of its rates, in their order. */
-  taxes: readonly bigint[];
+  /** The tax of each rate that it was billed with. */
+  taxes: readonly LineTax[];
   /** Discount of each coupon. */
   offs: readonly Off[];
   /** Set for a credit, or for usage that is given back. */
@@ -51,6 +57,7 @@ export interface BilledLine {
   noted: {
     readonly net: bigint;
     readonly tax: bigint;
+    /** In the order of the rates of the line. */
     readonly taxes: readonly bigint[];
     readonly amount: bigint;
   };
@@ -61,7 +68,7 @@ export interface BilledLine {
   /** For a credit: the credited line. */
   readonly takesBack: BilledLine | null;
   /** The price; null if nothing was sold. */
-  readonly price: ModelPrice | null;
+  readonly price: SoldPrice | null;
   /** For usage: the usage billed for its period. */
   readonly usage: BilledUsage | null;
   readonly isLate: boolean;
@@ -71,7 +78,7 @@ export interface BilledLine {
 /** The usage of a price billed for a period. */
 export interface BilledUsage {
   readonly subscription: number;
-  readonly price: ModelPrice;
+  readonly price: SoldPrice;
   readonly from: number;
   readonly to: number;
   /** Cost of a whole period, for the limits of the price. */

@@ -1,5 +1,6 @@
 import { couponOf, type Payer, type ReferenceInvoice, runningAt } from './bill';
 import { afterIntervals } from './calendar';
+import type { Exemption } from './catalog';
 import { type Bill, billOf, type Bills, Charges } from './charges';
 import { Collection } from './collection';
 import { Corrections } from './corrections';
@@ -15,11 +16,10 @@ import {
   isReplacedBy,
   isWholeOnly,
   itemsOf,
-  planOf,
   swap,
-  type Terms,
 } from './items';
 import { fraction } from './money';
+import { Offers, type Terms, type TermsChange } from './offers';
 import { Payments } from './payments';
 import { begun, cut, dueOf, held, isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
@@ -34,6 +34,9 @@ function since({ items, period }: ReferenceSubscription): readonly Item[] {
  * engine. Instants are milliseconds; a refusal is the code of the problem that the engine must answer.
  */
 export class Reference {
+  /** Tax rates that are archived or inactive. */
+  readonly oldRates = new Set<number>();
+  readonly offers = new Offers();
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
   readonly finalUsage = new FinalUsage();
@@ -98,7 +101,7 @@ export class Reference {
     if (isEnded(subscription)) return 'subscription_not_running';
     if (redemptions.some((one) => one.coupon === coupon)) return 'coupon_already_redeemed';
     const terms = couponOf(coupon);
-    if (terms.plan !== undefined && terms.plan !== subscription.terms.plan) {
+    if (terms.plan !== undefined && terms.plan !== subscription.terms.version.plan) {
       return 'coupon_not_for_plan';
     }
     const left = terms.duration === 'once' ? (terms.amountOff ?? null) : null;
@@ -109,14 +112,18 @@ export class Reference {
 
   change(
     subscription: ReferenceSubscription,
-    terms: Terms,
+    change: TermsChange,
     when: 'now' | 'period_end',
-    prorates: boolean,
+    proration: 'prorate' | 'none' | null,
   ): string | null {
     const { status, period, pending } = subscription;
     if (!['active', 'trialing', 'past_due'].includes(status)) return 'subscription_not_running';
     if (pending !== null) return 'subscription_change_pending';
-    const isSame = planOf(terms).interval === planOf(subscription.terms).interval;
+    const terms = this.offers.forChange(subscription.terms, change);
+    if (typeof terms === 'string') return terms;
+    const { version } = terms;
+    const prorates = (proration ?? version.proration) !== 'none';
+    const isSame = version.interval === subscription.terms.version.interval;
     // A change of the interval without proration takes effect with the next period.
     const waits = !isSame && !prorates && !period.isTrial;
     const isNow = when === 'now' && (prorates || period.isTrial);
@@ -227,6 +234,16 @@ export class Reference {
     return null;
   }
 
+  /** Changes the tax of all later invoices. The customer can keep a rate that is archived. */
+  changeTaxes(taxes: readonly number[] | null, exemption: Exemption | null): string | null {
+    const isGone = (rate: number): boolean =>
+      this.oldRates.has(rate) && !this.payer.taxes.includes(rate);
+    if (taxes?.some(isGone) === true) return 'reference_not_found';
+    this.payer.taxes = taxes ?? this.payer.taxes;
+    this.payer.exemption = exemption ?? this.payer.exemption;
+    return null;
+  }
+
   invoice(place: number): ReferenceInvoice {
     const found = this.invoices[place];
     if (found === undefined) throw new Error(`There is no invoice ${place}.`);
@@ -298,12 +315,12 @@ export class Reference {
       this.bill(subscription, 'renewal', bills, at);
       return;
     }
-    const { interval } = planOf(subscription.terms);
+    const { interval } = subscription.terms.version;
     if (pending?.kind === 'change') {
       swap(subscription, pending.terms, at);
       subscription.pending = null;
     }
-    const isAnew = period.isTrial || planOf(subscription.terms).interval !== interval;
+    const isAnew = period.isTrial || subscription.terms.version.interval !== interval;
     if (isAnew) subscription.anchor = at;
     if (period.isTrial) subscription.status = 'active';
     subscription.events.push(period.isTrial ? 'activated' : 'renewed');
@@ -321,7 +338,7 @@ export class Reference {
   ): void {
     const { anchor, mode, terms } = subscription;
     const index = isAnew ? 0 : subscription.period.index + 1;
-    const { interval } = planOf(terms);
+    const { interval } = terms.version;
     const boundaryOf = (count: number): number =>
       afterIntervals(anchor, interval, count, this.zone, mode);
     const from = isAnew ? anchor : subscription.period.to;

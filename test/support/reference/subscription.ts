@@ -1,7 +1,8 @@
 import type { ReferenceInvoice } from './bill';
 import type { Redemption } from './redemption';
 import { afterDays } from './calendar';
-import { FOREVER, type Item, itemsOf, type Terms } from './items';
+import { FOREVER, type Item, itemsOf } from './items';
+import type { Terms } from './offers';
 
 /** A subscription as the reference knows it. */
 

@@ -1,42 +1,79 @@
-import { TAX_RATES } from './catalog';
-import type { BilledLine } from './line';
+import { type ModelTaxRate, TAX_RATES } from './catalog';
+import { type BilledLine, type LineTax, netOf } from './line';
 import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times } from './money';
 
 /**
- * Adds to each line the tax on its amount after discounts: one rounding per rate over the whole invoice, split over the
- * lines. Returns the exclusive tax. No customer of the model has both kinds of rates.
+ * Computes the tax of each line after discounts, with one rounding for each rate over the whole invoice. Charges have the
+ * rates of the customer, credits those of the lines they take back. Returns the tax on top of the amounts. No customer of
+ * the model has inclusive and exclusive rates at once.
  */
 export function taxLines(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
-  const rates = taxes.flatMap((index) => TAX_RATES[index] ?? []);
+  const rates = [...new Set([...taxes, ...lines.flatMap((line) => ratesOf(line, taxes))])];
   return sum(
-    rates.map(({ percentage, inclusive }, place) => {
-      const { over, under } = fromDecimal(percentage);
-      const rate = fraction(over, 100n * under + (inclusive ? over : 0n));
-      const exact = lines.map((line) => taxOf(line, rate, place));
+    rates.map((rate) => {
+      const isInclusive = rateOf(rate).inclusive;
+      const exact = lines.map((line) =>
+        ratesOf(line, taxes).includes(rate) ? taxOf(line, rate) : fraction(0n),
+      );
       const tax = rounded(exact.reduce(plus));
-      shares(tax, exact).forEach((share, index) => {
+      shares(tax, exact).forEach((amount, index) => {
         const line = lines[index];
-        if (line === undefined) return;
-        line.tax += share;
-        line.taxes = [...line.taxes, share];
-        if (inclusive) line.taxWithin += share;
+        if (line === undefined || !ratesOf(line, taxes).includes(rate)) return;
+        line.tax += amount;
+        line.taxes = [...line.taxes, { rate, amount }];
+        if (isInclusive) line.taxWithin += amount;
       });
-      return inclusive ? 0n : tax;
+      return isInclusive ? 0n : tax;
     }),
   );
 }
 
+function ratesOf({ back }: BilledLine, taxes: readonly number[]): readonly number[] {
+  return back === null ? taxes : billedRates(back.lines);
+}
+
+function billedRates(lines: readonly BilledLine[]): readonly number[] {
+  return [...new Set(lines.flatMap((line) => line.taxes.map(({ rate }) => rate)))];
+}
+
 /**
- * Returns the exact tax of a line. A credit gives back the tax that was billed, at the same rate: never more than is
- * left of it, and all of it with the last of the credited lines.
+ * Returns the exact tax of a line. A credit takes back the tax that was billed, by the same rate: never more than is left
+ * of it, and all of it with the rest of the lines. Where these have different rates, the credit takes the same share of the
+ * tax as of their amounts.
  */
-function taxOf({ amount, discount, back }: BilledLine, rate: Fraction, place: number): Fraction {
-  if (back === null) return times(fraction(amount - discount), rate);
+function taxOf({ amount, discount, back }: BilledLine, rate: number): Fraction {
+  const terms = rateOf(rate);
+  if (back === null) return times(fraction(amount - discount), shareOf(terms));
   if (amount === 0n) return fraction(0n);
-  const left = sum(
-    back.lines.map(({ taxes, noted }) => (taxes[place] ?? 0n) - (noted.taxes[place] ?? 0n)),
-  );
-  const exact = times(fraction(-amount), rate);
+  const left = sum(back.lines.map((line) => taxLeft(line, rate)));
+  const isAll = -amount >= back.held;
+  if (isAll) return fraction(-left);
+  if (!isTaxedAlike(back.lines)) return fraction(left * amount, back.held);
+  const exact = times(fraction(-amount), shareOf(terms));
   const isMore = exact.over > left * exact.under;
-  return -amount === back.held || isMore ? fraction(-left) : { ...exact, over: -exact.over };
+  return isMore ? fraction(-left) : { ...exact, over: -exact.over };
+}
+
+/** Returns the tax as a share of the amount of a line. */
+function shareOf({ percentage, inclusive }: ModelTaxRate): Fraction {
+  const { over, under } = fromDecimal(percentage);
+  return fraction(over, 100n * under + (inclusive ? over : 0n));
+}
+
+function taxLeft({ taxes, noted }: BilledLine, rate: number): bigint {
+  const leftOf = ({ amount }: LineTax, place: number): bigint =>
+    amount - (noted.taxes[place] ?? 0n);
+  return sum(taxes.map((one, place) => (one.rate === rate ? leftOf(one, place) : 0n)));
+}
+
+/** Tells whether all lines with an amount were billed with the same rates. */
+function isTaxedAlike(lines: readonly BilledLine[]): boolean {
+  const rates = billedRates(lines).length;
+  return lines.every((line) => netOf(line) === 0n || line.taxes.length === rates);
+}
+
+function rateOf(index: number): ModelTaxRate {
+  const found = TAX_RATES[index];
+  if (found === undefined) throw new Error(`There is no tax rate ${index}.`);
+  return found;
 }

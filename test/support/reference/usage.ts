@@ -1,6 +1,7 @@
 import type { ModelPrice } from './catalog';
 import { trueUp, within } from './limits';
 import { type BilledLine, type BilledUsage, giveBack, UNTOUCHED } from './line';
+import type { SoldPrice } from './offers';
 import { type Fraction, fraction, fromDecimal, least, plus, rounded, sum, times } from './money';
 
 /** Usage of the customer of the reference, and what was billed for it. */
@@ -42,7 +43,7 @@ export class Usage {
   /** Bills a period for the first time; no line without usage or fee. */
   bill(
     subscription: number,
-    price: ModelPrice,
+    price: SoldPrice,
     from: number,
     to: number,
     part: Fraction,
@@ -172,7 +173,7 @@ function costOf({ amount, tiers }: ModelPrice, tenths: bigint): Fraction {
 
 function billedOf(
   subscription: number,
-  price: ModelPrice,
+  price: SoldPrice,
   from: number,
   to: number,
   part: Fraction,

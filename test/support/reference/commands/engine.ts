@@ -1,4 +1,5 @@
 import type fc from 'fast-check';
+import type { Answer, EngineCatalog } from '../engine-catalog';
 import type { Reference } from '../model';
 
 /** The engine as a sequence of commands sees it: one customer on a test clock of its own. */
@@ -9,11 +10,10 @@ export interface EngineUnderTest {
   readonly currency: string;
   readonly clockId: string;
   readonly meterId: string;
-  /** In the currency of the customer. */
-  planId(plan: number): string;
-  addonId(addon: number): string;
-  couponCode(coupon: number): string;
-  post(path: string, body: object): Promise<{ readonly status: number; readonly body: object }>;
+  readonly catalog: EngineCatalog;
+  post(path: string, body: object): Promise<Answer>;
+  patch(path: string, body: object): Promise<Answer>;
+  remove(path: string): Promise<Answer>;
   get(path: string): Promise<object>;
   /** Returns the id of an invoice by its index among all, oldest first. */
   invoiceId(place: number): Promise<string>;

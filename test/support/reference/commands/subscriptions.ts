@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { ADDONS, COUPONS, PLANS } from '../catalog';
-import type { Terms } from '../items';
 import type { Reference } from '../model';
+import type { Terms, TermsChange } from '../offers';
 import type { ReferenceSubscription } from '../subscription';
 import { advanceTo } from './advance';
 import type { BillingCommand, EngineUnderTest } from './engine';
@@ -10,17 +10,20 @@ const MOST_SUBSCRIPTIONS = 2;
 
 type Addons = Terms['addons'];
 
-function addonsFor(engine: EngineUnderTest, addons: Addons): readonly object[] {
-  return addons.map(({ addon, quantity }) => ({
-    addon_id: engine.addonId(addon),
-    quantity: String(quantity),
-  }));
+async function addonsFor({ catalog }: EngineUnderTest, addons: Addons): Promise<readonly object[]> {
+  const named: object[] = [];
+  for (const { addon, quantity } of addons) {
+    named.push({ addon_id: await catalog.addonId(addon), quantity: String(quantity) });
+  }
+  return named;
 }
 
 function nameOf(addons: Addons): string {
   const named = addons.map(({ addon, quantity }) => `${ADDONS[addon]?.name ?? ''} x ${quantity}`);
   return `with ${named.length === 0 ? 'nothing' : named.join(' and ')}`;
 }
+
+type Request = readonly [command: string, body: object];
 
 /** A command for one of the subscriptions. */
 abstract class OnSubscription implements BillingCommand {
@@ -34,7 +37,7 @@ abstract class OnSubscription implements BillingCommand {
     const subscription = this.of(model);
     const isLate = model.catchUp(subscription);
     const refusal = this.expected(model, subscription);
-    const [command, body] = this.request(model, subscription, engine);
+    const [command, body] = await this.request(model, subscription, engine);
     const path = `/v1/subscriptions/${engine.subscriptionIds[subscription.index] ?? ''}/${command}`;
     const answer = await engine.post(path, body);
     const expected =
@@ -58,7 +61,7 @@ abstract class OnSubscription implements BillingCommand {
     model: Reference,
     subscription: ReferenceSubscription,
     engine: EngineUnderTest,
-  ): readonly [command: string, body: object];
+  ): Request | Promise<Request>;
 
   protected at(): string {
     return `#${this.pick % MOST_SUBSCRIPTIONS}`;
@@ -67,7 +70,7 @@ abstract class OnSubscription implements BillingCommand {
 
 class Subscribe implements BillingCommand {
   constructor(
-    private readonly plan: number,
+    private readonly pick: PlanPick,
     private readonly quantity: number,
     private readonly addons: Addons,
     private readonly trialDays: number,
@@ -82,32 +85,55 @@ class Subscribe implements BillingCommand {
   }
 
   async run(model: Reference, engine: EngineUnderTest): Promise<void> {
-    const { plan, quantity, addons, trialDays, minutesAgo, mode, waits } = this;
+    const { quantity, addons, trialDays, minutesAgo, mode, waits } = this;
+    const plan = planPicked(model, this.pick, 0);
     const coupon = couponFor(this.coupon, plan);
     const from = model.now - minutesAgo * 60_000;
-    model.subscribe({ plan, quantity, addons }, from, mode, trialDays, coupon, waits);
+    const terms = model.offers.forNew({ plan, quantity, addons });
+    if (typeof terms !== 'string') {
+      model.subscribe(terms, from, mode, trialDays, coupon, waits);
+    }
     const { status, body } = await engine.post('/v1/subscriptions', {
       customer_id: engine.customerId,
-      plan_id: engine.planId(plan),
+      plan_id: await engine.catalog.planId(plan),
       quantity: String(quantity),
-      addons: addonsFor(engine, addons),
+      addons: await addonsFor(engine, addons),
       trial_days: trialDays,
       ...(minutesAgo === 0 ? {} : { start_at: new Date(from).toISOString() }),
       billing_anchor: mode,
       payment_behavior: waits ? 'default_incomplete' : 'allow_active',
-      ...(coupon === null ? {} : { coupon: engine.couponCode(coupon) }),
+      ...(coupon === null ? {} : { coupon: await engine.catalog.couponCode(coupon) }),
     });
+    if (typeof terms === 'string') {
+      expect({ status, body }).toMatchObject({ status: 422, body: { code: terms } });
+      return;
+    }
     expect({ status, body }).toMatchObject({ status: 201 });
     engine.subscriptionIds.push((body as { id: string }).id);
   }
 
   toString(): string {
-    const { plan, quantity, addons, trialDays, minutesAgo, coupon, mode, waits } = this;
-    const sold = `${PLANS[plan]?.name ?? ''} x ${quantity} ${nameOf(addons)}`;
+    const { pick, quantity, addons, trialDays, minutesAgo, coupon, mode, waits } = this;
+    const sold = `${planName(pick)} x ${quantity} ${nameOf(addons)}`;
     const redeemed = coupon === null ? '' : `, coupon ${COUPONS[coupon]?.name ?? ''}`;
     const since = minutesAgo === 0 ? '' : `, ${minutesAgo} min ago`;
     return `subscribe(${sold}, trial ${trialDays}${since}, ${mode}${redeemed}${waits ? ', waits' : ''})`;
   }
+}
+
+/** The index of a plan, the plan that a subscription has, or one that is archived. */
+type PlanPick = number | 'own' | 'archived';
+
+/** A number names one of the versions there are by then. */
+type VersionPick = 'current' | 'latest' | number;
+
+function planPicked({ offers }: Reference, pick: PlanPick, own: number): number {
+  if (pick === 'archived') return [...offers.archivedPlans][0] ?? own;
+  return pick === 'own' ? own : pick;
+}
+
+function planName(pick: PlanPick): string {
+  return typeof pick === 'number' ? (PLANS[pick]?.name ?? '') : `${pick} plan`;
 }
 
 /** The coupon, if it applies to the plan. */
@@ -119,7 +145,8 @@ function couponFor(coupon: number | null, plan: number): number | null {
 class Change extends OnSubscription {
   constructor(
     pick: number,
-    private readonly plan: number | null,
+    private readonly plan: PlanPick | null,
+    private readonly version: VersionPick | null,
     private readonly quantity: number | null,
     private readonly addons: Addons | null,
     private readonly when: 'now' | 'period_end',
@@ -130,35 +157,47 @@ class Change extends OnSubscription {
   }
 
   protected expected(model: Reference, subscription: ReferenceSubscription): string | null {
-    const { terms } = subscription;
-    const changed = {
-      plan: this.plan ?? terms.plan,
-      quantity: this.quantity ?? terms.quantity,
-      addons: this.addons ?? terms.addons,
-    };
-    const prorates =
-      this.proration === null
-        ? PLANS[changed.plan]?.proration !== 'none'
-        : this.proration === 'prorate';
-    return model.change(subscription, changed, this.when, prorates);
+    const { quantity, addons, when, proration } = this;
+    const change = { ...this.target(model, subscription), quantity, addons };
+    return model.change(subscription, change, when, proration);
   }
 
-  protected request(_model: Reference, _of: ReferenceSubscription, engine: EngineUnderTest) {
-    const { plan, quantity, addons, when, proration } = this;
+  protected async request(
+    model: Reference,
+    subscription: ReferenceSubscription,
+    engine: EngineUnderTest,
+  ) {
+    const { quantity, addons, when, proration } = this;
+    const { plan, version } = this.target(model, subscription);
     const body = {
       when,
-      ...(plan === null ? {} : { plan_id: engine.planId(plan) }),
+      ...(plan === null ? {} : { plan_id: await engine.catalog.planId(plan) }),
+      ...(version === null ? {} : { plan_version: await engine.catalog.planVersion(version) }),
       ...(quantity === null ? {} : { quantity: String(quantity) }),
-      ...(addons === null ? {} : { addons: addonsFor(engine, addons) }),
+      ...(addons === null ? {} : { addons: await addonsFor(engine, addons) }),
       ...(proration === null ? {} : { proration }),
     };
     return ['change', body] as const;
   }
 
+  /** The same before and after the change: only a change that names a plan leads to another one. */
+  private target(
+    model: Reference,
+    { terms }: ReferenceSubscription,
+  ): Pick<TermsChange, 'plan' | 'version'> {
+    const own = terms.version.plan;
+    const plan = this.plan === null ? null : planPicked(model, this.plan, own);
+    const { version } = this;
+    if (typeof version !== 'number') return { plan, version };
+    const versions = model.offers.versionsOf(plan ?? own);
+    return { plan, version: versions[version % versions.length] ?? null };
+  }
+
   override toString(): string {
-    const { plan, quantity, addons, when, proration } = this;
+    const { plan, version, quantity, addons, when, proration } = this;
     const to = [
-      plan === null ? [] : (PLANS[plan]?.name ?? ''),
+      plan === null ? [] : planName(plan),
+      version === null ? [] : `version ${version}`,
       quantity === null ? [] : `x ${quantity}`,
       addons === null ? [] : nameOf(addons),
     ].flat();
@@ -230,8 +269,8 @@ class Redeem extends OnSubscription {
     return model.redeem(subscription, this.coupon);
   }
 
-  protected request(_model: Reference, _of: ReferenceSubscription, engine: EngineUnderTest) {
-    return ['coupons', { code: engine.couponCode(this.coupon) }] as const;
+  protected async request(_model: Reference, _of: ReferenceSubscription, engine: EngineUnderTest) {
+    return ['coupons', { code: await engine.catalog.couponCode(this.coupon) }] as const;
   }
 
   override toString(): string {
@@ -246,6 +285,19 @@ const metered = PLANS.flatMap(({ prices }, index) =>
 const anyPlan = fc.nat({ max: PLANS.length - 1 });
 /** Usage must be billed now and arrive late afterwards. */
 const plan = fc.oneof(anyPlan, anyPlan, fc.constantFrom(...metered));
+/** Names archived plans now and then, which is refused. */
+const offeredPlan: fc.Arbitrary<PlanPick> = fc.oneof(
+  { weight: 12, arbitrary: plan },
+  { weight: 1, arbitrary: fc.constant('archived' as const) },
+);
+const changedPlan: fc.Arbitrary<PlanPick> = fc.oneof(
+  { weight: 3, arbitrary: offeredPlan },
+  { weight: 1, arbitrary: fc.constant('own' as const) },
+);
+const version: fc.Arbitrary<VersionPick> = fc.oneof(
+  fc.constantFrom('latest' as const, 'latest' as const, 'current' as const),
+  fc.nat({ max: 3 }),
+);
 const coupon = fc.nat({ max: COUPONS.length - 1 });
 const quantity = fc.integer({ min: 1, max: 12 });
 
@@ -265,7 +317,7 @@ const minutesAgo = fc.oneof(
 
 export const subscribe = fc
   .tuple(
-    plan,
+    offeredPlan,
     quantity,
     addons,
     fc.constantFrom(0, 0, 0, 0, 2, 3, 7, 30),
@@ -279,10 +331,11 @@ export const subscribe = fc
 export const change = fc
   .tuple(
     pick,
-    fc.option(plan),
+    fc.option(changedPlan),
+    fc.option(version, { freq: 3 }),
     fc.option(quantity),
     fc.option(addons, { freq: 2 }),
-    fc.constantFrom('now' as const, 'now' as const, 'period_end' as const),
+    fc.constantFrom('now' as const, 'now' as const, 'now' as const, 'period_end' as const),
     fc.constantFrom(null, null, null, 'none' as const, 'prorate' as const),
   )
   .map((terms) => new Change(...terms));
