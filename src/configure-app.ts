@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { Credentials } from './modules/access';
 import { isUsageRequest } from './modules/metering';
 import { isOfDescription, isOfDocs, publishDocs } from './openapi';
-import { admitEveryone, authenticate, publicRoutes } from './platform/access';
+import { actAsCaller, admitEveryone, authenticate, publicRoutes } from './platform/access';
 import { Configuration } from './platform/config';
 import {
   announcedBytes,
@@ -67,6 +67,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       guardUrl,
       identifyCaller(app),
       bodyReader(lifecycle),
+      actAsCaller(isUsageRequest),
     ),
   );
   app.useGlobalPipes(createValidationPipe());

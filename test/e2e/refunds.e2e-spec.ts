@@ -38,6 +38,7 @@ describe('refunds', () => {
     });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
+      actor: 'open',
       id: expect.stringMatching(/^ref_/) as string,
       payment_id: of,
       amount: 2_500,

@@ -11,7 +11,7 @@ import {
 import type { Refund, RefundStatus } from './domain/refund';
 
 @Entity('refund')
-@Unique('refund_idempotency_key_unique', ['idempotencyKey'])
+@Unique('refund_idempotency_key_unique', ['idempotencyKey', 'actor'])
 @Check('refund_amount_check', `"amount" >= 1 AND "amount" <= 9007199254740991`)
 @Check('refund_status_check', `"status" IN ('pending', 'succeeded', 'failed', 'canceled')`)
 @Check('refund_failure_check', `("status" = 'failed') = ("failure_code" IS NOT NULL)`)
@@ -31,6 +31,7 @@ export class RefundEntity implements Refund {
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly reason!: string | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly idempotencyKey!: string | null;
+  @Column({ type: 'varchar', length: 40, collation: 'C', default: 'open' }) readonly actor!: string;
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;

@@ -23,8 +23,12 @@ export class RefundsRepository {
     return this.database.selectOne(RefundEntity, 'WHERE id = $1', [id]);
   }
 
-  findByKey(idempotencyKey: string): Promise<Refund | null> {
-    return this.database.selectOne(RefundEntity, 'WHERE idempotency_key = $1', [idempotencyKey]);
+  /** Returns the refund that the principal created with this key, or null. */
+  findByKey(idempotencyKey: string, actor: string): Promise<Refund | null> {
+    return this.database.selectOne(RefundEntity, 'WHERE idempotency_key = $1 AND actor = $2', [
+      idempotencyKey,
+      actor,
+    ]);
   }
 
   /** The refund, locked until the transaction ends. */

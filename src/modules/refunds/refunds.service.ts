@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { postRefund, postRefundReturned } from '../../core/ledger';
+import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { idempotencyKeyReused } from '../../platform/errors';
@@ -118,6 +119,7 @@ export class RefundsService implements OnModuleInit {
       const refund: Refund = {
         ...request,
         id,
+        actor: currentActor(),
         version: 1,
         amount,
         currency: payment.currency,
@@ -228,7 +230,8 @@ export class RefundsService implements OnModuleInit {
    */
   private async madeBefore(request: RefundRequest): Promise<Refund | null> {
     const { idempotencyKey } = request;
-    const refund = idempotencyKey === null ? null : await this.refunds.findByKey(idempotencyKey);
+    const refund =
+      idempotencyKey === null ? null : await this.refunds.findByKey(idempotencyKey, currentActor());
     if (refund !== null && !isSameRequest(refund, request)) throw idempotencyKeyReused();
     return refund;
   }

@@ -1,3 +1,4 @@
+export { actAsCaller, currentActor } from './actor';
 export { admitEveryone, authenticate } from './authenticate';
 export type { VerifyCredential } from './authenticate';
 export { Caller } from './caller';

@@ -13,6 +13,19 @@ export class CallScope<Value> {
     return this.storage.getStore();
   }
 
+  /**
+   * Runs the callback, and everything it starts, with this value. For calls whose end no promise tells.
+   * @returns ends the call; call it once
+   */
+  start(value: Value, callback: () => void): () => void {
+    this.calls += 1;
+    this.storage.run(value, callback);
+    return () => {
+      this.calls -= 1;
+      if (this.calls === 0) this.storage.disable();
+    };
+  }
+
   /** Runs the work, and everything it calls, with this value. */
   async run<Result>(value: Value, work: () => Promise<Result>): Promise<Result> {
     this.calls += 1;

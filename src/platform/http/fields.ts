@@ -220,6 +220,20 @@ export function IdProperty(example: string): PropertyDecorator {
   return ApiProperty({ type: String, description: 'Identifier.', example });
 }
 
+/** Principal that made a change. */
+export function ActorProperty(
+  description: string,
+  options: { nullable?: true } = {},
+): PropertyDecorator {
+  const unknown = options.nullable === true ? ' Null if it was not recorded.' : '';
+  return ApiProperty({
+    type: String,
+    description: `${description}: the id of an API key, an admin or a customer token, \`open\` for a call without a credential, or \`worker\` for the engine itself.${unknown}`,
+    example: 'key_01h455vb4pex5vsknk084sn02q',
+    ...options,
+  });
+}
+
 /** The field that tells the answers of one operation apart. */
 export function ObjectProperty(value: string): PropertyDecorator {
   return ApiProperty({ enum: [value], description: 'The type of the object.', example: value });

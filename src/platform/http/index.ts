@@ -3,6 +3,7 @@ export { announcesBody, guardBody, hasBody, isKeepable, isStorable } from './bod
 export { readAsciiAsUtf8, requireUtf8 } from './charset';
 export { requireReadEncoding } from './encodings';
 export {
+  ActorProperty,
   HasNoRepeats,
   IdProperty,
   InstantProperty,

@@ -10,7 +10,8 @@ import { InstantColumn, ReferenceColumn } from '../database';
 @Index('idempotency_key_expires_at_index', ['expiresAt'])
 @Index('idempotency_key_resource_index', ['resourceId'], { where: '"resource_id" IS NOT NULL' })
 export class IdempotencyKeyEntity {
-  @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly key!: string;
+  /** Key as the client sent it, after the principal that it belongs to. */
+  @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
   /** Resource that the answer will describe, if a gateway call is made between claim and answer. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
+import { OPEN, principalOf } from '../access/principal';
 import { idempotencyKeyMismatch, malformedRequest } from '../errors';
 import type { KeyedRequest } from './idempotency.types';
 
@@ -26,7 +27,7 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Fingerprints method, path and body. The order of keys in the body, and the place of the idempotency key, do not
+ * Returns the key within those of its principal, and the fingerprint of method, path and body. The order of keys in the body, and the place of the idempotency key, do not
  * matter.
  */
 export function toKeyedRequest(
@@ -40,7 +41,15 @@ export function toKeyedRequest(
   const fingerprint = createHash('sha256')
     .update(`${request.method} ${request.path}\n${canonicalJson(body)}`)
     .digest('hex');
-  return { key, fingerprint };
+  return { key: keyOfPrincipal(key, principalOf(request).id), fingerprint };
+}
+
+/**
+ * Prefixes the key with its principal, so that two principals never see each other's answers. The line break cannot be
+ * part of a key. Keys of calls without a credential have no prefix.
+ */
+function keyOfPrincipal(key: string, principalId: string): string {
+  return principalId === OPEN.id ? key : `${principalId}\n${key}`;
 }
 
 function canonicalJson(body: unknown): string {

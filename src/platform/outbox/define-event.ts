@@ -46,6 +46,7 @@ export function exampleEvent(
     timestamp: '2026-03-01T09:30:00.000Z',
     sequence: 1,
     previous_sequence: null,
+    actor: 'key_01h455vb4pex5vsknk084sn02q',
     data: { object: { ...object, ...example }, previous: {} },
   };
 }

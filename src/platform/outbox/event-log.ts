@@ -11,6 +11,8 @@ export interface RecordedEvent {
   /** `{ "object": …, "previous": … }`, as JSON text. */
   readonly data: string;
   readonly occurredAt: Date;
+  /** Id of the principal that caused it, or `worker`; null if it was not recorded. */
+  readonly actor: string | null;
 }
 
 /** Fields of an event that decide which endpoints receive it. */
@@ -36,6 +38,7 @@ interface HeadRow {
 
 interface EventRow extends HeadRow {
   readonly data: string;
+  readonly actor: string | null;
 }
 
 const HEAD = 'id, type, object_id, sequence, occurred_at';
@@ -46,7 +49,7 @@ const CLAIM = `
 
 const MARK = 'UPDATE event SET dispatched_at = $2 WHERE id = ANY ($1)';
 
-const FIND = `SELECT ${HEAD}, data::text AS data FROM event WHERE id = ANY ($1)`;
+const FIND = `SELECT ${HEAD}, actor, data::text AS data FROM event WHERE id = ANY ($1)`;
 
 const MATCHES = `
   ($1::varchar IS NULL OR type = $1 OR (right($1, 2) = '.*' AND starts_with(type, left($1, -1))))
@@ -55,7 +58,7 @@ const MATCHES = `
   AND ($4::timestamptz IS NULL OR occurred_at < $4)`;
 
 const PAGE = `
-  SELECT ${HEAD}, data::text AS data FROM event
+  SELECT ${HEAD}, actor, data::text AS data FROM event
   WHERE ${MATCHES} AND ($5::varchar IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`;
 
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1)';
@@ -128,5 +131,5 @@ function toHead(row: HeadRow): EventHead {
 }
 
 function toEvent(row: EventRow): RecordedEvent {
-  return { ...toHead(row), data: row.data };
+  return { ...toHead(row), data: row.data, actor: row.actor };
 }

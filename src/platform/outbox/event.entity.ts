@@ -18,6 +18,8 @@ export class EventEntity {
   @Column({ type: 'integer' }) readonly sequence!: number;
   /** `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. */
   @Column({ type: 'json' }) readonly data!: object;
+  /** Id of the principal that caused it, or `worker`. Null for events recorded by versions that did not know. */
+  @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
   /** Instant at which deliveries were created; null until then. */
   @InstantColumn({ nullable: true }) readonly dispatchedAt!: Date | null;

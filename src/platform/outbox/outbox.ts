@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { currentActor } from '../access';
 import { Database } from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
@@ -27,10 +28,10 @@ export interface EventRecord {
 
 /** Numbers the events of one object in their order, also within one statement. */
 const INSERT = `
-  INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
+  INSERT INTO event (id, type, object_id, sequence, data, occurred_at, actor)
   SELECT id, type, object_id,
     coalesce((SELECT max(sequence) FROM event WHERE event.object_id = added.object_id), 0) + place,
-    data, occurred_at
+    data, occurred_at, $2::varchar
   FROM json_to_recordset($1::json) AS added
     (id text, type text, object_id text, place integer, data json, occurred_at timestamptz)
   RETURNING id, sequence`;
@@ -76,6 +77,7 @@ export class Outbox {
     });
     const rows = await this.database.query<{ id: string; sequence: number }>(INSERT, [
       JSON.stringify(records),
+      currentActor(),
     ]);
     const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]));
     this.database.afterCommit(() => {

@@ -21,6 +21,7 @@ const pending: Refund = {
   currency: 'USD',
   status: 'pending',
   reason: 'damaged',
+  actor: 'open',
   idempotencyKey: 'k',
   failureCode: null,
   metadata: { ticket: 7, of: { a: 1, b: 2 } },

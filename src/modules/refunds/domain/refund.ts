@@ -15,7 +15,9 @@ export interface Refund {
   readonly currency: string;
   readonly status: RefundStatus;
   readonly reason: string | null;
-  /** The client's key; unique forever, also after the stored answer has expired. */
+  /** Principal that created the refund. */
+  readonly actor: string;
+  /** The client's key; unique forever among those of the actor, also after the stored answer has expired. */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
   readonly metadata: Metadata;

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
+  ActorProperty,
   IdProperty,
   InstantProperty,
   MetadataProperty,
@@ -56,6 +57,9 @@ export class RefundDto {
   })
   readonly failure_code!: string | null;
 
+  @ActorProperty('Who created it')
+  readonly actor!: string;
+
   @MetadataProperty()
   readonly metadata!: object;
 
@@ -76,6 +80,7 @@ export function toRefundDto(refund: Refund): RefundDto {
     reason: refund.reason,
     idempotencyKey: refund.idempotencyKey,
     failure_code: refund.failureCode,
+    actor: refund.actor,
     metadata: refund.metadata,
     created_at: toWireInstant(refund.createdAt),
     updated_at: toWireInstant(refund.updatedAt),

@@ -11,6 +11,7 @@ export function notificationBody(event: RecordedEvent): string {
     timestamp: event.occurredAt.toISOString(),
     sequence: event.sequence,
     previous_sequence: event.sequence === 1 ? null : event.sequence - 1,
+    actor: event.actor,
   });
   return `${head.slice(0, -1)},"data":${event.data}}`;
 }

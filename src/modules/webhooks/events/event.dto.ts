@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
 import {
+  ActorProperty,
   IdProperty,
   InstantProperty,
   IsInstant,
@@ -55,6 +56,9 @@ export class EventDto {
   })
   readonly previous_sequence!: number | null;
 
+  @ActorProperty('Who caused it', { nullable: true })
+  readonly actor!: string | null;
+
   @ApiProperty({
     type: EventDataDto,
     description: 'The resource after the change, and the previous values.',
@@ -69,6 +73,7 @@ export function toEventDto(event: RecordedEvent): EventDto {
     timestamp: toWireInstant(event.occurredAt),
     sequence: event.sequence,
     previous_sequence: event.sequence === 1 ? null : event.sequence - 1,
+    actor: event.actor,
     data: JSON.parse(event.data) as EventDataDto,
   };
 }
