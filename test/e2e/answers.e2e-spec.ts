@@ -35,13 +35,13 @@ describe('a response', () => {
   };
 
   it.each([
-    ['of a resource', () => customer, 200, OF_DATA],
-    ['of the description of the API', () => '/openapi.json', 200, OF_DATA],
-    ['of the documentation', () => '/docs/', 200, OF_PAGES],
-    ['of a part of the documentation', () => '/docs/swagger-ui.css', 200, OF_PAGES],
-    ['that a resource is unknown', () => '/v1/customers/cus_unknown', 404, OF_DATA],
-    ['that a path is unknown', () => '/v1/nothing', 404, OF_DATA],
-    ['that a query cannot be read', () => `${customer}?a=1&a=2`, 400, OF_DATA],
+    ['for a resource', () => customer, 200, OF_DATA],
+    ['for the OpenAPI document', () => '/openapi.json', 200, OF_DATA],
+    ['for the Swagger UI', () => '/docs/', 200, OF_PAGES],
+    ['for an asset of the Swagger UI', () => '/docs/swagger-ui.css', 200, OF_PAGES],
+    ['for an unknown resource', () => '/v1/customers/cus_unknown', 404, OF_DATA],
+    ['for an unknown path', () => '/v1/nothing', 404, OF_DATA],
+    ['for a malformed query', () => `${customer}?a=1&a=2`, 400, OF_DATA],
   ])('%s has the security headers for browsers', async (_, path, status, headers) => {
     // Also pages outside the document.
     const answer = await engine.uncheckedHttp.get(path());

@@ -123,8 +123,8 @@ describe('metered usage of an entitlement', () => {
     ['max', { aggregation: 'max' }, '7'],
     ['unique', { aggregation: 'unique' }, '2'],
     ['latest', { aggregation: 'latest' }, '7'],
-    ['a sum in groups', { group_by: ['amount'] }, '11'],
-    ['a sum of some', { filters: [{ property: 'amount', in: ['2'] }] }, '4'],
+    ['a sum by group', { group_by: ['amount'] }, '11'],
+    ['a sum with a filter', { filters: [{ property: 'amount', in: ['2'] }] }, '4'],
   ])('by %s', async (_, meter, used) => {
     const setup = await subscriber(meter);
     await send(setup, ['2', '2', '7']);

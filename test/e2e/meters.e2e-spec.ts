@@ -93,13 +93,13 @@ describe('meters', () => {
   it.each<[string, object, string]>([
     ['a key in upper case', { key: 'Calls' }, '/key'],
     ['no event name', { event_name: '' }, '/event_name'],
-    ['an aggregation there is not', { aggregation: 'median' }, '/aggregation'],
-    ['a filter without texts', { filters: [{ property: 'a', in: [] }] }, '/filters/0/in'],
+    ['an unknown aggregation', { aggregation: 'median' }, '/aggregation'],
+    ['a filter without values', { filters: [{ property: 'a', in: [] }] }, '/filters/0/in'],
     ['a filter on a number', { filters: [{ property: 'a', in: [1] }] }, '/filters/0/in'],
-    ['six properties to group by', { group_by: [...'abcdef'] }, '/group_by'],
+    ['six group properties', { group_by: [...'abcdef'] }, '/group_by'],
     ['the same property twice', { group_by: ['a', 'a'] }, '/group_by'],
-    ['a property with a comma to group by', { group_by: ['a', 'b,c'] }, '/group_by'],
-    ['a property that is no text', { group_by: [1] }, '/group_by'],
+    ['a group property with a comma', { group_by: ['a', 'b,c'] }, '/group_by'],
+    ['a property that is not a string', { group_by: [1] }, '/group_by'],
     ['another policy for late events', { late_events: 'drop' }, '/late_events'],
     ['an unknown field', { unit: 'calls' }, '/unit'],
   ])('refuse %s', async (_, fields, pointer) => {
@@ -110,10 +110,10 @@ describe('meters', () => {
   });
 
   it.each<[string, object, string]>([
-    ['a sum of nothing', { aggregation: 'sum' }, '/value_property'],
-    ['a count of a property', { value_property: 'a' }, '/value_property'],
+    ['a sum without a property', { aggregation: 'sum' }, '/value_property'],
+    ['a count with a property', { value_property: 'a' }, '/value_property'],
     [
-      'a carry-over of a sum',
+      'a recurring sum',
       { aggregation: 'sum', value_property: 'a', is_recurring: true },
       '/is_recurring',
     ],

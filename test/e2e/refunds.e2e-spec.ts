@@ -219,7 +219,7 @@ describe('refunds', () => {
       expect(repeated.text).toBe(answer.text);
     });
 
-    it.each(['before the provider was asked', 'after the provider gave the money back'])(
+    it.each(['before the provider call', 'after the provider call'])(
       'left by a crash %s are finished by the worker, once, with the response for their key',
       async (moment) => {
         const of = await createPayment(engine);
@@ -378,7 +378,7 @@ describe('refunds', () => {
 
     it.each([
       ['all of it', { amount: 10_000 }],
-      ['all that remained', {}],
+      ['all that was left', {}],
     ])(
       'get a response after 30 days also if nothing is left (%s), and for 30 more days',
       async (_, body) => {

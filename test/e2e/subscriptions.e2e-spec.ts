@@ -127,7 +127,7 @@ describe('subscriptions on the real clock', () => {
     ['quantity', { quantity: '-1' }, 400, 'validation_failed'],
     ['behaviour', { payment_behavior: 'allow_incomplete' }, 400, 'validation_failed'],
     [
-      'behaviour that waits for what is sent',
+      'payment behaviour with sent invoices',
       { payment_behavior: 'default_incomplete', collection: 'send_invoice' },
       422,
       'subscription_terms_contradict',

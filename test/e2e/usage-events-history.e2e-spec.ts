@@ -118,8 +118,8 @@ describe('stored usage events', () => {
 
     it.each([
       ['no customer', {}],
-      ['a customer that is no id', { customer_id: 'x' }],
-      ['a time that is none', { customer_id: UNKNOWN_CUSTOMER, from: 'yesterday' }],
+      ['a malformed customer id', { customer_id: 'x' }],
+      ['an invalid time', { customer_id: UNKNOWN_CUSTOMER, from: 'yesterday' }],
     ])('not with %s', async (_, query) => {
       refused(await engine.http.get('/v1/usage-events').query(query), 400, 'validation_failed');
     });
@@ -310,11 +310,11 @@ describe('stored usage events', () => {
 
     it.each<[string, object, number, string]>([
       ['no customer', { customer_id: undefined }, 400, 'validation_failed'],
-      ['a customer there is not', { customer_id: UNKNOWN_CUSTOMER }, 404, 'customer_not_found'],
+      ['an unknown customer', { customer_id: UNKNOWN_CUSTOMER }, 404, 'customer_not_found'],
       ['an empty period', { to: '2026-03-01T00:00:00Z' }, 422, 'usage_period_empty'],
       ['too many hours', { to: '2027-03-01T00:00:00Z', window: 'hour' }, 422, 'too_many_windows'],
-      ['a window there is not', { window: 'week' }, 400, 'validation_failed'],
-      ['a group there is not', { group_by: 'model,constructor' }, 422, 'unknown_group'],
+      ['an unknown window', { window: 'week' }, 400, 'validation_failed'],
+      ['an unknown group', { group_by: 'model,constructor' }, 422, 'unknown_group'],
       [
         'a time beyond the calendar',
         { to: '9999-12-31T23:59:59Z', window: 'day' },

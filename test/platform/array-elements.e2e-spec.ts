@@ -7,7 +7,7 @@ import {
 } from '../../src/platform/database/array-elements';
 import { startTestApp, type TestApp } from '../support/test-app';
 
-describe('elements of an array', () => {
+describe('array parameters', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('elements of an array', () => {
 
   afterAll(() => engine.close());
 
-  /** The array as the database reads it. */
+  /** Returns the array as the database reads it. */
   const read = async (type: string, elements: Buffer): Promise<string | undefined> => {
     const [row] = await engine.database.query<{ text: string }>(
       `SELECT to_json($1::${type}[])::text AS text`,
@@ -33,20 +33,20 @@ describe('elements of an array', () => {
     return elements;
   };
 
-  it.each([-2_147_483_648, 0, 2_147_483_647])('hold the integer %d', async (integer) => {
+  it.each([-2_147_483_648, 0, 2_147_483_647])('keep the integer %d', async (integer) => {
     expect(await read('int4', ArrayElements.join([filled(new Integers(1), integer)]))).toBe(
       `[${integer}]`,
     );
   });
 
-  it('hold texts of any length and script', async () => {
+  it('keep texts of any length and script', async () => {
     const texts = ['', 'a', 'NULL', '{"a",\\b}', 'Zoë', '本', '👩‍💻', 'x'.repeat(10_000), 'end'];
     expect(await read('text', ArrayElements.join([filled(new Texts(1), ...texts)]))).toBe(
       JSON.stringify(texts),
     );
   });
 
-  it('hold uuids', async () => {
+  it('keep uuids', async () => {
     const [first, second] = ['00112233445566778899aabbccddeeff', 'f'.repeat(32)];
     const uuids = await read('uuid', ArrayElements.join([filled(new Uuids(1), first, second)]));
     expect(uuids?.replaceAll('-', '')).toBe(JSON.stringify([first, second]));
@@ -60,7 +60,7 @@ describe('elements of an array', () => {
     '2000-01-01T00:00:00.000Z',
     '2026-03-29T01:30:00.123Z',
     '9999-12-31T23:59:59.999Z',
-  ])('hold the instant %s', async (instant) => {
+  ])('keep the instant %s', async (instant) => {
     const elements = ArrayElements.join([filled(new Instants(1), new Date(instant))]);
     const [row] = await engine.database.query(
       'SELECT ($1::timestamptz[])[1] = $2::timestamptz AS "isIt"',
@@ -69,7 +69,7 @@ describe('elements of an array', () => {
     expect(row).toEqual({ isIt: true });
   });
 
-  it('are joined in their order', async () => {
+  it('keep the order of their elements', async () => {
     const parts = [
       filled(new Integers(2), 1, 2),
       new Integers(0),
@@ -78,7 +78,7 @@ describe('elements of an array', () => {
     expect(await read('int4', ArrayElements.join(parts))).toBe('[1,2,3,4,5,6]');
   });
 
-  it('may be none', async () => {
+  it('can be empty', async () => {
     expect(await read('text', ArrayElements.join([new Texts(0)]))).toBe('[]');
   });
 });

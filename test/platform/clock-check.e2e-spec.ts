@@ -10,7 +10,7 @@ import { until } from '../support/until';
 
 const OFFSET = join(__dirname, '../support/clock-offset.cjs');
 
-describe('a process whose clock is compared with that of the database', () => {
+describe("a process whose clock is compared with the database's", () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('a process whose clock is compared with that of the database', () => {
       CLOCK_OFFSET_MS: String(offsetMs),
     });
 
-  it('is not ready when it is 7.5 s ahead, says why, and does no due work', async () => {
+  it('is not ready when it is 7.5 s ahead, reports the reason, and does no due work', async () => {
     const service = await startWithOffset(7_500);
     try {
       const ready = await service.get('/health/ready');
@@ -51,7 +51,7 @@ describe('a process whose clock is compared with that of the database', () => {
       await service.post('/v1/customers', { name: 'Ada Lovelace' });
       expect(await waiting()).toBe(1);
       await service.kill();
-      // The control: another process, whose clock is right, does the work at once.
+      // The control: another process with a correct clock does the work at once.
       const right = await startWithOffset(0);
       await until('the event is dispatched', async () => (await waiting()) === 0);
       await right.kill();
@@ -86,7 +86,7 @@ describe('a process whose clock is compared with that of the database', () => {
 
     const readiness = async (): Promise<number> => (await engine.http.get('/health/ready')).status;
 
-    it('stops its due work when it falls behind, and goes on when it is right again', async () => {
+    it('stops its due work when its clock falls behind, and continues when it is correct again', async () => {
       await until('the events of before are dispatched', async () => (await waiting()) === 0);
       expect(await readiness()).toBe(200);
       const wrong = jest

@@ -27,7 +27,7 @@ afterEach(async () => {
   await own.drop();
 });
 
-/** An engine behind the proxy, with no more connections than it needs. */
+/** Starts an engine behind the proxy, with no more connections than it needs. */
 async function startEngine(environment: Readonly<Record<string, string>> = {}): Promise<TestApp> {
   const engine = await startTestApp({
     databaseUrl: proxy.url,
@@ -53,7 +53,7 @@ const UNAVAILABLE = { status: 503, body: { code: 'service_unavailable' } };
 
 const aCustomer = { name: 'Ada Lovelace' };
 
-it('a connection that breaks while it goes from one to the next ends nothing but itself', async () => {
+it('a connection that breaks between two requests affects only itself', async () => {
   const dataSource = await new DataSource(dataSourceOptions(proxy.url, 1)).initialize();
   undo.push(() => dataSource.destroy());
   const database = new Database(dataSource);
@@ -72,7 +72,7 @@ it('a connection that breaks while it goes from one to the next ends nothing but
   expect(await database.query('SELECT 3 AS three')).toEqual([{ three: 3 }]);
 });
 
-it('a database that says nothing is not waited for, and its connections are not used again', async () => {
+it('a database without answers is not waited for, and its connections are not reused', async () => {
   const options = dataSourceOptions(proxy.url, 1);
   const dataSource = await new DataSource({
     ...options,
@@ -88,7 +88,7 @@ it('a database that says nothing is not waited for, and its connections are not 
   expect(await database.query('SELECT 2 AS two')).toEqual([{ two: 2 }]);
 });
 
-/** The next statement of this kind meets a fault of the network. */
+/** Injects a network fault at the next statement of this kind. */
 function injectOnce(statementKind: RegExp, kind: 'hold' | 'cut' | 'lose'): void {
   let isDone = false;
   proxy.inject((statement) => {
@@ -98,7 +98,7 @@ function injectOnce(statementKind: RegExp, kind: 'hold' | 'cut' | 'lose'): void 
   });
 }
 
-/** Rows that are committed, as another connection sees them. */
+/** Counts committed rows on another connection. */
 async function countOf(table: string): Promise<number> {
   const client = new Client({ connectionString: own.url });
   await client.connect();
@@ -109,7 +109,7 @@ async function countOf(table: string): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-describe('an answer that comes after the time limit', () => {
+describe('an answer after the time limit', () => {
   async function report(engine: TestApp, customer: string, name: string): Promise<void> {
     const { status, body } = await engine.http.post('/v1/usage-events').send({
       idempotency_key: name,
@@ -145,14 +145,14 @@ describe('an answer that comes after the time limit', () => {
   });
 });
 
-describe('the answer to a commit is lost', () => {
+describe('a lost answer to a commit', () => {
   const UNKNOWN = { status: 503, body: { code: 'outcome_unknown' } };
 
   it.each([
     ['after the commit', 'cut', 1],
     ['before the commit', 'lose', 0],
   ] as const)(
-    '%s: is reported as unknown, and executed once with its key',
+    '%s: is reported as an unknown outcome, and executed once with its key',
     async (_, fault, count) => {
       const { http } = await startEngine();
       for (const [key, made] of [
@@ -180,14 +180,14 @@ describe('the answer to a commit is lost', () => {
     },
   );
 
-  it('a connection that breaks before the commit is reported as no effect', async () => {
+  it('a connection that breaks before the commit is reported as without effect', async () => {
     const { http } = await startEngine();
     injectOnce(/INSERT INTO "?customer"?/, 'cut');
     expect(await http.post('/v1/customers').send(aCustomer)).toMatchObject(UNAVAILABLE);
     expect(await countOf('customer')).toBe(0);
   });
 
-  it('usage is reported as unknown, and counted once when it is sent again', async () => {
+  it('for usage is reported as an unknown outcome, and counted once when it is sent again', async () => {
     const engine = await startEngine();
     const customer_id = await createCustomer(engine);
     // The first event of a stream takes a transaction, later ones a statement that commits by itself.
@@ -206,7 +206,7 @@ describe('the answer to a commit is lost', () => {
     }
   });
 
-  it('a payment whose outcome cannot be stored is reported as unknown, because it exists', async () => {
+  it('of a payment whose outcome cannot be stored is reported as unknown, because the payment exists', async () => {
     const engine = await startEngine();
     const customer = await createCustomer(engine);
     let commits = 0;
@@ -221,7 +221,7 @@ describe('the answer to a commit is lost', () => {
     expect(await countOf('payment')).toBe(1);
   });
 
-  it('a read is never reported as unknown', async () => {
+  it('is never reported for a read', async () => {
     const { http } = await startEngine();
     await http.get('/v1/ledger/verify').expect(200);
     injectOnce(/^COMMIT|^SELECT|^WITH/, 'cut');
@@ -252,7 +252,7 @@ it('a statement of an ended transaction does not run in another one', async () =
   });
 });
 
-it('each connection gives up locks of a process that disappeared within a minute', async () => {
+it('each connection releases locks of a vanished process within a minute', async () => {
   const { database } = await startEngine();
   const settings = await database.query<{ name: string; setting: string }>(
     `SELECT name, setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'
@@ -269,7 +269,7 @@ it('each connection gives up locks of a process that disappeared within a minute
   expect((idle ?? 0) + (pause ?? 0) * (count ?? 0)).toBe(45);
 });
 
-it('a process whose database says nothing tells so, and is ready once it does', async () => {
+it('a process without answers of the database reports it, and is ready again afterwards', async () => {
   const { http } = await startEngine();
   await http.get('/health/ready').expect(200);
   proxy.hold();
@@ -278,7 +278,7 @@ it('a process whose database says nothing tells so, and is ready once it does', 
   await http.get('/health/ready').expect(200);
 });
 
-it('a database that takes no writes is none: 503, not ready, and no connection stays from that time', async () => {
+it('a read-only database is unavailable: 503, not ready, and no connection of that time remains', async () => {
   const { http, database } = await startEngine();
   const [{ name } = { name: '' }] = await database.query<{ name: string }>(
     'SELECT current_database() AS name',
@@ -304,7 +304,7 @@ it('a database that takes no writes is none: 503, not ready, and no connection s
   await http.get('/health/ready').expect(200);
 });
 
-it('the log tells of an outage once, whatever fails in it, and of its end', async () => {
+it('the log reports an outage once, and its end', async () => {
   const engine = await startTestApp({
     databaseUrl: proxy.url,
     environment: { DATABASE_POOL_SIZE: '2', LOG_LEVEL: 'info', ROLE: 'all' },

@@ -106,7 +106,7 @@ describe('the HTTP client of tests', () => {
     await engine.http.get('/v1/customers/cus_unknown').expect(404);
   });
 
-  it('fails where the operation is not documented', async () => {
+  it('fails if the operation is not documented', async () => {
     await engine.uncheckedHttp.get('/openapi.json').expect(200);
     await expect(engine.http.get('/openapi.json').then(({ status }) => status)).rejects.toThrow(
       'GET /openapi.json was not answered with 200 as documented',

@@ -37,7 +37,7 @@ jest.setTimeout(120_000);
 const isRoot = process.geteuid?.() === 0;
 const support = join(__dirname, '..', 'support');
 
-/** Callbacks that undo what a test has made, run after it, the last first. */
+/** Callbacks that undo what a test has created, run after it, the last first. */
 const undo: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -50,13 +50,13 @@ interface Event {
   readonly takenOver?: boolean;
 }
 
-/** A service in a process of its own. */
+/** Runs a server owner in a process of its own. */
 class Owner {
   private readonly heard: Event[] = [];
   private readonly ended: Promise<unknown>;
 
   private constructor(private readonly child: ChildProcess) {
-    // `close` comes when every holder of the process's output has let go of it, `exit` when the process has ended.
+    // `close` is emitted when every holder of the output has closed it, `exit` when the process has ended.
     this.ended = once(child, 'close');
     if (child.stdout === null) throw new Error('The output of the owner is not piped.');
     createInterface(child.stdout).on('line', (line) => this.heard.push(JSON.parse(line) as Event));
@@ -66,7 +66,7 @@ class Owner {
     const script = join(support, 'embedded-postgres-owner.ts');
     const child = spawn(process.execPath, [join(support, 'run-ts.cjs'), script, directory], {
       stdio: ['pipe', 'pipe', 'inherit'],
-      // A process group of its own, as a shell gives to each of its commands.
+      // In a process group of its own, as a shell starts a command.
       detached: true,
     });
     const owner = new Owner(child);
@@ -96,14 +96,14 @@ class Owner {
     await this.ended;
   }
 
-  /** Acts as a terminal at Ctrl-C: every process of the group gets the signal. */
+  /** Acts like Ctrl-C in a terminal: every process of the group gets the signal. */
   async interruptGroup(): Promise<void> {
     process.kill(-(this.child.pid ?? Number.NaN), 'SIGINT');
     await this.hear('interrupted');
   }
 }
 
-/** Waits for `look` to see something; fails when it does not for long. */
+/** Waits until `look` returns something; throws after the time limit. */
 async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> {
   const seen = await poll(60_000, async () => {
     const view = await look();
@@ -113,7 +113,10 @@ async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> 
   return seen;
 }
 
-/** A directory with a space in its name, removed after the test together with a server that a failed test has left. */
+/**
+ * Creates a directory with a space in its name, removed after the test together with a server that a failed test has
+ * left.
+ */
 async function makeDirectory(mode: number): Promise<string> {
   const parent = await mkdtemp(join(await realpath(tmpdir()), 'embedded postgres-'));
   await chmod(parent, mode);
@@ -173,7 +176,7 @@ const recall = 'SELECT answer FROM kept';
 const remembered = [{ answer: 42 }];
 
 describe('the embedded server', () => {
-  it('keeps its data and its port from one start to the next', async () => {
+  it('keeps its data and its port for the next start', async () => {
     const directory = await makeDirectory(0o755);
     const first = await start(directory);
     expect(first.takenOver).toBe(false);
@@ -187,7 +190,7 @@ describe('the embedded server', () => {
     expect(await query(second.connectionString, recall)).toEqual(remembered);
   });
 
-  it('creates the database that is asked for, whatever its name', async () => {
+  it('creates the requested database, with any name', async () => {
     const directory = await makeDirectory(0o755);
     const { connectionString } = await start(directory, { database: 'a "name" / ü' });
     expect(await query(connectionString, 'SELECT current_database() AS name')).toEqual([
@@ -213,7 +216,7 @@ describe('the embedded server', () => {
     expect(settings).toEqual({ addresses: '127.0.0.1', sockets: '', all_scram: true });
   });
 
-  it('orders and folds text the same on every system', async () => {
+  it('sorts and folds text the same on every system', async () => {
     const { connectionString } = await start(await makeDirectory(0o755));
     expect(
       await query(
@@ -224,16 +227,16 @@ describe('the embedded server', () => {
     ).toEqual([{ datlocprovider: 'b', datlocale: 'C.UTF-8', encoding: 'UTF8', lower: 'äé' }]);
   });
 
-  it('quotes the log of a server that does not start', async () => {
+  it('shows the log of a server that does not start', async () => {
     const directory = await makeDirectory(0o755);
     const failing = start(directory, { settings: { fsync: 'off', work_mem: 'plenty' } });
     await expect(failing).rejects.toThrow(EmbeddedPostgresError);
     await expect(failing).rejects.toThrow(/work_mem.*plenty[^]*DATABASE_URL/);
-    // Nothing stays behind that would be in the way of the next start.
+    // Nothing is left that would prevent the next start.
     expect((await start(directory)).takenOver).toBe(false);
   });
 
-  it('says so when the wanted port is taken', async () => {
+  it('reports that the wanted port is taken', async () => {
     const directory = await makeDirectory(0o755);
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -243,7 +246,7 @@ describe('the embedded server', () => {
     await expect(start(directory, { port })).rejects.toThrow(`Port ${port} of 127.0.0.1 is taken`);
   });
 
-  it('uses another port when the one of last time is taken', async () => {
+  it('uses another port if the last one is taken', async () => {
     const directory = await makeDirectory(0o755);
     const first = await start(directory);
     await first.stop();
@@ -258,13 +261,13 @@ describe('the embedded server', () => {
   });
 });
 
-describe('after an owner was killed', () => {
-  it('the next start takes its server over, with the data', async () => {
+describe('after its owner was killed', () => {
+  it('is taken over by the next start, with its data', async () => {
     const directory = await makeDirectory(0o755);
     const killed = Owner.start(directory);
     const connectionString = await killed.connectionString();
     await query(connectionString, remember);
-    // Resolves although the server runs on: it does not hold the output of its owner open.
+    // Resolves although the server still runs: it does not hold the output of its owner open.
     await killed.kill();
     expect(await isUp(connectionString)).toBe(true);
 
@@ -275,7 +278,7 @@ describe('after an owner was killed', () => {
     expect(await isUp(connectionString)).toBe(false);
   });
 
-  it('a server that was killed too comes back with the data', async () => {
+  it('is started again with its data if it was killed too', async () => {
     const directory = await makeDirectory(0o755);
     const killed = Owner.start(directory);
     await query(await killed.connectionString(), remember);
@@ -289,11 +292,11 @@ describe('after an owner was killed', () => {
     expect(await query(next.connectionString, recall)).toEqual(remembered);
   });
 
-  it('a process that got the number of the dead server is not taken for it', async () => {
+  it('is not confused with a process that got its process id', async () => {
     const directory = await makeDirectory(0o755);
     const cluster = join(directory, 'cluster');
     await (await start(directory)).stop();
-    // A bystander of the same user: PostgreSQL itself would believe that this is a server of the cluster.
+    // A process of the same user: PostgreSQL itself would take it for a server of the cluster.
     const { uid, gid } = await stat(cluster);
     const bystander = spawn('/bin/cat', {
       uid,
@@ -312,7 +315,7 @@ describe('after an owner was killed', () => {
     expect(bystander.exitCode).toBeNull();
   });
 
-  it('its lock is broken, also when its process number is in use again', async () => {
+  it('has its lock broken, also if the process id of the lock is in use again', async () => {
     const directory = await makeDirectory(0o755);
     await mkdir(directory);
     await symlink(`${process.pid} an-earlier-process d1d2`, join(directory, 'lock'));
@@ -321,7 +324,7 @@ describe('after an owner was killed', () => {
     expect(await isUp(connectionString)).toBe(true);
   });
 
-  it('a cluster that initdb had not finished is made again', async () => {
+  it('is initialized again if initdb had not finished', async () => {
     const directory = await makeDirectory(0o755);
     await mkdir(join(directory, 'cluster', 'base'), { recursive: true });
     await writeFile(join(directory, 'cluster', 'PG_VERSION'), '18\n');
@@ -335,8 +338,8 @@ describe('after an owner was killed', () => {
   });
 });
 
-describe('two services on one directory', () => {
-  it('share one server when they start at once, and the last one stops it', async () => {
+describe('two services with one directory', () => {
+  it('share a server when they start together, and the last one stops it', async () => {
     const directory = await makeDirectory(0o755);
     const [one, two] = [Owner.start(directory), Owner.start(directory)];
     const [first, second] = await Promise.all([one.hear('ready'), two.hear('ready')]);
@@ -350,7 +353,7 @@ describe('two services on one directory', () => {
     expect(await isUp(connectionString)).toBe(false);
   });
 
-  it('also within one process, and one that was killed does not count', async () => {
+  it('share a server also within one process, and a killed one does not count', async () => {
     const directory = await makeDirectory(0o755);
     const killed = Owner.start(directory);
     await killed.connectionString();
@@ -364,7 +367,7 @@ describe('two services on one directory', () => {
   });
 });
 
-it('Ctrl-C does not reach the server', async () => {
+it('keep the server when one receives Ctrl-C', async () => {
   const directory = await makeDirectory(0o755);
   const owner = Owner.start(directory);
   const connectionString = await owner.connectionString();
@@ -374,7 +377,7 @@ it('Ctrl-C does not reach the server', async () => {
   expect(await readFile(join(directory, 'postgres.log'), 'utf8')).toContain('shut down');
 });
 
-it('a directory that only its owner can enter will do, for root as for anybody', async () => {
+it('can use a directory that only its owner can enter, as root or another user', async () => {
   const directory = await makeDirectory(0o700);
   const first = await start(directory);
   await query(first.connectionString, remember);
@@ -386,7 +389,7 @@ it('a directory that only its owner can enter will do, for root as for anybody',
   undo.push(() => rm(place, { recursive: true, force: true }));
   await first.stop();
 
-  // The server of root runs as another user, who cannot get there; that of an ordinary user runs as that user.
+  // The server of root runs as another user, who cannot enter it; otherwise it runs as the same user.
   const record = await readFile(join(directory, 'postgres-cluster'), 'utf8').catch(() => 'none');
   expect(dirname(place)).toBe(isRoot ? '/var/lib/billing-engine/clusters' : directory);
   expect(record.trim()).toBe(isRoot ? place : 'none');
@@ -396,7 +399,7 @@ it('a directory that only its owner can enter will do, for root as for anybody',
   expect(await query(second.connectionString, recall)).toEqual(remembered);
   await second.stop();
 
-  // The same path, but not the same directory: what the deleted one held must not come back.
+  // The same path, but another directory: data of the deleted one must not return.
   await rm(directory, { recursive: true });
   const messages: string[] = [];
   const third = await start(directory, { log: (message) => messages.push(message) });
@@ -409,13 +412,13 @@ it('a directory that only its owner can enter will do, for root as for anybody',
 });
 
 describe('the installed programs', () => {
-  it('run after their links and permissions were repaired, however often', async () => {
+  it('run after their links and permissions were repaired, any number of times', async () => {
     const directory = await makeDirectory(0o755);
     const native = join(directory, 'native');
     const installed = join(locatePackage(), 'native');
     await cp(installed, native, {
       recursive: true,
-      // As npm unpacks it: an npm package cannot hold links.
+      // As npm unpacks the package: it cannot contain links.
       filter: async (path) => {
         const entry = await lstat(path);
         return !entry.isSymbolicLink() && !['share', 'postgresql'].includes(basename(path));
@@ -433,7 +436,7 @@ describe('the installed programs', () => {
     });
   });
 
-  it('are missed with a message that names the way out', () => {
+  it('are reported as missing, with what to do', () => {
     expect(() => locatePackage('aix-ppc64')).toThrow(
       'There is no embedded PostgreSQL for aix-ppc64: set DATABASE_URL to a PostgreSQL 15 to 18 server.',
     );
@@ -450,7 +453,7 @@ describe('an ephemeral server', () => {
     return dirname(String(row?.['data_directory']));
   };
 
-  it('lives beside others and leaves nothing behind', async () => {
+  it('runs beside others and leaves nothing behind', async () => {
     const options = { log: () => undefined, database: 'engine' };
     const servers = await Promise.all([
       startEphemeralPostgres(options),
@@ -466,7 +469,7 @@ describe('an ephemeral server', () => {
     for (const directory of directories) expect(await exists(directory)).toBe(false);
   });
 
-  it('disappears when its owner is killed', async () => {
+  it('is removed when its owner is killed', async () => {
     const owner = Owner.start('ephemeral');
     const connectionString = await owner.connectionString();
     const directory = await directoryOf(connectionString);
@@ -475,8 +478,8 @@ describe('an ephemeral server', () => {
     expect(await isUp(connectionString)).toBe(false);
   });
 
-  it('clears away what owners have left that were killed with their watchdogs', async () => {
-    // Such a directory is of the process in its name, of which there is none.
+  it('removes data of owners that were killed together with their watchdogs', async () => {
+    // A directory with the id of a process that does not exist.
     const parent = await realpath(tmpdir());
     const left = await mkdtemp(join(parent, 'billing-engine-postgres-999999999-'));
     await chmod(left, 0o711);

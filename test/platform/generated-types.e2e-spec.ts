@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../..');
 
-/** A client that names no field with a default. */
+/** A client that omits every field with a default. */
 const CALLER = `
 import type { components } from './api';
 
@@ -35,7 +35,7 @@ export const payment: Schemas['SettleInSandboxDto'] = { outcome: 'succeeded' };
 export const refund: Schemas['SettleRefundInSandboxDto'] = { outcome: 'succeeded' };
 `;
 
-/** A client that leaves out a field without a default. */
+/** A client that omits a field without a default. */
 const CARELESS_CALLER = `
 import type { components } from './api';
 
@@ -49,13 +49,13 @@ describe('types that openapi-typescript generates from the OpenAPI document', ()
     folder = await mkdtemp(join(tmpdir(), 'generated-types-'));
     const cli = join(ROOT, 'node_modules/openapi-typescript/bin/cli.js');
     const document = join(ROOT, 'openapi/openapi.json');
-    // Elsewhere, because the generator would obey the Redocly configuration of this folder.
+    // In another folder, because the generator would use the Redocly configuration of this one.
     execFileSync(process.execPath, [cli, document, '-o', 'api.ts'], { cwd: folder });
   });
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** Returns what the compiler reports for a strict program. */
+  /** Returns the errors of the compiler for a strict program. */
   async function compile(source: string): Promise<string> {
     const file = join(folder, 'caller.ts');
     await writeFile(file, source);

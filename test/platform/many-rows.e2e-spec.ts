@@ -30,7 +30,7 @@ function customer(fields: Partial<Customer> = {}): Customer {
   };
 }
 
-describe('many rows', () => {
+describe('writing many rows', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe('many rows', () => {
     return rows.filter(({ id }) => ids.includes(id));
   };
 
-  it('are read as they were written, whatever is in them', async () => {
+  it('keeps every value as it was', async () => {
     const made = [
       customer(),
       customer({
@@ -70,7 +70,7 @@ describe('many rows', () => {
     expect(await stored(made.map(({ id }) => id))).toEqual(made);
   });
 
-  it('are changed each to its own values, and in no other column', async () => {
+  it('updates each row with its own values, and no other column', async () => {
     const made = [customer({ name: 'One' }), customer({ name: 'Other' }), customer()];
     await engine.database.insertMany(CustomerEntity, made);
     const [one, other, untouched] = made;
@@ -85,12 +85,12 @@ describe('many rows', () => {
     ]);
   });
 
-  it('of none are no statement', async () => {
+  it('of none sends no statement', async () => {
     await engine.database.insertMany(CustomerEntity, []);
     await engine.database.updateMany(CustomerEntity, []);
   });
 
-  it('keep amounts beyond what a JSON number holds', async () => {
+  it('keeps amounts beyond the range of JSON numbers', async () => {
     const owner = customer();
     await engine.database.insertMany(CustomerEntity, [owner]);
     const amount = 2n ** 62n + 1n;
@@ -111,7 +111,7 @@ describe('many rows', () => {
     ]);
   });
 
-  it('of events are numbered for each object in the order they are recorded', async () => {
+  it('numbers the events of each object in the order in which they are recorded', async () => {
     class ThingDto {
       readonly id!: string;
       readonly step!: number;

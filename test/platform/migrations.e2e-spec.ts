@@ -33,18 +33,18 @@ describe('migrations', () => {
     return new DataSource({ ...dataSourceOptions(url, 2), entities: [ENTITIES] }).initialize();
   }
 
-  /** Changes the schema builder would make to make the database what the entities say. */
+  /** Returns the changes that the schema builder would make to match the entities. */
   async function drift(): Promise<readonly string[]> {
     const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
     return upQueries.map(({ query }) => query);
   }
 
-  /** A database made from the entities alone. */
+  /** Describes a database created from the entities alone. */
   async function catalogueOfEntities(): Promise<readonly string[]> {
     const made = await createTestDatabase('empty');
     const source = await connect(made.url);
     try {
-      // Entities can name the operators of an exclusion, not the extension that they come from.
+      // Entities can name the operators of an exclusion, but not the extension that provides them.
       await source.query('CREATE EXTENSION btree_gist');
       await source.synchronize();
       return (await catalogueOf(made.url)).filter((line) => !isBeyondEntities(line));
@@ -69,12 +69,12 @@ describe('migrations', () => {
     expect(await migrate(database.url)).toEqual([]);
   });
 
-  it('have an order: no two bear the same time', () => {
+  it('have unique timestamps', () => {
     const times = allMigrations().map((name) => name.slice(-13));
     expect(new Set(times).size).toBe(times.length);
   });
 
-  it('make what the entities say, to the letter: every column, constraint and index', async () => {
+  it('create exactly what the entities define: every column, constraint and index', async () => {
     await migrate(database.url);
     const migrated = (await catalogueOf(database.url)).filter((line) => !isBeyondEntities(line));
     expect(migrated).toEqual(await catalogueOfEntities());
@@ -84,7 +84,7 @@ describe('migrations', () => {
     ['coupon.leftover', 'ALTER TABLE coupon ADD COLUMN leftover integer'],
     ['coupon_type_check', 'ALTER TABLE coupon DROP CONSTRAINT coupon_type_check'],
     ['event_undispatched_index', 'DROP INDEX event_undispatched_index'],
-  ])('the comparison sees that %s differs', async (name, change) => {
+  ])('are compared in a way that detects: %s', async (name, change) => {
     await migrate(database.url);
     const before = await catalogueOf(database.url);
     await dataSource.query(change);
@@ -97,7 +97,7 @@ describe('migrations', () => {
     expect((await drift()).join('\n')).toContain(name.split('.').at(-1));
   });
 
-  it('can all be undone, and done again', async () => {
+  it('can all be reverted, and run again', async () => {
     await migrate(database.url);
     const migrated = await catalogueOf(database.url);
     for (let left = allMigrations().length; left > 0; left -= 1) {
@@ -110,13 +110,13 @@ describe('migrations', () => {
     expect(await catalogueOf(database.url)).toEqual(migrated);
   });
 
-  it('run once each when several processes start at once on an empty database', async () => {
+  it('run once each when several processes start together on an empty database', async () => {
     const runs = await Promise.all([1, 2, 3].map(() => migrate(database.url)));
     expect(runs.flat().sort()).toEqual(allMigrations());
     expect(await migrationsRun()).toEqual(allMigrations());
   });
 
-  it('of a newer version keep an older one from starting', async () => {
+  it('of a newer version prevent the start of an older one', async () => {
     await migrate(database.url);
     await dataSource.query(
       `INSERT INTO migration (timestamp, name) VALUES (9999999999999, 'AddTomorrow9999999999999')`,
@@ -126,7 +126,7 @@ describe('migrations', () => {
     expect(String(refusal)).toContain('AddTomorrow9999999999999');
   });
 
-  it('name who holds their lock, and end the start when it is not free in time', async () => {
+  it('report who holds their lock, and stop the start after a time limit', async () => {
     const other = new Client({ connectionString: database.url, application_name: 'old release' });
     await other.connect();
     try {
@@ -147,7 +147,7 @@ describe('migrations', () => {
     expect((await migrate(database.url)).length).toBeGreaterThan(0);
   });
 
-  it('leave no lock behind, on no connection', async () => {
+  it('leave no lock on any connection', async () => {
     await migrate(database.url);
     const other = new Client({ connectionString: database.url });
     await other.connect();
@@ -169,7 +169,7 @@ describe('migrations', () => {
     expect((await migrate(database.url)).length).toBeGreaterThan(0);
   });
 
-  it('are waited for while another process runs them, and who waits says so', async () => {
+  it('are awaited while another process runs them, with a log line', async () => {
     const other = new Client({ connectionString: database.url });
     await other.connect();
     await other.query('SELECT pg_advisory_lock(7205759403)');
@@ -179,7 +179,7 @@ describe('migrations', () => {
     expect([...ran].sort()).toEqual(allMigrations());
   });
 
-  it('are compared with every entity the application knows, and with no other', async () => {
+  it('are compared with every entity of the application, and no other', async () => {
     await migrate(database.url);
     const engine = await startTestApp({ databaseUrl: database.url });
     try {

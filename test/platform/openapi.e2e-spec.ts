@@ -9,7 +9,7 @@ interface Description {
   readonly components: Readonly<Record<'schemas' | 'responses' | 'examples', object>>;
 }
 
-/** Parts by name, so that a difference is shown in one line instead of thousands. */
+/** Splits the document by name, so that a difference is shown in one line instead of thousands. */
 function partsOf({
   paths,
   webhooks,
@@ -29,10 +29,10 @@ function differingParts(one: Description, other: Description): readonly string[]
   return [...names].filter((name) => parts[name] !== others[name]);
 }
 
-/** A report of usage holds a key for each event; a simulation changes nothing. */
+/** Operations without an Idempotency-Key: usage events have keys of their own, and a simulation changes nothing. */
 const SAFE_WITHOUT = new Set(['/v1/prices/simulations', '/v1/usage-events']);
 
-describe('the description of the API', () => {
+describe('the OpenAPI document', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -41,14 +41,14 @@ describe('the description of the API', () => {
 
   afterAll(() => engine.close());
 
-  it('that a running service serves is the committed one, which is made without starting it', async () => {
+  it('served by a running service is the committed one, which is generated without starting it', async () => {
     const committed = await readFile(join(__dirname, '../../openapi/openapi.json'), 'utf8');
     const { status, body } = await engine.uncheckedHttp.get('/openapi.json');
     expect(status).toBe(200);
     expect(differingParts(body as Description, JSON.parse(committed) as Description)).toEqual([]);
   });
 
-  it('lets every POST be repeated safely: each takes an Idempotency-Key, or needs none', () => {
+  it('makes every POST repeatable: each accepts an Idempotency-Key, or needs none', () => {
     const { paths } = createOpenApiDocument(engine.app);
     const without = Object.entries(paths).flatMap(([path, { post }]) => {
       const takesKey = post?.parameters?.some(
@@ -59,7 +59,7 @@ describe('the description of the API', () => {
     expect(without.filter((path) => !SAFE_WITHOUT.has(path))).toEqual([]);
   });
 
-  it('writes each error response once and refers to it', () => {
+  it('defines each error response once and refers to it', () => {
     const { paths } = createOpenApiDocument(engine.app);
     expect(JSON.stringify(paths)).not.toContain('application/problem+json');
   });
@@ -86,12 +86,12 @@ describe('the description of the API', () => {
     expect(missing).toEqual([]);
   });
 
-  it('is where / leads', async () => {
+  it('is the target of a redirect from /', async () => {
     const { status, headers } = await engine.uncheckedHttp.get('/');
     expect([status, headers['location']]).toEqual([302, '/docs']);
   });
 
-  it('is shown to people at /docs', async () => {
+  it('is shown by the Swagger UI at /docs', async () => {
     const { status, text } = await engine.uncheckedHttp.get('/docs');
     expect(status).toBe(200);
     expect(text).toContain('swagger-ui');

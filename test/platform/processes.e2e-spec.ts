@@ -1,13 +1,14 @@
 import { DuePayments } from '../../src/modules/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
+import { Idempotency } from '../../src/platform/idempotency';
 import { AbandonedWork, ProcessSession } from '../../src/platform/processes';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
-/** Two engines on one database: the first asks a provider that does not answer, the second takes over. */
+/** Two engines on one database: the first calls a provider that does not answer, the second takes over. */
 describe('work of a process', () => {
   let database: TestDatabase;
   let first: TestApp;
@@ -19,6 +20,7 @@ describe('work of a process', () => {
     database = await createTestDatabase();
     first = await startTestApp({ databaseUrl: database.url });
     second = await startTestApp({ databaseUrl: database.url });
+    second.app.get(Idempotency).longestWaitMs = 300;
     customer = await createCustomer(first);
     answerFirst = null;
     jest
@@ -39,8 +41,8 @@ describe('work of a process', () => {
       .set('Idempotency-Key', key)
       .send({ customer_id: customer, amount: 500, currency: 'EUR' });
 
-  /** A payment whose provider the first engine is asking. */
-  async function underWay(key: string): Promise<{ id: string; answer: Promise<unknown> }> {
+  /** Starts a payment whose provider call by the first engine is in flight. */
+  async function inFlight(key: string): Promise<{ id: string; answer: Promise<unknown> }> {
     const answer = pay(first, key).then(({ body }) => body as unknown);
     await until('the provider is asked', () => answerFirst !== null);
     const [row] = await second.database.query<{ id: string }>('SELECT id FROM payment');
@@ -61,7 +63,7 @@ describe('work of a process', () => {
 
   const sessionOf = (engine: TestApp): ProcessSession => engine.app.get(ProcessSession);
 
-  /** Breaks the connection of the first engine that holds its number, and waits until it has another one. */
+  /** Breaks the connection that holds the number of the first engine, and waits until it has another number. */
   async function loseNumber(): Promise<void> {
     const before = sessionOf(first).number;
     expect(before).not.toBeNull();
@@ -76,8 +78,8 @@ describe('work of a process', () => {
     });
   }
 
-  it('is left to it while it lives, and a repeated key says what it makes', async () => {
-    const { id, answer } = await underWay('alive');
+  it('is not taken over while the process lives, and a repeated key names the payment', async () => {
+    const { id, answer } = await inFlight('alive');
     await takeOver();
     expect(await statusOf(id)).toBe('pending');
 
@@ -90,8 +92,8 @@ describe('work of a process', () => {
     expect(await answer).toMatchObject({ id, status: 'succeeded' });
   }, 30_000);
 
-  it('without a number waits for its lease, as Retry-After says', async () => {
-    await underWay('unnumbered');
+  it('without a process number waits for the end of its lease, as Retry-After says', async () => {
+    await inFlight('unnumbered');
     await second.database.query('UPDATE payment SET leased_by = NULL');
     await second.database.query('UPDATE idempotency_key SET leased_by = NULL');
     second.clock.advanceMs(30_000);
@@ -99,8 +101,8 @@ describe('work of a process', () => {
     expect([repeated.status, repeated.headers['retry-after']]).toEqual([409, '120']);
   }, 30_000);
 
-  it('is taken over when its lock is free, and done once though it goes on', async () => {
-    const { id, answer } = await underWay('lost');
+  it('is taken over when its lock is free, and done once although the process continues', async () => {
+    const { id, answer } = await inFlight('lost');
     await loseNumber();
     await takeOver();
     expect(await statusOf(id)).toBe('succeeded');

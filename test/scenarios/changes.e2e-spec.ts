@@ -93,7 +93,7 @@ describe('changes of a subscription', () => {
 
   it.each([
     ['', {}],
-    [', with what lifts it to its minimum', { minimum_amount: 100_000 }],
+    [', with a true-up to the minimum', { minimum_amount: 100_000 }],
   ])(
     'of the interval leave nothing deferred of what was billed on the same day%s',
     async (_, limit) => {

@@ -110,14 +110,14 @@ describe('entitlements of a customer over time', () => {
       ['2026-02-28T10:00:00.000Z', '2026-03-31T10:00:00.000Z', '2026-04-30T10:00:00.000Z'],
     ],
     [
-      'the month of the calendar',
+      'the calendar month',
       'America/New_York',
       { reset: 'month' },
       '2026-01-31T10:00:00Z',
       ['2026-02-01T05:00:00.000Z', '2026-03-01T05:00:00.000Z', '2026-04-01T04:00:00.000Z'],
     ],
     [
-      'the day, over a change of the clocks',
+      'the day, across a change of summer time',
       'Europe/Paris',
       { reset: 'day' },
       '2026-03-28T10:00:00Z',

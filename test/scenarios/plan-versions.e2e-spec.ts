@@ -58,7 +58,7 @@ describe('versions of a plan under a running subscription', () => {
 
   it.each([
     ['the same quantity', { quantity: '1' }],
-    ['the same quantity, written otherwise', { quantity: '1.00' }],
+    ['the same quantity in another notation', { quantity: '1.00' }],
     ['the same add-ons', { addons: [] }],
     ['nothing', {}],
     ['the current version', { plan_version: 'current' }],

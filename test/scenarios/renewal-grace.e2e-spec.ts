@@ -542,8 +542,8 @@ describe('renewal drafts in real time', () => {
 
   it.each([
     ['finalised first', 1, '2026-03-08T00:10:00.000Z'],
-    ['finalised first, being made only then', 720, null],
-    ['finalised at once', 48, null],
+    ['created and finalized first', 720, null],
+    ['finalized at once', 48, null],
   ])('are %s and then credited by an end that was applied late', async (_, hours, renewedAt) => {
     const plan = { code: 'flat', name: 'Plan', currency: 'USD', interval: 'week' };
     const plan_id = await create('plans', { ...plan, prices: [{ ...base, amount: 700 }] });

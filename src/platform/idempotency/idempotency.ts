@@ -7,7 +7,6 @@ import type { Answer, KeyedRequest, KeyLease, KnownKey } from './idempotency.typ
 
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
-const LONGEST_WAIT_MS = 5_000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 250;
 /** Time within which a running request usually ends, or the work of a dead process is taken over. */
@@ -32,6 +31,8 @@ export interface KeyedWork {
 /** Gives repeated requests with the same key one effect and one answer, stored for 30 days. */
 @Injectable()
 export class Idempotency {
+  /** Time for which a repeated request waits for the first one to end. Tests shorten it. */
+  longestWaitMs = 5_000;
   private readonly answering = new CallScope<{ request: KeyedRequest; claimed: boolean }>();
 
   constructor(
@@ -122,7 +123,7 @@ export class Idempotency {
     work: KeyedWork,
     run: () => Promise<Answer>,
   ): Promise<KeyedOutcome> {
-    const givesUpAt = performance.now() + LONGEST_WAIT_MS;
+    const givesUpAt = performance.now() + this.longestWaitMs;
     let known: KnownKey | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
