@@ -124,7 +124,7 @@ const rules = [
   {
     name: 'no-orphans',
     comment: 'Nobody imports it and it imports nothing: delete it.',
-    from: { orphan: true, path: '^src/', pathNot: '^src/main\\.ts$' },
+    from: { orphan: true, path: '^(src|packages)/', pathNot: '^src/main\\.ts$' },
     to: {},
   },
   {
@@ -132,6 +132,18 @@ const rules = [
     comment: 'What runs in production does not reach for tests, benchmarks, scripts or migrations.',
     from: { path: '^src/', pathNot: TESTS },
     to: { path: '^(test|bench|scripts|migrations)/' },
+  },
+  {
+    name: 'packages-stand-alone',
+    comment: 'A part under packages/ could be published: it uses npm packages and itself.',
+    from: { path: '^packages/([^/]+)/', pathNot: TESTS },
+    to: { path: '^(src|packages|test|bench|scripts|migrations)/', pathNot: '^packages/$1/' },
+  },
+  {
+    name: 'packages-through-their-index',
+    comment: 'The service uses what a package exports on purpose, not its insides.',
+    from: { path: '^(src|bench)/' },
+    to: { path: '^packages/[^/]+/(?!index\\.ts$)' },
   },
   {
     name: 'nothing-imports-a-spec',
@@ -143,12 +155,12 @@ const rules = [
     name: 'migrations-stand-alone',
     comment: 'A migration does the same for ever; code it imported would change under it.',
     from: { path: '^migrations/' },
-    to: { path: '^(src|test|bench|scripts)/' },
+    to: { path: '^(src|packages|test|bench|scripts)/' },
   },
   {
     name: 'src-uses-runtime-packages',
     comment: 'A package used at run time stands under dependencies in package.json.',
-    from: { path: '^(src|migrations)/', pathNot: TESTS },
+    from: { path: '^(src|packages|migrations)/', pathNot: TESTS },
     to: {
       dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
       // Types alone (@types/express) are gone when the code runs.

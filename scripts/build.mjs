@@ -51,6 +51,7 @@ function sources() {
   return [
     ...readdirSync(root).filter(isTopLevel),
     ...inFolder('src'),
+    ...inFolder('packages'),
     ...inFolder('migrations'),
   ].sort();
 }

@@ -68,7 +68,7 @@ async function faultsOfControls() {
 }
 
 const faults = await faultsOfControls();
-const PLACES = ['src', 'migrations', 'test', 'bench', 'scripts', 'ormconfig.ts'];
+const PLACES = ['src', 'packages', 'migrations', 'test', 'bench', 'scripts', 'ormconfig.ts'];
 const found = await violations(
   root,
   PLACES.filter((place) => existsSync(join(root, place))),

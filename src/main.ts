@@ -16,7 +16,7 @@ import {
   EmbeddedPostgresError,
   type EmbeddedServer,
   startEmbeddedPostgres,
-} from './platform/embedded-postgres';
+} from '../packages/embedded-postgres';
 import { createLogger, NestLogger } from './platform/logging';
 
 /** Started parts of this process. */

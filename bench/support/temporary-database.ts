@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { startEmbeddedPostgres } from '../../src/platform/embedded-postgres';
+import { startEmbeddedPostgres } from '../../packages/embedded-postgres';
 
 export interface TemporaryDatabase {
   readonly url: string;

@@ -159,6 +159,20 @@ export const CONTROLS = [
     },
   },
   {
+    rule: 'packages-stand-alone',
+    tree: {
+      'packages/embedded-postgres/index.ts': file('../../src/platform/clock'),
+      'src/platform/clock/index.ts': file(),
+    },
+  },
+  {
+    rule: 'packages-through-their-index',
+    tree: {
+      'src/main.ts': file('../packages/embedded-postgres/start'),
+      'packages/embedded-postgres/start.ts': file(),
+    },
+  },
+  {
     rule: 'nothing-imports-a-spec',
     tree: {
       'test/e2e/a.e2e-spec.ts': file('./b.e2e-spec'),

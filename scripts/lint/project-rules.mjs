@@ -139,7 +139,7 @@ export const PROJECT_RULES = {
     selectors: ["MemberExpression[object.name='process'][property.name='env']"],
     message:
       'The Configuration is the one reader of the environment: typed, and validated at boot.',
-    files: ['src/**/*.ts', 'migrations/**/*.ts'],
+    files: ['src/**/*.ts', 'packages/**/*.ts', 'migrations/**/*.ts'],
     ignores: ['src/platform/config/**', ...SPECS],
     control: {
       path: 'src/platform/logging/logger.ts',

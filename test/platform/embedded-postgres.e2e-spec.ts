@@ -25,12 +25,12 @@ import {
   startEphemeralPostgres,
   type EmbeddedOptions,
   type EmbeddedServer,
-} from '../../src/platform/embedded-postgres';
-import { locatePackage } from '../../src/platform/embedded-postgres/binaries';
-import { repairBinaries } from '../../src/platform/embedded-postgres/binaries-repair';
-import { run } from '../../src/platform/embedded-postgres/commands';
-import { findServer, stopServer } from '../../src/platform/embedded-postgres/control';
-import { poll } from '../../src/platform/embedded-postgres/poll';
+} from '../../packages/embedded-postgres';
+import { locatePackage } from '../../packages/embedded-postgres/binaries';
+import { repairBinaries } from '../../packages/embedded-postgres/binaries-repair';
+import { run } from '../../packages/embedded-postgres/commands';
+import { findServer, stopServer } from '../../packages/embedded-postgres/control';
+import { poll } from '../../packages/embedded-postgres/poll';
 
 jest.setTimeout(120_000);
 

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import {
   startEmbeddedPostgres,
   startEphemeralPostgres,
-} from '../../src/platform/embedded-postgres';
+} from '../../packages/embedded-postgres';
 
 /**
  * Runs an embedded server in a process of its own that tests can interrupt and kill. Argument: a directory, or

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { Client } from 'pg';
 import { migrate } from '../../src/platform/database';
-import { startEphemeralPostgres } from '../../src/platform/embedded-postgres';
+import { startEphemeralPostgres } from '../../packages/embedded-postgres';
 import { databaseNamed, TEMPLATE_DATABASE } from './databases';
 
 /**
