@@ -4,6 +4,7 @@ import { renderDecisions } from './docs/decisions';
 import { renderErrors } from './docs/errors';
 import { renderEvents } from './docs/events';
 import { renderOpenApi } from './docs/openapi';
+import { renderRoutes } from './docs/routes';
 
 /**
  * Writes the documents that are made from the code: `npm run docs:write`. With `--check` it writes nothing and fails when a
@@ -13,6 +14,7 @@ const DOCUMENTS: readonly (readonly [path: string, render: () => string | Promis
   ['openapi/openapi.json', renderOpenApi],
   ['docs/errors.md', renderErrors],
   ['docs/events.md', renderEvents],
+  ['docs/routes.md', renderRoutes],
   ['docs/decisions/README.md', renderDecisions],
 ];
 

@@ -1,18 +1,22 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
 export type Paths = OpenAPIObject['paths'];
-export type OperationObject = NonNullable<Paths[string]['get']>;
+type OperationObject = NonNullable<Paths[string]['get']>;
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
-/** Every operation of the document with its path. */
-export function operationsOf(
-  paths: Paths,
-): readonly { readonly path: string; readonly operation: OperationObject }[] {
+interface DocumentedOperation {
+  readonly method: (typeof METHODS)[number];
+  readonly path: string;
+  readonly operation: OperationObject;
+}
+
+/** Every operation of the document with its method and path. */
+export function operationsOf(paths: Paths): readonly DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const operation = item[method];
-      return operation === undefined ? [] : [{ path, operation }];
+      return operation === undefined ? [] : [{ method, path, operation }];
     }),
   );
 }

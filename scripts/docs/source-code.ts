@@ -1,0 +1,170 @@
+import { relative } from 'node:path';
+import ts from 'typescript';
+
+/** A method that a controller calls. */
+export interface Call {
+  /** Such as `CouponsService.create`. */
+  readonly name: string;
+  /** Path of its file from the root of the repository. */
+  readonly file: string;
+}
+
+/** Handler of an operation, as the source code shows it. */
+export interface Handler {
+  readonly controller: string;
+  readonly file: string;
+  readonly calls: readonly Call[];
+  /** Types of the events that the handler can record, in alphabetical order. */
+  readonly events: readonly string[];
+}
+
+/** Reads the source code of the service. Follows calls by the types of the compiler, and stops at interfaces and hooks. */
+export class SourceCode {
+  private readonly checker: ts.TypeChecker;
+  private readonly classes: readonly ts.ClassDeclaration[];
+  private readonly references = new Map<ts.Node, readonly ts.Declaration[]>();
+
+  constructor(private readonly root: string) {
+    const path = ts.findConfigFile(root, (file) => ts.sys.fileExists(file), 'tsconfig.build.json');
+    const { config } = ts.readConfigFile(path ?? '', (file) => ts.sys.readFile(file)) as {
+      readonly config: unknown;
+    };
+    const { fileNames, options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+    const program = ts.createProgram(fileNames, { ...options, skipLibCheck: true });
+    this.checker = program.getTypeChecker();
+    this.classes = program
+      .getSourceFiles()
+      .filter((file) => this.isOurs(file))
+      .flatMap((file) => file.statements.filter((statement) => ts.isClassDeclaration(statement)));
+  }
+
+  /** Returns the handlers by the name of their method, which is the `operationId`. */
+  handlers(): ReadonlyMap<string, Handler> {
+    return new Map(
+      this.classes
+        .filter((declaration) => hasDecorator(declaration, 'Controller'))
+        .flatMap((controller) =>
+          controller.members
+            .filter((member) => ts.isMethodDeclaration(member) && hasDecorator(member, 'Operation'))
+            .map((method) => [method.name?.getText() ?? '', this.handler(controller, method)]),
+        ),
+    );
+  }
+
+  private handler(controller: ts.ClassDeclaration, method: ts.ClassElement): Handler {
+    const called = this.referencesIn(method).filter(
+      (declaration) =>
+        ts.isMethodDeclaration(declaration) &&
+        ts.isClassDeclaration(declaration.parent) &&
+        declaration.parent !== controller,
+    );
+    return {
+      controller: controller.name?.text ?? '',
+      file: this.pathOf(controller),
+      calls: called.map((declaration) => ({
+        name: `${nameOf(declaration.parent)}.${nameOf(declaration)}`,
+        file: this.pathOf(declaration),
+      })),
+      events: this.eventsFrom(method),
+    };
+  }
+
+  private eventsFrom(start: ts.Node): readonly string[] {
+    const events = new Set<string>();
+    const seen = new Set<ts.Node>([start]);
+    const open = [start];
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      const event = eventTypeOf(node);
+      if (event !== null) events.add(event);
+      else {
+        for (const declaration of this.referencesIn(node)) {
+          if (seen.has(declaration)) continue;
+          seen.add(declaration);
+          open.push(declaration);
+        }
+      }
+    }
+    return [...events].sort();
+  }
+
+  /** Returns the functions, methods and constants of this project that the node names, decorators aside. */
+  private referencesIn(node: ts.Node): readonly ts.Declaration[] {
+    const known = this.references.get(node);
+    if (known !== undefined) return known;
+    const found = new Set<ts.Declaration>();
+    const visit = (child: ts.Node): void => {
+      if (ts.isDecorator(child) || ts.isTypeNode(child)) return;
+      if (ts.isIdentifier(child) && !isPartOfMember(child)) {
+        const declaration = this.declarationOf(child);
+        if (declaration !== null) found.add(declaration);
+      }
+      ts.forEachChild(child, visit);
+    };
+    ts.forEachChild(node, visit);
+    const references = [...found];
+    this.references.set(node, references);
+    return references;
+  }
+
+  private declarationOf(identifier: ts.Identifier): ts.Declaration | null {
+    const symbol = this.checker.getSymbolAtLocation(identifier);
+    if (symbol === undefined) return null;
+    const target =
+      (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : this.checker.getAliasedSymbol(symbol);
+    const declaration = target.valueDeclaration;
+    if (declaration === undefined || !this.isOurs(declaration.getSourceFile())) return null;
+    return isFollowed(declaration) ? declaration : null;
+  }
+
+  private isOurs(file: ts.SourceFile): boolean {
+    return !file.isDeclarationFile && this.pathOf(file).startsWith('src/');
+  }
+
+  private pathOf(node: ts.Node): string {
+    return relative(this.root, node.getSourceFile().fileName);
+  }
+}
+
+/** The object of `EVENTS.created` is not followed: the member alone is meant. */
+function isPartOfMember(identifier: ts.Identifier): boolean {
+  const { parent } = identifier;
+  return ts.isPropertyAccessExpression(parent) && parent.expression === identifier;
+}
+
+function isFollowed(declaration: ts.Declaration): boolean {
+  return (
+    ts.isMethodDeclaration(declaration) ||
+    ts.isGetAccessorDeclaration(declaration) ||
+    ts.isPropertyDeclaration(declaration) ||
+    ts.isFunctionDeclaration(declaration) ||
+    ts.isPropertyAssignment(declaration) ||
+    (ts.isVariableDeclaration(declaration) && ts.isSourceFile(declaration.parent.parent.parent))
+  );
+}
+
+/** Returns the type of the event where the node is its definition, `name = defineEvent({ type: 'coupon.created', … })`. */
+function eventTypeOf(node: ts.Node): string | null {
+  if (!ts.isVariableDeclaration(node) && !ts.isPropertyAssignment(node)) return null;
+  const { initializer } = node;
+  if (initializer === undefined || !ts.isCallExpression(initializer)) return null;
+  if (initializer.expression.getText() !== 'defineEvent') return null;
+  const [definition] = initializer.arguments;
+  if (definition === undefined || !ts.isObjectLiteralExpression(definition)) return null;
+  for (const property of definition.properties) {
+    const isType = ts.isPropertyAssignment(property) && property.name.getText() === 'type';
+    if (isType && ts.isStringLiteral(property.initializer)) return property.initializer.text;
+  }
+  return null;
+}
+
+function nameOf(node: ts.Node): string {
+  return ts.isClassDeclaration(node) || ts.isMethodDeclaration(node)
+    ? (node.name?.getText() ?? '')
+    : '';
+}
+
+function hasDecorator(node: ts.HasDecorators, name: string): boolean {
+  return (ts.getDecorators(node) ?? []).some(
+    ({ expression }) => ts.isCallExpression(expression) && expression.expression.getText() === name,
+  );
+}
