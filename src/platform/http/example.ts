@@ -11,13 +11,18 @@ interface PropertyMetadata {
   readonly isArray?: boolean;
 }
 
+/** Returns the names of the documented fields of a DTO class, those of its base class first. */
+export function propertyNamesOf(dto: Type<unknown>): readonly string[] {
+  const tagged = (Reflect.getMetadata(PROPERTY_NAMES, dto.prototype as object) ??
+    []) as readonly string[];
+  return tagged.map((name) => name.replace(/^:/, ''));
+}
+
 /** Builds an example of a DTO from the examples of its properties. */
 export function exampleOf(dto: Type<unknown>): Readonly<Record<string, unknown>> {
   const prototype = dto.prototype as object;
-  const names = (Reflect.getMetadata(PROPERTY_NAMES, prototype) ?? []) as readonly string[];
   return Object.fromEntries(
-    names.map((tagged) => {
-      const name = tagged.replace(/^:/, '');
+    propertyNamesOf(dto).map((name) => {
       const metadata = Reflect.getMetadata(PROPERTY, prototype, name) as PropertyMetadata;
       return [name, exampleOfProperty(metadata)];
     }),

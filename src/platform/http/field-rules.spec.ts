@@ -1,5 +1,5 @@
 import { validateSync } from 'class-validator';
-import { HasNoRepeats, IsInstant } from './fields';
+import { HasNoRepeats, IsInstant } from './field-rules';
 
 class Fields {
   @IsInstant()

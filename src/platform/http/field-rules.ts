@@ -1,5 +1,4 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { isISO31661Alpha2, Matches, registerDecorator, ValidateIf } from 'class-validator';
 import { METADATA_LIMITS, isWithinMetadataLimits } from '../../core/metadata';
@@ -15,6 +14,11 @@ export function Omittable(): PropertyDecorator {
 /** The field is optional or `null`, which clears it. */
 export function Nullable(): PropertyDecorator {
   return ValidateIf((_: object, value: unknown) => value !== undefined && value !== null);
+}
+
+/** The field is required, and can be `null`. */
+export function RequiredOrNull(): PropertyDecorator {
+  return ValidateIf((_: object, value: unknown) => value !== null);
 }
 
 /** Creates a validation decorator from a name, a test and an error message. */
@@ -161,7 +165,7 @@ function isTimeZone(value: unknown): boolean {
 }
 
 /** Free-form map that is stored as sent. */
-function IsMetadata(): PropertyDecorator {
+export function IsMetadata(): PropertyDecorator {
   return applyDecorators(
     Transform(({ obj, key }: { obj: object; key: string }) =>
       FreeForm.sentIn(Reflect.get(obj, key)),
@@ -172,69 +176,4 @@ function IsMetadata(): PropertyDecorator {
       `must be an object of at most ${METADATA_LIMITS.keys} keys and ${METADATA_LIMITS.bytes} bytes`,
     ),
   );
-}
-
-const METADATA_EXAMPLE = { crm_id: 'A-1042' };
-
-/** Optional `metadata` of a create or update request. */
-export function MetadataField(): PropertyDecorator {
-  return applyDecorators(
-    Omittable(),
-    IsMetadata(),
-    ApiPropertyOptional({
-      type: 'object',
-      additionalProperties: true,
-      description:
-        'Free-form map, at most 50 keys and 16 KiB. An update merges it one level deep: a key replaces the stored value, `null` deletes it, and other keys stay. Key order is not kept.',
-      example: METADATA_EXAMPLE,
-    }),
-  );
-}
-
-/** `metadata` of an answer. */
-export function MetadataProperty(): PropertyDecorator {
-  return ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: 'Free-form map, as it was sent; key order is not kept.',
-    example: METADATA_EXAMPLE,
-  });
-}
-
-/** Timestamp of an answer. */
-export function InstantProperty(
-  description: string,
-  options: { nullable?: true } = {},
-): PropertyDecorator {
-  return ApiProperty({
-    type: String,
-    format: 'date-time',
-    description,
-    example: '2026-03-01T09:30:00.000Z',
-    ...options,
-  });
-}
-
-/** `id` of an answer. */
-export function IdProperty(example: string): PropertyDecorator {
-  return ApiProperty({ type: String, description: 'Identifier.', example });
-}
-
-/** Principal that made a change. */
-export function ActorProperty(
-  description: string,
-  options: { nullable?: true } = {},
-): PropertyDecorator {
-  const unknown = options.nullable === true ? ' Null if it was not recorded.' : '';
-  return ApiProperty({
-    type: String,
-    description: `${description}: the id of an API key, an admin or a customer token, \`open\` for a call without a credential, or \`worker\` for the engine itself.${unknown}`,
-    example: 'key_01h455vb4pex5vsknk084sn02q',
-    ...options,
-  });
-}
-
-/** The field that tells the answers of one operation apart. */
-export function ObjectProperty(value: string): PropertyDecorator {
-  return ApiProperty({ enum: [value], description: 'The type of the object.', example: value });
 }

@@ -2,27 +2,46 @@ export { announcedBytes, limitBodiesInFlight } from './body-budget';
 export { announcesBody, guardBody, hasBody, isKeepable, isStorable } from './body-guard';
 export { readAsciiAsUtf8, requireUtf8 } from './charset';
 export { requireReadEncoding } from './encodings';
+export { HasNoRepeats, isInstant, IsText, isText } from './field-rules';
+export {
+  BooleanField,
+  CountryField,
+  CurrencyField,
+  DecimalField,
+  EmailField,
+  EnumField,
+  Field,
+  IdField,
+  IdListField,
+  InstantField,
+  IntegerField,
+  KeyField,
+  ListField,
+  MetadataField,
+  MinorUnitsField,
+  NestedField,
+  NestedListField,
+  PatternField,
+  ReferenceField,
+  ReferenceFilter,
+  TextField,
+  TimeZoneField,
+} from './fields';
 export {
   ActorProperty,
-  HasNoRepeats,
+  BooleanProperty,
+  EnumProperty,
   IdProperty,
   InstantProperty,
-  isInstant,
-  IsCountry,
-  IsCurrency,
-  IsDecimal,
-  IsIdOf,
-  IsInstant,
-  IsMinorUnits,
-  IsText,
-  isText,
-  IsTimeZone,
-  MetadataField,
+  IntegerProperty,
+  MapProperty,
   MetadataProperty,
-  Nullable,
+  NestedListProperty,
+  NestedProperty,
   ObjectProperty,
-  Omittable,
-} from './fields';
+  TextListProperty,
+  TextProperty,
+} from './properties';
 export { pointerTo, toValidationError } from './faults';
 export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
@@ -46,4 +65,5 @@ export { ProblemFilter } from './problem.filter';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
 export { IfMatch, tag } from './versions';
+export { toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';

@@ -1,11 +1,11 @@
 import type { Type } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsInt, IsString, Max, MaxLength, Min } from 'class-validator';
+import { IsString, MaxLength } from 'class-validator';
 import type { Page, PageRequest } from '../database';
 import { invalidCursor } from '../errors';
 import { type IdPrefix, isId } from '../ids';
-import { Omittable } from './fields';
+import { Field, IntegerField } from './fields';
+import { NestedListProperty, TextProperty } from './properties';
 
 const LARGEST_PAGE = 100;
 const DEFAULT_PAGE = 20;
@@ -17,27 +17,20 @@ function toInteger({ value }: { value: unknown }): unknown {
 
 /** Query parameters of every list. */
 export class ListQueryDto {
-  @Omittable()
   @Transform(toInteger)
-  @IsInt()
-  @Min(1)
-  @Max(LARGEST_PAGE)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: LARGEST_PAGE,
+  @IntegerField('Maximum number of items on the page.', {
+    least: 1,
+    most: LARGEST_PAGE,
+    optional: true,
     default: DEFAULT_PAGE,
-    description: 'Maximum number of items on the page.',
   })
   readonly limit?: number;
-
-  @Omittable()
-  @IsString()
-  @MaxLength(200)
-  @ApiPropertyOptional({
-    type: String,
-    description: '`next_cursor` of the previous page. Omit it for the first page.',
-  })
+  @Field(
+    { type: String },
+    [IsString(), MaxLength(200)],
+    '`next_cursor` of the previous page. Omit it for the first page.',
+    { optional: true },
+  )
   readonly cursor?: string;
 }
 
@@ -84,14 +77,10 @@ export function toPageDto<Item, ItemDto>(
 /** Returns the class that describes a page of these items in OpenAPI. */
 export function pageOf<Item>(item: Type<Item>): Type<PageDto<Item>> {
   class ItemPageDto implements PageDto<Item> {
-    @ApiProperty({ type: [item], description: 'The items of this page, newest first.' })
+    @NestedListProperty(item, 'The items of this page, newest first.')
     readonly data!: readonly Item[];
-
-    @ApiProperty({
-      type: String,
+    @TextProperty('Pass it as `cursor` for the next page; null on the last one.', null, {
       nullable: true,
-      description: 'Pass it as `cursor` for the next page; null on the last one.',
-      example: null,
     })
     readonly next_cursor!: string | null;
   }

@@ -1,107 +1,57 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IntegerProperty, TextProperty } from './properties';
 
 /** Members that a problem has beside those of every problem, as its code needs them (RFC 9457, section 3.2). */
 export class ProblemExtensionsDto {
-  @ApiPropertyOptional({
-    type: 'integer',
-    description: 'What may still be credited of the line, in minor units.',
-    example: 2000,
+  @IntegerProperty('What may still be credited of the line, in minor units.', 2000, {
+    optional: true,
   })
   readonly creditable_amount?: number;
-
-  @ApiPropertyOptional({
-    type: 'integer',
-    description: 'What may still be credited of the invoice, in minor units.',
-    example: 5950,
+  @IntegerProperty('What may still be credited of the invoice, in minor units.', 5950, {
+    optional: true,
   })
   readonly creditable_total?: number;
-
-  @ApiPropertyOptional({
-    description: 'The currency in which the customer is billed.',
-    example: 'USD',
-  })
+  @TextProperty('The currency in which the customer is billed.', 'USD', { optional: true })
   readonly customer_currency?: string;
-
-  @ApiPropertyOptional({ description: 'The present state of the resource.', example: 'void' })
+  @TextProperty('The present state of the resource.', 'void', { optional: true })
   readonly from?: string;
-
-  @ApiPropertyOptional({ description: 'The status of the invoice.', example: 'paid' })
+  @TextProperty('The status of the invoice.', 'paid', { optional: true })
   readonly invoice_status?: string;
-
-  @ApiPropertyOptional({
-    type: 'integer',
-    description: 'The highest number allowed.',
-    example: 100,
-  })
+  @IntegerProperty('The highest number allowed.', 100, { optional: true })
   readonly limit?: number;
-
-  @ApiPropertyOptional({
-    description: 'The present time of the test clock.',
-    example: '2026-03-01T09:30:00.000Z',
+  @TextProperty('The present time of the test clock.', '2026-03-01T09:30:00.000Z', {
+    optional: true,
   })
   readonly now?: string;
-
-  @ApiPropertyOptional({
-    type: 'integer',
-    description: 'What may still be paid, in minor units.',
-    example: 5950,
-  })
+  @IntegerProperty('What may still be paid, in minor units.', 5950, { optional: true })
   readonly payable_amount?: number;
-
-  @ApiPropertyOptional({ description: 'The status of the payment.', example: 'processing' })
+  @TextProperty('The status of the payment.', 'processing', { optional: true })
   readonly payment_status?: string;
-
-  @ApiPropertyOptional({ description: 'The payment provider.', example: 'sandbox' })
+  @TextProperty('The payment provider.', 'sandbox', { optional: true })
   readonly provider?: string;
-
-  @ApiPropertyOptional({ description: 'Why the value was refused.', example: 'timestamp_too_old' })
+  @TextProperty('Why the value was refused.', 'timestamp_too_old', { optional: true })
   readonly reason?: string;
-
-  @ApiPropertyOptional({ description: 'The status that was recorded.', example: 'failed' })
+  @TextProperty('The status that was recorded.', 'failed', { optional: true })
   readonly recorded_status?: string;
-
-  @ApiPropertyOptional({
-    type: 'integer',
-    description: 'What may still be refunded, in minor units.',
-    example: 6000,
-  })
+  @IntegerProperty('What may still be refunded, in minor units.', 6000, { optional: true })
   readonly refundable_amount?: number;
-
-  @ApiPropertyOptional({
-    description: 'The invoice that bills this one again.',
-    example: 'inv_01h455vb4pex5vsknk084sn02q',
+  @TextProperty('The invoice that bills this one again.', 'inv_01h455vb4pex5vsknk084sn02q', {
+    optional: true,
   })
   readonly reissued_as?: string;
-
-  @ApiPropertyOptional({
-    description: 'The replay in progress.',
-    example: 'whr_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty('The replay in progress.', 'whr_01h455vb4pex5vsknk084sn02q', { optional: true })
   readonly replay_id?: string;
-
-  @ApiPropertyOptional({
-    description: 'The status that the provider reported.',
-    example: 'succeeded',
-  })
+  @TextProperty('The status that the provider reported.', 'succeeded', { optional: true })
   readonly reported_status?: string;
-
-  @ApiPropertyOptional({
-    type: 'string',
-    nullable: true,
-    description: 'The payment or refund that the first request makes; null until it is committed.',
-    example: 'pay_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty(
+    'The payment or refund that the first request makes; null until it is committed.',
+    'pay_01h455vb4pex5vsknk084sn02q',
+    { nullable: true, optional: true },
+  )
   readonly resource_id?: string | null;
-
-  @ApiPropertyOptional({
-    description: 'The scope that the credential lacks.',
-    example: 'refunds:write',
-  })
+  @TextProperty('The scope that the credential lacks.', 'refunds:write', { optional: true })
   readonly required_scope?: string;
-
-  @ApiPropertyOptional({ description: 'The status of the subscription.', example: 'canceled' })
+  @TextProperty('The status of the subscription.', 'canceled', { optional: true })
   readonly subscription_status?: string;
-
-  @ApiPropertyOptional({ description: 'The state that was asked for.', example: 'void' })
+  @TextProperty('The state that was asked for.', 'void', { optional: true })
   readonly to?: string;
 }

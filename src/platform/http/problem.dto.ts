@@ -1,17 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { IntegerProperty, NestedListProperty, TextProperty } from './properties';
 import { ProblemExtensionsDto } from './problem-extensions.dto';
 
 class ProblemItemDto {
-  @ApiProperty({ description: 'JSON pointer to the invalid value.', example: '/amount' })
+  @TextProperty('JSON pointer to the invalid value.', '/amount')
   readonly pointer!: string;
-
-  @ApiProperty({ description: 'Stable code of the rule that failed.', example: 'is_minor_units' })
+  @TextProperty('Stable code of the rule that failed.', 'is_minor_units')
   readonly code!: string;
-
-  @ApiProperty({
-    description: 'Explanation for people.',
-    example: 'must be a whole number of minor units',
-  })
+  @TextProperty('Explanation for people.', 'must be a whole number of minor units')
   readonly message!: string;
 }
 
@@ -19,22 +15,16 @@ class ProblemItemDto {
 export class ProblemDto extends ProblemExtensionsDto {
   @ApiProperty({ format: 'uri', description: 'Identifies the code; see docs/errors.md.' })
   readonly type!: string;
-
-  @ApiProperty({ description: 'The same for every occurrence of the code.' })
+  @TextProperty('The same for every occurrence of the code.')
   readonly title!: string;
-
-  @ApiProperty({ type: 'integer', description: 'The HTTP status.' })
+  @IntegerProperty('The HTTP status.')
   readonly status!: number;
-
-  @ApiProperty({ description: 'Explanation of this occurrence, for people.' })
+  @TextProperty('Explanation of this occurrence, for people.')
   readonly detail!: string;
-
-  @ApiProperty({ description: 'Stable code to branch on.' })
+  @TextProperty('Stable code to branch on.')
   readonly code!: string;
-
-  @ApiProperty({ description: 'Same as the `X-Request-Id` header. Quote it in support requests.' })
+  @TextProperty('Same as the `X-Request-Id` header. Quote it in support requests.')
   readonly request_id!: string;
-
-  @ApiProperty({ type: [ProblemItemDto], description: 'Invalid values, if any.' })
+  @NestedListProperty(ProblemItemDto, 'Invalid values, if any.')
   readonly errors!: readonly ProblemItemDto[];
 }

@@ -1,25 +1,14 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
 import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsObject,
-  Matches,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
-import {
-  IsCurrency,
-  IsDecimal,
-  IsIdOf,
-  IsText,
+  BooleanField,
+  CurrencyField,
+  DecimalField,
+  EnumField,
+  IdField,
+  IntegerField,
   MetadataField,
-  Nullable,
-  Omittable,
+  NestedListField,
+  PatternField,
+  TextField,
 } from '../../../platform/http';
 import {
   ENTITLEMENT_RESETS,
@@ -41,102 +30,53 @@ const MOST_INTERVALS = 365;
 const MOST_TRIAL_DAYS = 730;
 
 class PlanEntitlementInputDto {
-  @IsIdOf('ent')
-  @ApiProperty({
-    description: 'Id of the entitlement.',
-    example: 'ent_01h455vb4pex5vsknk084sn02q',
-  })
+  @IdField('ent', 'Id of the entitlement.', { example: 'ent_01h455vb4pex5vsknk084sn02q' })
   readonly entitlement_id!: string;
-
-  @Nullable()
-  @IsDecimal()
-  @ApiPropertyOptional({
-    type: String,
+  @DecimalField('Decimal string; omit it for a boolean entitlement, or for no limit.', {
     nullable: true,
-    description: 'Decimal string; omit it for a boolean entitlement, or for no limit.',
     example: '10000',
   })
   readonly value?: string | null;
-
-  @Omittable()
-  @IsBoolean()
-  @ApiPropertyOptional({
+  @BooleanField('If true, usage beyond the value is refused; otherwise it is overage.', {
+    optional: true,
     default: true,
-    description: 'If true, usage beyond the value is refused; otherwise it is overage.',
   })
   readonly is_hard_limit?: boolean;
-
-  @Omittable()
-  @IsIn(ENTITLEMENT_RESETS)
-  @ApiPropertyOptional({
-    enum: ENTITLEMENT_RESETS,
-    default: 'period',
-    description:
-      'When a metered allowance resets: at each billing period, at each calendar day, week (from Monday), month or year in the time zone of the subscription, or never.',
-  })
+  @EnumField(
+    ENTITLEMENT_RESETS,
+    'When a metered allowance resets: at each billing period, at each calendar day, week (from Monday), month or year in the time zone of the subscription, or never.',
+    { optional: true, default: 'period' },
+  )
   readonly reset?: EntitlementReset;
 }
 
 /** Request fields that a new plan and a further version share. */
 class PlanTermsInputDto {
-  @IsArray()
-  @ArrayMaxSize(MOST_PRICES)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => PriceInputDto)
-  @ApiProperty({
-    type: [PriceInputDto],
-    maxItems: MOST_PRICES,
-    description: 'Prices; empty for a free plan.',
-  })
+  @NestedListField(PriceInputDto, 'Prices; empty for a free plan.', { most: MOST_PRICES })
   readonly prices!: readonly PriceInputDto[];
-
-  @Omittable()
-  @IsInt()
-  @Min(1)
-  @Max(MOST_INTERVALS)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: MOST_INTERVALS,
-    description: 'Length of a billing period in intervals. Default: 1.',
+  @IntegerField('Length of a billing period in intervals. Default: 1.', {
+    least: 1,
+    most: MOST_INTERVALS,
+    optional: true,
     example: 1,
   })
   readonly interval_count?: number;
-
-  @Omittable()
-  @IsInt()
-  @Min(0)
-  @Max(MOST_TRIAL_DAYS)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: MOST_TRIAL_DAYS,
-    description: 'Trial days before the first period. Default: none.',
+  @IntegerField('Trial days before the first period. Default: none.', {
+    least: 0,
+    most: MOST_TRIAL_DAYS,
+    optional: true,
     example: 14,
   })
   readonly trial_days?: number;
-
-  @Omittable()
-  @IsIn(PLAN_PRORATIONS)
-  @ApiPropertyOptional({
-    enum: PLAN_PRORATIONS,
-    description:
-      'Unit of proration. Default: `day`. `none`: parts of a period are neither charged nor credited.',
-    example: 'day',
-  })
+  @EnumField(
+    PLAN_PRORATIONS,
+    'Unit of proration. Default: `day`. `none`: parts of a period are neither charged nor credited.',
+    { optional: true, example: 'day' },
+  )
   readonly proration?: PlanProration;
-
-  @Omittable()
-  @IsArray()
-  @ArrayMaxSize(MOST_ENTITLEMENTS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => PlanEntitlementInputDto)
-  @ApiPropertyOptional({
-    type: [PlanEntitlementInputDto],
-    maxItems: MOST_ENTITLEMENTS,
-    description: 'Entitlements granted by the plan.',
+  @NestedListField(PlanEntitlementInputDto, 'Entitlements granted by the plan.', {
+    most: MOST_ENTITLEMENTS,
+    optional: true,
     example: [],
   })
   readonly entitlements?: readonly PlanEntitlementInputDto[];
@@ -144,45 +84,24 @@ class PlanTermsInputDto {
 
 /** A further version. Omitted fields, except `prices`, are copied from the previous version. */
 export class CreatePlanVersionDto extends PlanTermsInputDto {
-  @Omittable()
-  @IsIn(PLAN_INTERVALS)
-  @ApiPropertyOptional({
-    enum: PLAN_INTERVALS,
-    description: 'Unit of the billing period.',
-    example: 'month',
-  })
+  @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { optional: true, example: 'month' })
   readonly interval?: PlanInterval;
 }
 
 export class CreatePlanDto extends PlanTermsInputDto {
-  @Matches(/^[A-Za-z0-9_-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, - or _' })
-  @ApiProperty({
-    description: 'Your code for the plan, 1 to 64 letters, digits, - or _; unique forever.',
-    example: 'team-monthly',
-  })
+  @PatternField(
+    /^[A-Za-z0-9_-]{1,64}$/,
+    'must be 1 to 64 letters, digits, - or _',
+    'Your code for the plan, 1 to 64 letters, digits, - or _; unique forever.',
+    { example: 'team-monthly' },
+  )
   readonly code!: string;
-
-  @IsText(1, LONGEST_NAME)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'For display only.',
-    example: 'Team',
-  })
+  @TextField('For display only.', { most: LONGEST_NAME, example: 'Team' })
   readonly name!: string;
-
-  @IsCurrency()
-  @ApiProperty({ description: 'ISO 4217; the currency of all prices.', example: 'EUR' })
+  @CurrencyField('ISO 4217; the currency of all prices.', { example: 'EUR' })
   readonly currency!: string;
-
-  @IsIn(PLAN_INTERVALS)
-  @ApiProperty({
-    enum: PLAN_INTERVALS,
-    description: 'Unit of the billing period.',
-    example: 'month',
-  })
+  @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { example: 'month' })
   readonly interval!: PlanInterval;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

@@ -1,8 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
 import {
   IdProperty,
   InstantProperty,
+  IntegerProperty,
   MetadataProperty,
+  TextProperty,
   toWireInstant,
 } from '../../../platform/http';
 import type { Plan } from '../domain/plan';
@@ -12,31 +13,23 @@ import { PlanVersionTermsDto, toPlanVersionTermsDto } from './plan-version.dto';
 export class PlanDto extends PlanVersionTermsDto {
   @IdProperty('plan_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ description: 'Your code for the plan; unique forever.', example: 'team-monthly' })
+  @TextProperty('Your code for the plan; unique forever.', 'team-monthly')
   readonly code!: string;
-
-  @ApiProperty({ description: 'For display only.', example: 'Team' })
+  @TextProperty('For display only.', 'Team')
   readonly name!: string;
-
-  @ApiProperty({ description: 'ISO 4217; the currency of all prices.', example: 'EUR' })
+  @TextProperty('ISO 4217; the currency of all prices.', 'EUR')
   readonly currency!: string;
-
-  @ApiProperty({
-    description: 'Id of the active version, whose terms are shown.',
-    example: 'planv_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty(
+    'Id of the active version, whose terms are shown.',
+    'planv_01h455vb4pex5vsknk084sn02q',
+  )
   readonly version_id!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Number of the active version.', example: 1 })
+  @IntegerProperty('Number of the active version.', 1)
   readonly version!: number;
-
   @MetadataProperty()
   readonly metadata!: object;
-
   @InstantProperty('When it was created.')
   readonly created_at!: string;
-
   @InstantProperty('When it last changed.')
   readonly updated_at!: string;
 }

@@ -1,5 +1,13 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IdProperty, toWireAmount } from '../../../platform/http';
+import {
+  BooleanProperty,
+  EnumProperty,
+  IdProperty,
+  IntegerProperty,
+  NestedListProperty,
+  TextProperty,
+  toDto,
+  toWireAmount,
+} from '../../../platform/http';
 import {
   type Price,
   PRICE_MODELS,
@@ -11,22 +19,13 @@ import {
 } from '../domain/price';
 
 export class PriceTierDto {
-  @ApiProperty({
-    type: String,
+  @TextProperty('Last quantity of the tier, as a decimal string; null on the last tier.', '100', {
     nullable: true,
-    description: 'Last quantity of the tier, as a decimal string; null on the last tier.',
-    example: '100',
   })
   readonly up_to!: string | null;
-
-  @ApiProperty({ description: 'Minor units per unit, as a decimal string.', example: '12.5' })
+  @TextProperty('Minor units per unit, as a decimal string.', '12.5')
   readonly unit_amount!: string;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Minor units due once the tier is reached.',
-    example: 0,
-  })
+  @IntegerProperty('Minor units due once the tier is reached.', 0)
   readonly flat_amount!: number;
 }
 
@@ -34,141 +33,52 @@ export class PriceTierDto {
 export class PriceDto {
   @IdProperty('price_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ description: 'Description of the invoice line.', example: 'Extra seats' })
+  @TextProperty('Description of the invoice line.', 'Extra seats')
   readonly name!: string;
-
-  @ApiProperty({
-    enum: PRICE_MODELS,
-    description: 'How the amount is computed from the quantity.',
-    example: 'per_unit',
-  })
+  @EnumProperty(PRICE_MODELS, 'How the amount is computed from the quantity.', 'per_unit')
   readonly model!: PriceModel;
-
-  @ApiProperty({
-    enum: PRICE_TIMINGS,
-    description: 'If a period is billed at its start or after its end.',
-    example: 'in_advance',
-  })
+  @EnumProperty(PRICE_TIMINGS, 'If a period is billed at its start or after its end.', 'in_advance')
   readonly timing!: PriceTiming;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Minor units; only `flat`.',
-    example: null,
-  })
+  @IntegerProperty('Minor units; only `flat`.', null, { nullable: true })
   readonly amount!: number | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Minor units for one unit (`per_unit`) or one package (`package`), as a decimal.',
-    example: '500',
-  })
+  @TextProperty(
+    'Minor units for one unit (`per_unit`) or one package (`package`), as a decimal.',
+    '500',
+    { nullable: true },
+  )
   readonly unit_amount!: string | null;
-
-  @ApiProperty({
-    type: [PriceTierDto],
+  @NestedListProperty(PriceTierDto, 'Strictly rising tiers; only `graduated` and `volume`.', {
     nullable: true,
-    description: 'Strictly rising tiers; only `graduated` and `volume`.',
     example: null,
   })
   readonly tiers!: readonly PriceTierDto[] | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Units per package; only `package`.',
-    example: null,
-  })
+  @TextProperty('Units per package; only `package`.', null, { nullable: true })
   readonly package_size!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Free units (`package`) or free events (`percentage`).',
-    example: null,
-  })
+  @TextProperty('Free units (`package`) or free events (`percentage`).', null, { nullable: true })
   readonly free_units!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'A fraction, 0.029 for 2.9 %; only `percentage`.',
-    example: null,
-  })
+  @TextProperty('A fraction, 0.029 for 2.9 %; only `percentage`.', null, { nullable: true })
   readonly rate!: string | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Minor units per event; only `percentage`.',
-    example: null,
-  })
+  @IntegerProperty('Minor units per event; only `percentage`.', null, { nullable: true })
   readonly fixed_amount!: number | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Free minor units; only `percentage`.',
-    example: null,
-  })
+  @IntegerProperty('Free minor units; only `percentage`.', null, { nullable: true })
   readonly free_amount!: number | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Minimum minor units per event; only `percentage`.',
-    example: null,
-  })
+  @IntegerProperty('Minimum minor units per event; only `percentage`.', null, { nullable: true })
   readonly event_minimum_amount!: number | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Maximum minor units per event; only `percentage`.',
-    example: null,
-  })
+  @IntegerProperty('Maximum minor units per event; only `percentage`.', null, { nullable: true })
   readonly event_maximum_amount!: number | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Meter whose usage is priced.',
-    example: null,
-  })
+  @TextProperty('Meter whose usage is priced.', null, { nullable: true })
   readonly meter_id!: string | null;
-
-  @ApiProperty({
-    description: 'If true, each group of the meter is priced separately.',
-    example: false,
-  })
+  @BooleanProperty('If true, each group of the meter is priced separately.', false)
   readonly by_group!: boolean;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Minimum minor units for a whole period.',
-    example: null,
-  })
+  @IntegerProperty('Minimum minor units for a whole period.', null, { nullable: true })
   readonly minimum_amount!: number | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Maximum minor units for a whole period.',
-    example: null,
-  })
+  @IntegerProperty('Maximum minor units for a whole period.', null, { nullable: true })
   readonly maximum_amount!: number | null;
-
-  @ApiProperty({
-    type: Boolean,
-    nullable: true,
-    description:
-      'If true, the flat amount of the first tier is due at a quantity of 0; only `graduated` and `volume`.',
-    example: null,
-  })
+  @BooleanProperty(
+    'If true, the flat amount of the first tier is due at a quantity of 0; only `graduated` and `volume`.',
+    null,
+    { nullable: true },
+  )
   readonly charge_flat_at_zero!: boolean | null;
 }
 
@@ -198,11 +108,7 @@ export function toPriceDto(price: Price): PriceDto {
 }
 
 function toPriceTierDto(tier: PriceTier): PriceTierDto {
-  return {
-    up_to: tier.upTo,
-    unit_amount: tier.unitAmount,
-    flat_amount: toWireAmount(tier.flatAmount),
-  };
+  return toDto(PriceTierDto, tier);
 }
 
 function toNullableAmount(amount: bigint | null): number | null {

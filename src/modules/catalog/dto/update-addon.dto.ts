@@ -1,19 +1,10 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsText, MetadataField, Omittable } from '../../../platform/http';
+import { MetadataField, TextField } from '../../../platform/http';
 import type { AddonChange } from '../domain/addon';
 import { LONGEST_NAME } from './create-addon.dto';
 
 export class UpdateAddonDto {
-  @Omittable()
-  @IsText(1, LONGEST_NAME)
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'For display only.',
-    example: 'Extra seats',
-  })
+  @TextField('For display only.', { most: LONGEST_NAME, optional: true, example: 'Extra seats' })
   readonly name?: string;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

@@ -1,19 +1,10 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsText, MetadataField, Omittable } from '../../../platform/http';
+import { MetadataField, TextField } from '../../../platform/http';
 import type { PlanChange } from '../domain/plan';
 import { LONGEST_NAME } from './create-addon.dto';
 
 export class UpdatePlanDto {
-  @Omittable()
-  @IsText(1, LONGEST_NAME)
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'For display only.',
-    example: 'Team',
-  })
+  @TextField('For display only.', { most: LONGEST_NAME, optional: true, example: 'Team' })
   readonly name?: string;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

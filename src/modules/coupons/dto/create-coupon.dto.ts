@@ -1,14 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsInt, IsString, Matches, Max, Min } from 'class-validator';
 import {
-  HasNoRepeats,
-  IsCurrency,
-  IsInstant,
-  IsMinorUnits,
-  IsText,
+  CurrencyField,
+  EnumField,
+  IdListField,
+  InstantField,
+  IntegerField,
   MetadataField,
-  Nullable,
-  Omittable,
+  MinorUnitsField,
+  PatternField,
+  TextField,
 } from '../../../platform/http';
 import {
   COUPON_DURATIONS,
@@ -22,126 +21,57 @@ const MOST_PLANS = 100;
 const LARGEST_COUNT = 2_147_483_647;
 
 export class CreateCouponDto {
-  @Omittable()
-  @IsString()
-  @Matches(/^[A-Za-z0-9_-]{1,64}$/, { message: 'must be 1 to 64 letters, digits, - or _' })
-  @ApiPropertyOptional({
-    description: 'Code that customers enter; unique. Default: a generated code.',
-    example: 'WELCOME20',
-  })
+  @PatternField(
+    /^[A-Za-z0-9_-]{1,64}$/,
+    'must be 1 to 64 letters, digits, - or _',
+    'Code that customers enter; unique. Default: a generated code.',
+    { optional: true, example: 'WELCOME20' },
+  )
   readonly code?: string;
-
-  @Nullable()
-  @IsText(1, 200)
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description: 'For display only.',
-    example: 'Welcome',
-  })
+  @TextField('For display only.', { most: 200, nullable: true, example: 'Welcome' })
   readonly name?: string | null;
-
-  @IsIn(COUPON_TYPES)
-  @ApiProperty({
-    enum: COUPON_TYPES,
-    description: 'Kind of discount: a percentage or an amount.',
-    example: 'percent',
-  })
+  @EnumField(COUPON_TYPES, 'Kind of discount: a percentage or an amount.', { example: 'percent' })
   readonly type!: CouponType;
-
-  @Nullable()
-  @IsString()
-  @Matches(/^(?!0+(\.0+)?$)(100(\.0{1,4})?|(0|[1-9]\d?)(\.\d{1,4})?)$/, {
-    message: 'must be a decimal string above 0 and up to 100, with at most 4 decimals',
-  })
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description: 'Percent, as a decimal string; for type `percent`.',
-    example: '20',
-  })
+  @PatternField(
+    /^(?!0+(\.0+)?$)(100(\.0{1,4})?|(0|[1-9]\d?)(\.\d{1,4})?)$/,
+    'must be a decimal string above 0 and up to 100, with at most 4 decimals',
+    'Percent, as a decimal string; for type `percent`.',
+    { nullable: true, example: '20' },
+  )
   readonly percent_off?: string | null;
-
-  @Nullable()
-  @IsMinorUnits(1)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    nullable: true,
-    description:
-      'Minor units of `currency`; for type `amount`. Taken off once per billing period of the subscription, over all invoices of the period; with duration `once`, taken off once in total.',
-  })
+  @MinorUnitsField(
+    1,
+    'Minor units of `currency`; for type `amount`. Taken off once per billing period of the subscription, over all invoices of the period; with duration `once`, taken off once in total.',
+    { nullable: true },
+  )
   readonly amount_off?: number | null;
-
-  @Nullable()
-  @IsCurrency()
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description: 'ISO 4217; for type `amount`.',
-  })
+  @CurrencyField('ISO 4217; for type `amount`.', { nullable: true })
   readonly currency?: string | null;
-
-  @IsIn(COUPON_DURATIONS)
-  @ApiProperty({
-    enum: COUPON_DURATIONS,
-    description: 'How long the discount lasts.',
-    example: 'once',
-  })
+  @EnumField(COUPON_DURATIONS, 'How long the discount lasts.', { example: 'once' })
   readonly duration!: CouponDuration;
-
-  @Nullable()
-  @IsInt()
-  @Min(1)
-  @Max(1_200)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
-    maximum: 1_200,
-    nullable: true,
-    description:
-      'Number of months from the start of the first discounted billing period; for `repeating`.',
-  })
+  @IntegerField(
+    'Number of months from the start of the first discounted billing period; for `repeating`.',
+    { least: 1, most: 1_200, nullable: true },
+  )
   readonly duration_in_months?: number | null;
-
-  @Nullable()
-  @IsInt()
-  @Min(1)
-  @Max(LARGEST_COUNT)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 1,
+  @IntegerField('Maximum number of redemptions. Default: no limit.', {
+    least: 1,
+    most: LARGEST_COUNT,
     nullable: true,
-    description: 'Maximum number of redemptions. Default: no limit.',
     example: 100,
   })
   readonly max_redemptions?: number | null;
-
-  @Nullable()
-  @IsInstant()
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
+  @InstantField('Last instant at which the coupon can be redeemed.', {
     nullable: true,
-    description: 'Last instant at which the coupon can be redeemed.',
     example: '2030-01-01T00:00:00.000Z',
   })
   readonly redeem_by?: string | null;
-
-  @Omittable()
-  @IsArray()
-  @ArrayMaxSize(MOST_PLANS)
-  @HasNoRepeats()
-  @Matches(/^plan_[0-9a-z]{26}$/, { each: true, message: 'must be ids that start with plan_' })
-  @ApiPropertyOptional({
-    type: [String],
-    maxItems: MOST_PLANS,
-    description:
-      'Ids of the plans whose prices are discounted. Prices of other plans and of add-ons are not discounted. Default: all prices.',
-    example: [],
-  })
+  @IdListField(
+    'plan',
+    'Ids of the plans whose prices are discounted. Prices of other plans and of add-ons are not discounted. Default: all prices.',
+    { most: MOST_PLANS, optional: true, example: [] },
+  )
   readonly plan_ids?: readonly string[];
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

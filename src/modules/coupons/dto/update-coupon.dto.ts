@@ -1,14 +1,9 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean } from 'class-validator';
-import { MetadataField, Omittable } from '../../../platform/http';
+import { BooleanField, MetadataField } from '../../../platform/http';
 import type { CouponChange } from '../domain/coupon';
 
 export class UpdateCouponDto {
-  @Omittable()
-  @IsBoolean()
-  @ApiPropertyOptional({ description: 'If false, the coupon cannot be redeemed.', example: false })
+  @BooleanField('If false, the coupon cannot be redeemed.', { optional: true, example: false })
   readonly is_active?: boolean;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

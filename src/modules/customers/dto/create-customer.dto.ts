@@ -1,35 +1,18 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsCurrency, IsIdOf, IsText, Nullable } from '../../../platform/http';
+import { CurrencyField, IdField, TextField } from '../../../platform/http';
 import type { NewCustomer } from '../domain/customer';
 import { toAddress } from './address.dto';
 import { CustomerFieldsDto, DEFAULT_TIMEZONE, LONGEST_NAME } from './customer-fields.dto';
 
 export class CreateCustomerDto extends CustomerFieldsDto {
-  @IsText(1, LONGEST_NAME)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'Name of the customer.',
-    example: 'Analytical Engines Ltd',
-  })
+  @TextField('Name of the customer.', { most: LONGEST_NAME, example: 'Analytical Engines Ltd' })
   readonly name!: string;
-
-  @Nullable()
-  @IsCurrency()
-  @ApiPropertyOptional({
-    type: String,
+  @CurrencyField('ISO 4217. If omitted, the first amount fixes it.', {
     nullable: true,
-    description: 'ISO 4217. If omitted, the first amount fixes it.',
     example: 'EUR',
   })
   readonly currency?: string | null;
-
-  @Nullable()
-  @IsIdOf('clock')
-  @ApiPropertyOptional({
-    type: String,
+  @IdField('clock', 'Test clock of the customer; cannot be changed. Default: real time.', {
     nullable: true,
-    description: 'Test clock of the customer; cannot be changed. Default: real time.',
     example: null,
   })
   readonly test_clock_id?: string | null;

@@ -1,25 +1,17 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsText, ListQueryDto, Omittable } from '../../../platform/http';
+import { ListQueryDto, TextField } from '../../../platform/http';
 import type { CustomerFilter } from '../domain/customer';
 import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './customer-fields.dto';
 
 export class ListCustomersDto extends ListQueryDto {
-  @Omittable()
-  @IsText(1, LONGEST_EXTERNAL_ID)
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: LONGEST_EXTERNAL_ID,
-    description: 'Only the customer with this external id.',
+  @TextField('Only the customer with this external id.', {
+    most: LONGEST_EXTERNAL_ID,
+    optional: true,
     example: 'crm-1042',
   })
   readonly external_id?: string;
-
-  @Omittable()
-  @IsText(1, LONGEST_EMAIL)
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: LONGEST_EMAIL,
-    description: 'Only customers with exactly this e-mail address.',
+  @TextField('Only customers with exactly this e-mail address.', {
+    most: LONGEST_EMAIL,
+    optional: true,
     example: 'ada@example.com',
   })
   readonly email?: string;

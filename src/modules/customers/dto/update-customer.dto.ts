@@ -1,26 +1,17 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsCurrency, IsText, Nullable, Omittable } from '../../../platform/http';
+import { CurrencyField, TextField } from '../../../platform/http';
 import type { CustomerChange } from '../domain/customer';
 import { toAddress } from './address.dto';
 import { CustomerFieldsDto, LONGEST_NAME } from './customer-fields.dto';
 
 export class UpdateCustomerDto extends CustomerFieldsDto {
-  @Omittable()
-  @IsText(1, LONGEST_NAME)
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'Name of the customer.',
+  @TextField('Name of the customer.', {
+    most: LONGEST_NAME,
+    optional: true,
     example: 'Analytical Engines Ltd',
   })
   readonly name?: string;
-
-  @Nullable()
-  @IsCurrency()
-  @ApiPropertyOptional({
-    type: String,
+  @CurrencyField('ISO 4217; cannot change once `currency_locked` is true.', {
     nullable: true,
-    description: 'ISO 4217; cannot change once `currency_locked` is true.',
     example: 'EUR',
   })
   readonly currency?: string | null;

@@ -1,78 +1,50 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { IsInt, IsObject, Max, Min, ValidateNested } from 'class-validator';
 import { parseDecimal } from '../../../core/decimal';
-import { IsDecimal, IsInstant, MetadataField, Nullable, Omittable } from '../../../platform/http';
+import {
+  DecimalField,
+  InstantField,
+  IntegerField,
+  MetadataField,
+  NestedField,
+} from '../../../platform/http';
 import type { GrantTerms } from '../domain/grant';
 
 const DEFAULT_PRIORITY = 100;
 const MAX_PRIORITY = 1_000;
 
 class RolloverInputDto {
-  @Omittable()
-  @IsDecimal()
-  @ApiPropertyOptional({
+  @DecimalField('Minimum balance after a reset, even if less was left.', {
+    optional: true,
     default: '0',
-    description: 'Minimum balance after a reset, even if less was left.',
     example: '0',
   })
   readonly min?: string;
-
-  @IsDecimal()
-  @ApiProperty({ description: 'Maximum balance after a reset.', example: '500' })
+  @DecimalField('Maximum balance after a reset.', { example: '500' })
   readonly max!: string;
 }
 
 export class CreateGrantDto {
-  @Nullable()
-  @IsDecimal()
-  @ApiPropertyOptional({
-    type: String,
+  @DecimalField('Decimal string greater than 0; omitted only for a boolean entitlement.', {
     nullable: true,
-    description: 'Decimal string greater than 0; omitted only for a boolean entitlement.',
     example: '500',
   })
   readonly value?: string | null;
-
-  @Omittable()
-  @IsInt()
-  @Min(0)
-  @Max(MAX_PRIORITY)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: MAX_PRIORITY,
-    default: DEFAULT_PRIORITY,
-    description:
-      'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
-  })
+  @IntegerField(
+    'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
+    { least: 0, most: MAX_PRIORITY, optional: true, default: DEFAULT_PRIORITY },
+  )
   readonly priority?: number;
-
-  @Nullable()
-  @IsInstant()
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description:
-      'Instant at which the grant expires, exclusive. Omitted: it does not expire. Without a `rollover`, a grant of a ' +
+  @InstantField(
+    'Instant at which the grant expires, exclusive. Omitted: it does not expire. Without a `rollover`, a grant of a ' +
       'metered entitlement lapses at the end of the current period.',
-    example: '2027-01-01T00:00:00.000Z',
-  })
+    { nullable: true, example: '2027-01-01T00:00:00.000Z' },
+  )
   readonly expires_at?: string | null;
-
-  @Nullable()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => RolloverInputDto)
-  @ApiPropertyOptional({
-    type: RolloverInputDto,
-    nullable: true,
-    description:
-      'Balance kept when a period ends: MIN(max, MAX(min, rest)). Omitted: nothing is kept; the grant covers the current period only.',
-  })
+  @NestedField(
+    RolloverInputDto,
+    'Balance kept when a period ends: MIN(max, MAX(min, rest)). Omitted: nothing is kept; the grant covers the current period only.',
+    { nullable: true },
+  )
   readonly rollover?: RolloverInputDto | null;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

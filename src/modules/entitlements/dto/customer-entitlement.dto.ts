@@ -1,101 +1,74 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { InstantProperty, toWireInstant } from '../../../platform/http';
+import {
+  BooleanProperty,
+  EnumProperty,
+  InstantProperty,
+  NestedListProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
 import type { CustomerEntitlement, SourceView } from '../domain/customer-entitlement';
 import { ENTITLEMENT_TYPES, type EntitlementType } from '../domain/entitlement';
 
 const SOURCE_TYPES = ['plan', 'addon', 'grant'] as const;
 
 export class EntitlementSourceDto {
-  @ApiProperty({ enum: SOURCE_TYPES, description: 'Kind of source.', example: 'plan' })
+  @EnumProperty(SOURCE_TYPES, 'Kind of source.', 'plan')
   readonly type!: SourceView['type'];
-
-  @ApiProperty({
-    description: 'Id of the plan, the add-on or the grant.',
-    example: 'plan_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty('Id of the plan, the add-on or the grant.', 'plan_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({
-    type: String,
+  @TextProperty('Id of the subscription; null for a grant.', 'sub_01h455vb4pex5vsknk084sn02q', {
     nullable: true,
-    description: 'Id of the subscription; null for a grant.',
-    example: 'sub_01h455vb4pex5vsknk084sn02q',
   })
   readonly subscription_id!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Value times quantity; for a grant, its balance at the start of the period. Null: no limit, or a boolean entitlement.',
-    example: '1000',
-  })
+  @TextProperty(
+    'Value times quantity; for a grant, its balance at the start of the period. Null: no limit, or a boolean entitlement.',
+    '1000',
+    { nullable: true },
+  )
   readonly value!: string | null;
-
-  @ApiProperty({
-    description: 'False if an add-on with mode `set` replaces this source.',
-    example: true,
-  })
+  @BooleanProperty('False if an add-on with mode `set` replaces this source.', true)
   readonly is_counted!: boolean;
 }
 
 export class CustomerEntitlementDto {
-  @ApiProperty({ description: 'Key of the entitlement.', example: 'api_calls' })
+  @TextProperty('Key of the entitlement.', 'api_calls')
   readonly key!: string;
-
-  @ApiProperty({
-    enum: ENTITLEMENT_TYPES,
-    description: '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
-    example: 'metered',
-  })
+  @EnumProperty(
+    ENTITLEMENT_TYPES,
+    '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
+    'metered',
+  )
   readonly type!: EntitlementType;
-
-  @ApiProperty({
-    description:
-      'True if the customer may use the entitlement now; for a metered one, if it may use more.',
-    example: true,
-  })
+  @BooleanProperty(
+    'True if the customer may use the entitlement now; for a metered one, if it may use more.',
+    true,
+  )
   readonly has_access!: boolean;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Decimal string; null: no limit, or a boolean entitlement. For a metered one, the limit of the current period, including usage of it covered by ended grants or a larger former plan.',
-    example: '1000',
-  })
+  @TextProperty(
+    'Decimal string; null: no limit, or a boolean entitlement. For a metered one, the limit of the current period, including usage of it covered by ended grants or a larger former plan.',
+    '1000',
+    { nullable: true },
+  )
   readonly limit!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Usage in the current period, as a decimal string; null unless the entitlement is metered.',
-    example: '250',
-  })
+  @TextProperty(
+    'Usage in the current period, as a decimal string; null unless the entitlement is metered.',
+    '250',
+    { nullable: true },
+  )
   readonly used!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Remaining quantity of the limit, at least 0; null if there is no limit or the entitlement is not metered.',
-    example: '750',
-  })
+  @TextProperty(
+    'Remaining quantity of the limit, at least 0; null if there is no limit or the entitlement is not metered.',
+    '750',
+    { nullable: true },
+  )
   readonly remaining!: string | null;
-
-  @ApiProperty({ description: 'True if usage may exceed the limit.', example: false })
+  @BooleanProperty('True if usage may exceed the limit.', false)
   readonly overage_allowed!: boolean;
-
   @InstantProperty('When usage resets to zero; null: never.', {
     nullable: true,
   })
   readonly resets_at!: string | null;
-
-  @ApiProperty({
-    type: [EntitlementSourceDto],
-    description: 'Plans, add-ons and grants that give the entitlement.',
-  })
+  @NestedListProperty(EntitlementSourceDto, 'Plans, add-ons and grants that give the entitlement.')
   readonly sources!: readonly EntitlementSourceDto[];
 }
 

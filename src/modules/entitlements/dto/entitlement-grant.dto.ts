@@ -1,9 +1,12 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { formatExact } from '../../../core/decimal';
 import {
+  EnumProperty,
   IdProperty,
   InstantProperty,
+  IntegerProperty,
   MetadataProperty,
+  NestedProperty,
+  TextProperty,
   toWireInstant,
 } from '../../../platform/http';
 import { GRANT_ENDS, type GrantEnd } from '../domain/grant';
@@ -12,81 +15,56 @@ import type { GrantView } from '../domain/grant-terms';
 const STATUSES = ['active', ...GRANT_ENDS] as const;
 
 class RolloverDto {
-  @ApiProperty({ description: 'Minimum balance after a reset.', example: '0' })
+  @TextProperty('Minimum balance after a reset.', '0')
   readonly min!: string;
-
-  @ApiProperty({ description: 'Maximum balance after a reset.', example: '500' })
+  @TextProperty('Maximum balance after a reset.', '500')
   readonly max!: string;
 }
 
 export class EntitlementGrantDto {
   @IdProperty('grant_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ description: 'Id of the customer.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-
-  @ApiProperty({ description: 'Id of the entitlement.', example: 'ent_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('Id of the entitlement.', 'ent_01h455vb4pex5vsknk084sn02q')
   readonly entitlement_id!: string;
-
-  @ApiProperty({ description: 'The key of the entitlement.', example: 'api_calls' })
+  @TextProperty('The key of the entitlement.', 'api_calls')
   readonly key!: string;
-
-  @ApiProperty({
-    enum: STATUSES,
-    description:
-      '`expired`: at `expires_at`; `lapsed`: no balance was left after a reset; `voided`: voided by request.',
-    example: 'active',
-  })
+  @EnumProperty(
+    STATUSES,
+    '`expired`: at `expires_at`; `lapsed`: no balance was left after a reset; `voided`: voided by request.',
+    'active',
+  )
   readonly status!: 'active' | GrantEnd;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Decimal string; null for a boolean entitlement.',
-    example: '500',
-  })
+  @TextProperty('Decimal string; null for a boolean entitlement.', '500', { nullable: true })
   readonly value!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Remaining balance; null if the entitlement is not metered or the grant has ended.',
-    example: '500',
-  })
+  @TextProperty(
+    'Remaining balance; null if the entitlement is not metered or the grant has ended.',
+    '500',
+    { nullable: true },
+  )
   readonly remaining!: string | null;
-
-  @ApiProperty({
-    type: 'integer',
-    description:
-      'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
-    example: 100,
-  })
+  @IntegerProperty(
+    'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
+    100,
+  )
   readonly priority!: number;
-
   @InstantProperty('Instant at which the grant expires; null: it does not expire.', {
     nullable: true,
   })
   readonly expires_at!: string | null;
-
-  @ApiProperty({
-    type: RolloverDto,
-    nullable: true,
-    description:
-      'Balance kept when a period ends: MIN(max, MAX(min, rest)); null: nothing is kept.',
-  })
+  @NestedProperty(
+    RolloverDto,
+    'Balance kept when a period ends: MIN(max, MAX(min, rest)); null: nothing is kept.',
+    { nullable: true },
+  )
   readonly rollover!: RolloverDto | null;
-
   @MetadataProperty()
   readonly metadata!: object;
-
   @InstantProperty('When the grant ended; null while it is active.', { nullable: true })
   readonly ended_at!: string | null;
-
   @InstantProperty('When it was created.')
   readonly created_at!: string;
-
   @InstantProperty('When it last changed.')
   readonly updated_at!: string;
 }

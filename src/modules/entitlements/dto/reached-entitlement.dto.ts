@@ -1,5 +1,10 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IdProperty, InstantProperty, toWireInstant } from '../../../platform/http';
+import {
+  IdProperty,
+  InstantProperty,
+  IntegerProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
 import { type BalanceRecord, toCustomerEntitlement } from '../domain/customer-entitlement';
 import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-entitlement.dto';
 
@@ -7,20 +12,12 @@ import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-ent
 export class ReachedEntitlementDto extends CustomerEntitlementDto {
   @IdProperty('cent_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ description: 'Id of the customer.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-
-  @ApiProperty({ description: 'Id of the entitlement.', example: 'ent_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('Id of the entitlement.', 'ent_01h455vb4pex5vsknk084sn02q')
   readonly entitlement_id!: string;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Threshold that was reached, in percent of the limit.',
-    example: 80,
-  })
+  @IntegerProperty('Threshold that was reached, in percent of the limit.', 80)
   readonly percent!: number;
-
   @InstantProperty('Start of the current period; null: there is none.', { nullable: true })
   readonly period_start!: string | null;
 }

@@ -1,6 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
-import { IsDecimal, MetadataField, Nullable, Omittable } from '../../../platform/http';
+import { DecimalField, EnumField, MetadataField } from '../../../platform/http';
 import {
   type AddonEntitlementChange,
   ENTITLEMENT_MODES,
@@ -8,25 +6,17 @@ import {
 } from '../domain/addon-entitlement';
 
 export class UpdateAddonEntitlementDto {
-  @Omittable()
-  @IsIn(ENTITLEMENT_MODES)
-  @ApiPropertyOptional({
-    enum: ENTITLEMENT_MODES,
-    description: '`increment` adds the value to other sources; `set` replaces the values of plans.',
-    example: 'set',
-  })
+  @EnumField(
+    ENTITLEMENT_MODES,
+    '`increment` adds the value to other sources; `set` replaces the values of plans.',
+    { optional: true, example: 'set' },
+  )
   readonly mode?: EntitlementMode;
-
-  @Nullable()
-  @IsDecimal()
-  @ApiPropertyOptional({
-    type: String,
+  @DecimalField('Decimal string; null only for a boolean entitlement.', {
     nullable: true,
-    description: 'Decimal string; null only for a boolean entitlement.',
     example: '1000',
   })
   readonly value?: string | null;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

@@ -1,24 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
 import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsObject,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
-import {
-  IsCurrency,
-  IsIdOf,
-  IsText,
+  CurrencyField,
+  EnumField,
+  IdField,
+  IntegerField,
   ListQueryDto,
   MetadataField,
-  Nullable,
-  Omittable,
+  NestedListField,
+  ReferenceFilter,
+  TextField,
 } from '../../../platform/http';
 import {
   COLLECTIONS,
@@ -36,81 +25,40 @@ const LARGEST_AMOUNT = 1_000_000_000_000;
 const MOST_DAYS = 365;
 
 export class OneOffLineDto {
-  @IsText(1, LONGEST_DESCRIPTION)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: LONGEST_DESCRIPTION,
-    description: 'What it is for.',
-    example: 'Setting up',
-  })
+  @TextField('What it is for.', { most: LONGEST_DESCRIPTION, example: 'Setting up' })
   readonly description!: string;
-
-  @IsInt()
-  @Min(-LARGEST_AMOUNT)
-  @Max(LARGEST_AMOUNT)
-  @ApiProperty({
-    type: 'integer',
-    minimum: -LARGEST_AMOUNT,
-    maximum: LARGEST_AMOUNT,
-    description: 'Minor units before tax; negative for a credit.',
+  @IntegerField('Minor units before tax; negative for a credit.', {
+    least: -LARGEST_AMOUNT,
+    most: LARGEST_AMOUNT,
     example: 25000,
   })
   readonly amount!: number;
 }
 
 export class CreateInvoiceDto {
-  @IsIdOf('cus')
-  @ApiProperty({ description: 'Who owes it.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Who owes it.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-
-  @Nullable()
-  @IsCurrency()
-  @ApiPropertyOptional({
-    type: String,
+  @CurrencyField('ISO 4217; left out: the currency of the customer.', {
     nullable: true,
-    description: 'ISO 4217; left out: the currency of the customer.',
     example: 'EUR',
   })
   readonly currency?: string | null;
-
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_LINES)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => OneOffLineDto)
-  @ApiProperty({
-    type: [OneOffLineDto],
-    minItems: 1,
-    maxItems: MOST_LINES,
-    description: 'What it is for, line by line.',
-  })
+  @NestedListField(OneOffLineDto, 'What it is for, line by line.', { least: 1, most: MOST_LINES })
   readonly lines!: readonly OneOffLineDto[];
-
-  @Omittable()
-  @IsIn(COLLECTIONS)
-  @ApiPropertyOptional({
-    enum: COLLECTIONS,
+  @EnumField(COLLECTIONS, 'How it is paid: taken from the customer, or sent to be paid.', {
+    optional: true,
     default: 'automatic',
-    description: 'How it is paid: taken from the customer, or sent to be paid.',
     example: 'send_invoice',
   })
   readonly collection?: Collection;
-
-  @Omittable()
-  @IsInt()
-  @Min(0)
-  @Max(MOST_DAYS)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: MOST_DAYS,
+  @IntegerField('Days from finalising to when it is due.', {
+    least: 0,
+    most: MOST_DAYS,
+    optional: true,
     default: 0,
-    description: 'Days from finalising to when it is due.',
     example: 14,
   })
   readonly days_until_due?: number;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
@@ -131,19 +79,11 @@ export function toOneOffOrder(dto: CreateInvoiceDto): OneOffOrder {
 }
 
 export class ListInvoicesDto extends ListQueryDto {
-  @Omittable()
-  @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only the invoices of this customer.' })
+  @ReferenceFilter('Only the invoices of this customer.')
   readonly customer_id?: string;
-
-  @Omittable()
-  @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only the invoices of this subscription.' })
+  @ReferenceFilter('Only the invoices of this subscription.')
   readonly subscription_id?: string;
-
-  @Omittable()
-  @IsIn(INVOICE_STATUSES)
-  @ApiPropertyOptional({ enum: INVOICE_STATUSES, description: 'Only invoices that stand here.' })
+  @EnumField(INVOICE_STATUSES, 'Only invoices that stand here.', { optional: true })
   readonly status?: InvoiceStatus;
 }
 

@@ -1,6 +1,12 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { isWireSafe } from '../../../core/money';
-import { IdProperty, InstantProperty, toWireAmount, toWireInstant } from '../../../platform/http';
+import {
+  IdProperty,
+  InstantProperty,
+  IntegerProperty,
+  TextProperty,
+  toWireAmount,
+  toWireInstant,
+} from '../../../platform/http';
 import type { PostedTransaction } from '../../ledger';
 import type { CreditBalance } from '../domain/credit-grant';
 import { creditBalanceTooLarge } from '../invoicing.errors';
@@ -8,64 +14,40 @@ import { creditBalanceTooLarge } from '../invoicing.errors';
 export class CreditBalanceDto {
   @IdProperty('cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'ISO 4217; null until the first amount fixes the currency of the customer.',
-    example: 'EUR',
-  })
+  @TextProperty(
+    'ISO 4217; null until the first amount fixes the currency of the customer.',
+    'EUR',
+    { nullable: true },
+  )
   readonly currency!: string | null;
-
-  @ApiProperty({
-    type: 'integer',
-    description:
-      'Credit of the customer in minor units: `available` and `reserved` together. It equals the account `customer_credit` of the ledger.',
-    example: 2500,
-  })
+  @IntegerProperty(
+    'Credit of the customer in minor units: `available` and `reserved` together. It equals the account `customer_credit` of the ledger.',
+    2500,
+  )
   readonly balance!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'The part that the next invoices use, the oldest credit first.',
-    example: 2000,
-  })
+  @IntegerProperty('The part that the next invoices use, the oldest credit first.', 2000)
   readonly available!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'The part that pending refunds have reserved.',
-    example: 500,
-  })
+  @IntegerProperty('The part that pending refunds have reserved.', 500)
   readonly reserved!: number;
 }
 
 export class CreditBalanceTransactionDto {
   @IdProperty('ltx_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({
-    description: 'Kind of the ledger transaction that changed the balance.',
-    example: 'invoice_finalized',
-  })
+  @TextProperty('Kind of the ledger transaction that changed the balance.', 'invoice_finalized')
   readonly type!: string;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Change of the balance in minor units: positive adds credit, negative uses it.',
-    example: -1500,
-  })
+  @IntegerProperty(
+    'Change of the balance in minor units: positive adds credit, negative uses it.',
+    -1500,
+  )
   readonly amount!: number;
-
-  @ApiProperty({ description: 'ISO 4217.', example: 'EUR' })
+  @TextProperty('ISO 4217.', 'EUR')
   readonly currency!: string;
-
-  @ApiProperty({
-    description: 'The invoice, credit note, payment or refund that changed the balance.',
-    example: 'inv_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty(
+    'The invoice, credit note, payment or refund that changed the balance.',
+    'inv_01h455vb4pex5vsknk084sn02q',
+  )
   readonly source_id!: string;
-
   @InstantProperty('When it happened, on the customer’s clock.')
   readonly occurred_at!: string;
 }

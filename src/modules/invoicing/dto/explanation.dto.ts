@@ -1,54 +1,46 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { InstantProperty, toWireAmount, toWireInstant } from '../../../platform/http';
+import {
+  BooleanProperty,
+  InstantProperty,
+  IntegerProperty,
+  MapProperty,
+  NestedListProperty,
+  NestedProperty,
+  TextProperty,
+  toWireAmount,
+  toWireInstant,
+} from '../../../platform/http';
 import type { Explanation } from '../domain/explain';
 import { toJson } from '../domain/json';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
 export class ShareDto {
-  @ApiProperty({
-    description: 'The redemption of a coupon, or the tax rate.',
-    example: 'red_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty('The redemption of a coupon, or the tax rate.', 'red_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Minor units.', example: 500 })
+  @IntegerProperty('Minor units.', 500)
   readonly amount!: number;
 }
 
 export class EvaluatedDto {
-  @ApiProperty({ type: 'integer', description: 'What the trace gives.', example: 5000 })
+  @IntegerProperty('What the trace gives.', 5000)
   readonly amount!: number;
-
-  @ApiProperty({ type: 'integer', description: 'What the coupons give.', example: 500 })
+  @IntegerProperty('What the coupons give.', 500)
   readonly discount!: number;
-
-  @ApiProperty({ type: 'integer', description: 'What the rates give.', example: 855 })
+  @IntegerProperty('What the rates give.', 855)
   readonly tax!: number;
 }
 
 export class ExplanationDto {
-  @ApiProperty({ type: InvoiceLineDto, description: 'The line as it is stored.' })
+  @NestedProperty(InvoiceLineDto, 'The line as it is stored.')
   readonly line!: InvoiceLineDto;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description:
-      'How the amount came about: the price as it was, the tiers used, the quantity, the part of the period; for a credit ' +
+  @MapProperty(
+    'How the amount came about: the price as it was, the tiers used, the quantity, the part of the period; for a credit ' +
       'the line it takes back. Whole minor units are decimal strings. For usage, the events from `counted_from` to the end of ' +
       '`period` are what was counted, and `events` in `parts` how many of them lie in `period`.',
-    example: { kind: 'rated', quantity: '5' },
-  })
+    { kind: 'rated', quantity: '5' },
+  )
   readonly trace!: object;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'IANA zone in which dates were counted.',
-    example: 'Europe/Paris',
-  })
+  @TextProperty('IANA zone in which dates were counted.', 'Europe/Paris', { nullable: true })
   readonly time_zone!: string | null;
-
   @InstantProperty(
     'First instant of the full period, of which that of the line is all or a part.',
     {
@@ -56,23 +48,18 @@ export class ExplanationDto {
     },
   )
   readonly full_period_start!: string | null;
-
   @InstantProperty('End of the full period, exclusive.', { nullable: true })
   readonly full_period_end!: string | null;
-
-  @ApiProperty({ type: [ShareDto], description: 'What each coupon took off the line.' })
+  @NestedListProperty(ShareDto, 'What each coupon took off the line.')
   readonly discount_shares!: readonly ShareDto[];
-
-  @ApiProperty({ type: [ShareDto], description: 'What each rate took of the line.' })
+  @NestedListProperty(ShareDto, 'What each rate took of the line.')
   readonly tax_shares!: readonly ShareDto[];
-
-  @ApiProperty({
-    type: EvaluatedDto,
-    description: 'What the same functions give when they are run again on what is stored.',
-  })
+  @NestedProperty(
+    EvaluatedDto,
+    'What the same functions give when they are run again on what is stored.',
+  )
   readonly evaluated!: EvaluatedDto;
-
-  @ApiProperty({ description: 'Whether that is what is stored.', example: true })
+  @BooleanProperty('Whether that is what is stored.', true)
   readonly matches!: boolean;
 }
 

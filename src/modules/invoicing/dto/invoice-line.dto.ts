@@ -1,5 +1,12 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IdProperty, InstantProperty, toWireAmount, toWireInstant } from '../../../platform/http';
+import {
+  EnumProperty,
+  IdProperty,
+  InstantProperty,
+  IntegerProperty,
+  NestedProperty,
+  TextProperty,
+  toDto,
+} from '../../../platform/http';
 import type { InvoiceLine } from '../domain/invoice';
 
 const LINE_TYPES = [
@@ -13,107 +20,59 @@ const LINE_TYPES = [
 ] as const;
 
 export class ProrationDto {
-  @ApiProperty({ type: 'integer', description: 'Dates or seconds billed.', example: 16 })
+  @IntegerProperty('Dates or seconds billed.', 16)
   readonly numerator!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Those of the full period.', example: 31 })
+  @IntegerProperty('Those of the full period.', 31)
   readonly denominator!: number;
-
-  @ApiProperty({
-    enum: ['day', 'second'],
-    description: 'Local dates, or elapsed seconds.',
-    example: 'day',
-  })
+  @EnumProperty(['day', 'second'], 'Local dates, or elapsed seconds.', 'day')
   readonly unit!: string;
 }
 
 export class InvoiceLineDto {
   @IdProperty('il_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ enum: LINE_TYPES, description: 'What the line is for.', example: 'recurring' })
+  @EnumProperty(LINE_TYPES, 'What the line is for.', 'recurring')
   readonly type!: string;
-
-  @ApiProperty({ description: 'For people.', example: 'Seats' })
+  @TextProperty('For people.', 'Seats')
   readonly description!: string;
-
-  @ApiProperty({
-    type: String,
+  @TextProperty('Units, as a decimal string; null where nothing is counted.', '5', {
     nullable: true,
-    description: 'Units, as a decimal string; null where nothing is counted.',
-    example: '5',
   })
   readonly quantity!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'Minor units for one unit or package, as a decimal string; null where tiers decide.',
-    example: '1000',
-  })
+  @TextProperty(
+    'Minor units for one unit or package, as a decimal string; null where tiers decide.',
+    '1000',
+    { nullable: true },
+  )
   readonly unit_amount!: string | null;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Minor units before discount and tax; negative for a credit.',
-    example: 5000,
-  })
+  @IntegerProperty('Minor units before discount and tax; negative for a credit.', 5000)
   readonly amount!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Taken off by coupons.', example: 0 })
+  @IntegerProperty('Taken off by coupons.', 0)
   readonly discount!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Tax of the line, on top of it or within it.',
-    example: 950,
-  })
+  @IntegerProperty('Tax of the line, on top of it or within it.', 950)
   readonly tax!: number;
-
-  @ApiProperty({
-    type: String,
+  @TextProperty('The price that was billed.', 'price_01h455vb4pex5vsknk084sn02q', {
     nullable: true,
-    description: 'The price that was billed.',
-    example: 'price_01h455vb4pex5vsknk084sn02q',
   })
   readonly price_id!: string | null;
-
   @InstantProperty('First instant of what is billed.', { nullable: true })
   readonly period_start!: string | null;
-
   @InstantProperty('End of what is billed, exclusive.', { nullable: true })
   readonly period_end!: string | null;
-
-  @ApiProperty({
-    type: ProrationDto,
+  @NestedProperty(ProrationDto, 'The part of a full period; null for a full one.', {
     nullable: true,
-    description: 'The part of a full period; null for a full one.',
   })
   readonly proration!: ProrationDto | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'The line whose unused part this one takes back.',
-    example: null,
-  })
+  @TextProperty('The line whose unused part this one takes back.', null, { nullable: true })
   readonly credits_line_id!: string | null;
 }
 
 export function toInvoiceLineDto(line: InvoiceLine): InvoiceLineDto {
-  return {
-    id: line.id,
+  return toDto(InvoiceLineDto, {
+    ...line,
     type: line.kind,
-    description: line.description,
-    quantity: line.quantity,
-    unit_amount: line.unitAmount,
-    amount: toWireAmount(line.amount),
-    discount: toWireAmount(line.discount),
-    tax: toWireAmount(line.tax),
-    price_id: line.priceId,
-    period_start: toWireInstant(line.period?.startAt ?? null),
-    period_end: toWireInstant(line.period?.endAt ?? null),
+    periodStart: line.period?.startAt ?? null,
+    periodEnd: line.period?.endAt ?? null,
     proration:
       line.proration === null
         ? null
@@ -122,6 +81,5 @@ export function toInvoiceLineDto(line: InvoiceLine): InvoiceLineDto {
             denominator: Number(line.proration.denominator),
             unit: line.proration.unit,
           },
-    credits_line_id: line.creditsLineId,
-  };
+  });
 }

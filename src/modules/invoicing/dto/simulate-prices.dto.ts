@@ -1,15 +1,11 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsObject,
-  ValidateNested,
-} from 'class-validator';
 import type { ProblemError } from '../../../platform/errors';
-import { IsIdOf, IsInstant, Nullable, toWireAmount } from '../../../platform/http';
+import {
+  IdField,
+  IdListField,
+  InstantField,
+  NestedListField,
+  toWireAmount,
+} from '../../../platform/http';
 import { PriceInputDto, toPriceTerms } from '../../catalog';
 import type { SimulationCommand, SimulationStep } from '../simulate-prices.service';
 
@@ -17,59 +13,27 @@ const MOST_PRICES = 100;
 const MOST_CUSTOMERS = 1_000;
 
 export class SimulatePricesDto {
-  @IsIdOf('plan')
-  @ApiProperty({
-    description: 'What was sold; all its versions.',
+  @IdField('plan', 'What was sold; all its versions.', {
     example: 'plan_01h455vb4pex5vsknk084sn02q',
   })
   readonly plan_id!: string;
-
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_PRICES)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => PriceInputDto)
-  @ApiProperty({
-    type: [PriceInputDto],
-    minItems: 1,
-    maxItems: MOST_PRICES,
-    description:
-      'All prices as they would be. Each takes the place of those of its name, with the same meter and `by_group`; what ' +
+  @NestedListField(
+    PriceInputDto,
+    'All prices as they would be. Each takes the place of those of its name, with the same meter and `by_group`; what ' +
       'none takes the place of is sold no more.',
-  })
+    { least: 1, most: MOST_PRICES },
+  )
   readonly prices!: readonly PriceInputDto[];
-
-  @IsInstant()
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'Billing periods that begin then or later.',
+  @InstantField('Billing periods that begin then or later.', {
     example: '2026-01-01T00:00:00.000Z',
   })
   readonly from!: string;
-
-  @IsInstant()
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'Billing periods that begin before.',
-    example: '2026-07-01T00:00:00.000Z',
-  })
+  @InstantField('Billing periods that begin before.', { example: '2026-07-01T00:00:00.000Z' })
   readonly to!: string;
-
-  @Nullable()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_CUSTOMERS)
-  @ArrayUnique()
-  @IsIdOf('cus', { each: true })
-  @ApiPropertyOptional({
-    type: [String],
+  @IdListField('cus', 'Only these customers; left out: all.', {
+    least: 1,
+    most: MOST_CUSTOMERS,
     nullable: true,
-    minItems: 1,
-    maxItems: MOST_CUSTOMERS,
-    description: 'Only these customers; left out: all.',
     example: null,
   })
   readonly customer_ids?: readonly string[] | null;

@@ -1,45 +1,30 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsText, Omittable } from '../../../platform/http';
+import { NestedListProperty, ReferenceFilter, TextProperty } from '../../../platform/http';
 import type { AccountBalance } from '../domain/posted-transaction';
 
 export class ListLedgerAccountsDto {
-  @Omittable()
-  @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only postings for this customer.' })
+  @ReferenceFilter('Only postings for this customer.')
   readonly customer_id?: string;
 }
 
 export class LedgerAccountDto {
-  @ApiProperty({
-    description: 'Account. There is one cash clearing account per payment provider.',
-    example: 'accounts_receivable',
-  })
+  @TextProperty(
+    'Account. There is one cash clearing account per payment provider.',
+    'accounts_receivable',
+  )
   readonly account!: string;
-
-  @ApiProperty({ description: 'ISO 4217.', example: 'EUR' })
+  @TextProperty('ISO 4217.', 'EUR')
   readonly currency!: string;
-
-  @ApiProperty({
-    description:
-      'Debits minus credits in whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.',
-    example: '120000',
-  })
+  @TextProperty(
+    'Debits minus credits in whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.',
+    '120000',
+  )
   readonly balance!: string;
 }
 
 export class LedgerAccountsDto {
-  @ApiProperty({
-    type: [LedgerAccountDto],
-    description: 'Every account with postings, by currency.',
-  })
+  @NestedListProperty(LedgerAccountDto, 'Every account with postings, by currency.')
   readonly data!: readonly LedgerAccountDto[];
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Always null: all accounts fit on one page.',
-    example: null,
-  })
+  @TextProperty('Always null: all accounts fit on one page.', null, { nullable: true })
   readonly next_cursor!: null;
 }
 

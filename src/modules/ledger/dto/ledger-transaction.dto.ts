@@ -1,67 +1,49 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import {
   IdProperty,
   InstantProperty,
-  IsText,
+  IntegerProperty,
   ListQueryDto,
-  Omittable,
+  NestedListProperty,
+  ReferenceFilter,
+  TextProperty,
+  toDto,
   toWireAmount,
-  toWireInstant,
 } from '../../../platform/http';
 import type { PostedTransaction, TransactionFilter } from '../domain/posted-transaction';
 
 export class ListLedgerTransactionsDto extends ListQueryDto {
-  @Omittable()
-  @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only transactions of this customer.' })
+  @ReferenceFilter('Only transactions of this customer.')
   readonly customer_id?: string;
-
-  @Omittable()
-  @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only transactions of this invoice, payment or refund.' })
+  @ReferenceFilter('Only transactions of this invoice, payment or refund.')
   readonly source_id?: string;
 }
 
 export class LedgerPostingDto {
-  @ApiProperty({
-    description: 'Account. There is one cash clearing account per payment provider.',
-    example: 'cash_clearing:sandbox',
-  })
+  @TextProperty(
+    'Account. There is one cash clearing account per payment provider.',
+    'cash_clearing:sandbox',
+  )
   readonly account!: string;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Minor units; a debit is positive, a credit negative.',
-    example: 10000,
-  })
+  @IntegerProperty('Minor units; a debit is positive, a credit negative.', 10000)
   readonly amount!: number;
 }
 
 export class LedgerTransactionDto {
   @IdProperty('ltx_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ description: 'Kind of the transaction.', example: 'payment' })
+  @TextProperty('Kind of the transaction.', 'payment')
   readonly kind!: string;
-
-  @ApiProperty({
-    description: 'Id of the invoice, payment or refund that posted the transaction.',
-    example: 'pay_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty(
+    'Id of the invoice, payment or refund that posted the transaction.',
+    'pay_01h455vb4pex5vsknk084sn02q',
+  )
   readonly source_id!: string;
-
-  @ApiProperty({
-    description: 'Id of the customer.',
-    example: 'cus_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-
-  @ApiProperty({ description: 'ISO 4217; the currency of all postings.', example: 'EUR' })
+  @TextProperty('ISO 4217; the currency of all postings.', 'EUR')
   readonly currency!: string;
-
-  @ApiProperty({ type: [LedgerPostingDto], description: 'Postings, which sum to zero.' })
+  @NestedListProperty(LedgerPostingDto, 'Postings, which sum to zero.')
   readonly postings!: readonly LedgerPostingDto[];
-
   @InstantProperty('When the posted change happened.')
   readonly occurred_at!: string;
 }
@@ -75,16 +57,11 @@ export function toTransactionFilter(query: ListLedgerTransactionsDto): Transacti
 }
 
 export function toLedgerTransactionDto(transaction: PostedTransaction): LedgerTransactionDto {
-  return {
-    id: transaction.id,
-    kind: transaction.kind,
-    source_id: transaction.sourceId,
-    customer_id: transaction.customerId,
-    currency: transaction.currency,
+  return toDto(LedgerTransactionDto, {
+    ...transaction,
     postings: transaction.postings.map(({ account, amountMinor }) => ({
       account,
       amount: toWireAmount(amountMinor),
     })),
-    occurred_at: toWireInstant(transaction.occurredAt),
-  };
+  });
 }

@@ -1,26 +1,24 @@
-import { ApiProperty } from '@nestjs/swagger';
+import {
+  BooleanProperty,
+  NestedListProperty,
+  TextListProperty,
+  TextProperty,
+} from '../../../platform/http';
 import type { CheckResult } from '../domain/posted-transaction';
 
 export class LedgerCheckDto {
-  @ApiProperty({ description: 'Name of the invariant.', example: 'every_transaction_sums_to_zero' })
+  @TextProperty('Name of the invariant.', 'every_transaction_sums_to_zero')
   readonly name!: string;
-
-  @ApiProperty({ description: 'True if the invariant holds.', example: true })
+  @BooleanProperty('True if the invariant holds.', true)
   readonly ok!: boolean;
-
-  @ApiProperty({
-    type: [String],
-    description: 'Violations, at most 100.',
-    example: [],
-  })
+  @TextListProperty('Violations, at most 100.', [])
   readonly offending!: readonly string[];
 }
 
 export class LedgerVerificationDto {
-  @ApiProperty({ description: 'True if every check holds.', example: true })
+  @BooleanProperty('True if every check holds.', true)
   readonly ok!: boolean;
-
-  @ApiProperty({ type: [LedgerCheckDto], description: 'All checks, run on one snapshot.' })
+  @NestedListProperty(LedgerCheckDto, 'All checks, run on one snapshot.')
   readonly checks!: readonly LedgerCheckDto[];
 }
 

@@ -1,59 +1,46 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { IntegerProperty, NestedListProperty, TextProperty } from '../../../platform/http';
 import type { ReportResult } from '../usage-events.service';
 
 const MOST_WARNINGS = 100;
 
 export class UsageRejectionDto {
-  @ApiProperty({
-    type: 'integer',
-    description: 'The place in `events`, or the line, from 0.',
-    example: 17,
-  })
+  @IntegerProperty('The place in `events`, or the line, from 0.', 17)
   readonly index!: number;
-
-  @ApiProperty({
-    description:
-      'Stable: `validation_failed`, `malformed_request`, `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
-    example: 'customer_not_found',
-  })
+  @TextProperty(
+    'Stable: `validation_failed`, `malformed_request`, `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
+    'customer_not_found',
+  )
   readonly code!: string;
-
-  @ApiProperty({ description: 'For people.', example: 'There is no such customer.' })
+  @TextProperty('For people.', 'There is no such customer.')
   readonly message!: string;
 }
 
 export class UsageWarningDto {
-  @ApiProperty({ description: 'Stable: `usage_not_counted`.', example: 'usage_not_counted' })
+  @TextProperty('Stable: `usage_not_counted`.', 'usage_not_counted')
   readonly code!: string;
-
-  @ApiProperty({ description: 'The name of the events.', example: 'api_cal' })
+  @TextProperty('The name of the events.', 'api_cal')
   readonly event_name!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Events of the name in the request.', example: 3 })
+  @IntegerProperty('Events of the name in the request.', 3)
   readonly events!: number;
-
-  @ApiProperty({
-    description: 'For people.',
-    example: 'No meter counts events of this name. A meter that is made later will.',
-  })
+  @TextProperty(
+    'For people.',
+    'No meter counts events of this name. A meter that is made later will.',
+  )
   readonly message!: string;
 }
 
 export class AppendResultDto {
-  @ApiProperty({ type: 'integer', description: 'Events that were stored.', example: 997 })
+  @IntegerProperty('Events that were stored.', 997)
   readonly accepted!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Events that were there already.', example: 2 })
+  @IntegerProperty('Events that were there already.', 2)
   readonly duplicates!: number;
-
-  @ApiProperty({ type: [UsageRejectionDto], description: 'Events that were not stored, in order.' })
+  @NestedListProperty(UsageRejectionDto, 'Events that were not stored, in order.')
   readonly rejected!: readonly UsageRejectionDto[];
-
-  @ApiPropertyOptional({
-    type: [UsageWarningDto],
-    description:
-      'Names of events that were stored and that no meter counts, 100 at most; left out where there are none. A new meter is noticed within 5 s.',
-  })
+  @NestedListProperty(
+    UsageWarningDto,
+    'Names of events that were stored and that no meter counts, 100 at most; left out where there are none. A new meter is noticed within 5 s.',
+    { optional: true },
+  )
   readonly warnings?: readonly UsageWarningDto[];
 }
 

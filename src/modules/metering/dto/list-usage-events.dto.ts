@@ -1,35 +1,16 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIdOf, IsInstant, IsText, ListQueryDto, Omittable } from '../../../platform/http';
+import { IdField, InstantField, ListQueryDto, TextField } from '../../../platform/http';
 import type { EventFilter } from '../store/usage-store';
 
 const LONGEST_EVENT_NAME = 100;
 
 export class ListUsageEventsDto extends ListQueryDto {
-  @IsIdOf('cus')
-  @ApiProperty({ description: 'Whose usage.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Whose usage.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-
-  @Omittable()
-  @IsText(1, LONGEST_EVENT_NAME)
-  @ApiPropertyOptional({ type: String, description: 'Only events of this name.' })
+  @TextField('Only events of this name.', { most: LONGEST_EVENT_NAME, optional: true })
   readonly event_name?: string;
-
-  @Omittable()
-  @IsInstant()
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    description: 'Only events that happened then or later.',
-  })
+  @InstantField('Only events that happened then or later.', { optional: true })
   readonly from?: string;
-
-  @Omittable()
-  @IsInstant()
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    description: 'Only events that happened before.',
-  })
+  @InstantField('Only events that happened before.', { optional: true })
   readonly to?: string;
 }
 

@@ -1,53 +1,33 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsString, MaxLength } from 'class-validator';
+import { IsString, MaxLength } from 'class-validator';
 import type { Period } from '../../../core/time';
-import { IsIdOf, IsInstant, Omittable } from '../../../platform/http';
+import { EnumField, Field, IdField, InstantField } from '../../../platform/http';
 import { USAGE_INTERVALS, type UsageInterval } from '../domain/usage-intervals';
 
 const LONGEST_GROUP_BY = 600;
 
 /** Whose usage, and when. */
 export class MeterPeriodDto {
-  @IsIdOf('cus')
-  @ApiProperty({ description: 'Whose usage.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Whose usage.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-
-  @IsInstant()
-  @ApiProperty({
-    format: 'date-time',
-    description: 'The first instant that counts.',
-    example: '2026-03-01T00:00:00.000Z',
-  })
+  @InstantField('The first instant that counts.', { example: '2026-03-01T00:00:00.000Z' })
   readonly from!: string;
-
-  @IsInstant()
-  @ApiProperty({
-    format: 'date-time',
-    description: 'The first instant that no longer counts.',
-    example: '2026-04-01T00:00:00.000Z',
-  })
+  @InstantField('The first instant that no longer counts.', { example: '2026-04-01T00:00:00.000Z' })
   readonly to!: string;
 }
 
 export class MeterUsageQueryDto extends MeterPeriodDto {
-  @Omittable()
-  @IsIn(USAGE_INTERVALS)
-  @ApiPropertyOptional({
-    enum: USAGE_INTERVALS,
-    description:
-      "Hours, days or months by the customer's local time, cut at `from` and `to`; left out: one window.",
-  })
+  @EnumField(
+    USAGE_INTERVALS,
+    "Hours, days or months by the customer's local time, cut at `from` and `to`; left out: one window.",
+    { optional: true },
+  )
   readonly window?: UsageInterval;
-
-  @Omittable()
-  @IsString()
-  @MaxLength(LONGEST_GROUP_BY)
-  @ApiPropertyOptional({
-    type: String,
-    description:
-      'Properties the meter groups by, with commas between them: a value for each of their texts.',
-    example: 'model',
-  })
+  @Field(
+    { type: String },
+    [IsString(), MaxLength(LONGEST_GROUP_BY)],
+    'Properties the meter groups by, with commas between them: a value for each of their texts.',
+    { optional: true, example: 'model' },
+  )
   readonly group_by?: string;
 }
 

@@ -1,18 +1,20 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional } from '@nestjs/swagger';
 import { formatDecimal, MAX_FRACTION_DIGITS, type Rational } from '../../../core/decimal';
-import { InstantProperty, toWireInstant } from '../../../platform/http';
+import {
+  InstantProperty,
+  NestedListProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
 import type { MeterUsage } from '../meter-usage.service';
 
 export class UsageInWindowDto {
   @InstantProperty('Start of the window.')
   readonly window_start!: string;
-
   @InstantProperty('End of the window, exclusive.')
   readonly window_end!: string;
-
-  @ApiProperty({ description: 'Decimal string.', example: '10.625' })
+  @TextProperty('Decimal string.', '10.625')
   readonly value!: string;
-
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string', nullable: true },
@@ -24,17 +26,15 @@ export class UsageInWindowDto {
 }
 
 export class MeterUsageDto {
-  @ApiProperty({
-    type: [UsageInWindowDto],
-    description: 'In order of time and group. With `group_by`, only groups with usage.',
-  })
+  @NestedListProperty(
+    UsageInWindowDto,
+    'In order of time and group. With `group_by`, only groups with usage.',
+  )
   readonly data!: readonly UsageInWindowDto[];
-
-  @ApiProperty({
-    description:
-      'Of the whole period and all groups, as a decimal string: not for every aggregation the sum of `data`.',
-    example: '10.625',
-  })
+  @TextProperty(
+    'Of the whole period and all groups, as a decimal string: not for every aggregation the sum of `data`.',
+    '10.625',
+  )
   readonly total!: string;
 }
 

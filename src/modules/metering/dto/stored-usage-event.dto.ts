@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import { ApiProperty } from '@nestjs/swagger';
-import { IdProperty, InstantProperty, toWireInstant } from '../../../platform/http';
+import {
+  IdProperty,
+  InstantProperty,
+  MapProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
 import { idOfBytes } from '../../../platform/ids';
 import type { StoredUsageEvent } from '../domain/usage-event';
 
@@ -9,30 +14,18 @@ const ID_BYTES = 16;
 export class StoredUsageEventDto {
   @IdProperty('uev_4m9h7q2v1k8d6s0f3b5n7r9t2w')
   readonly id!: string;
-
-  @ApiProperty({ description: 'Chosen by the client; unique for ever.', example: 'req-8f14e45f' })
+  @TextProperty('Chosen by the client; unique for ever.', 'req-8f14e45f')
   readonly idempotency_key!: string;
-
-  @ApiProperty({ description: 'Whose usage it is.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('Whose usage it is.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-
-  @ApiProperty({ description: 'What happened.', example: 'api_call' })
+  @TextProperty('What happened.', 'api_call')
   readonly event_name!: string;
-
   @InstantProperty('When it happened.')
   readonly timestamp!: string;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: 'As they were sent.',
-    example: { bytes: 1024, region: 'eu' },
-  })
+  @MapProperty('As they were sent.', { bytes: 1024, region: 'eu' })
   readonly properties!: object;
-
   @InstantProperty('When it was stored.')
   readonly received_at!: string;
-
   @InstantProperty('When it was taken back; it counts no more since.', { nullable: true })
   readonly voided_at!: string | null;
 }

@@ -1,4 +1,6 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { InstantProperty, MapProperty, TextProperty } from '../../../platform/http';
+
+import { ApiProperty } from '@nestjs/swagger';
 
 /** For the documentation; what is sent is read by `read-usage-event.ts`. */
 export class UsageEventReportDto {
@@ -10,14 +12,8 @@ export class UsageEventReportDto {
     example: 'req-8f14e45f',
   })
   readonly idempotency_key!: string;
-
-  @ApiProperty({
-    type: String,
-    description: 'Whose usage it is.',
-    example: 'cus_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty('Whose usage it is.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-
   @ApiProperty({
     type: String,
     minLength: 1,
@@ -26,21 +22,13 @@ export class UsageEventReportDto {
     example: 'api_call',
   })
   readonly event_name!: string;
-
-  @ApiProperty({
-    type: String,
-    format: 'date-time',
-    description: 'When it happened: it belongs to the period that holds this instant.',
-    example: '2026-03-01T09:30:00.000Z',
-  })
+  @InstantProperty('When it happened: it belongs to the period that holds this instant.')
   readonly timestamp!: string;
-
-  @ApiPropertyOptional({
-    type: 'object',
-    additionalProperties: true,
-    description: 'What meters read, filter and group by; at most 16 KiB as JSON.',
-    example: { bytes: 1024, region: 'eu' },
-  })
+  @MapProperty(
+    'What meters read, filter and group by; at most 16 KiB as JSON.',
+    { bytes: 1024, region: 'eu' },
+    { optional: true },
+  )
   readonly properties?: Record<string, unknown>;
 }
 

@@ -1,17 +1,16 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsObject,
-  Matches,
-  ValidateNested,
-} from 'class-validator';
+import { Matches } from 'class-validator';
 import { type Aggregation, AGGREGATIONS } from '../../../core/usage';
-import { HasNoRepeats, IsText, MetadataField, Nullable, Omittable } from '../../../platform/http';
+import {
+  BooleanField,
+  EnumField,
+  HasNoRepeats,
+  IsText,
+  ListField,
+  MetadataField,
+  NestedListField,
+  PatternField,
+  TextField,
+} from '../../../platform/http';
 import { LATE_EVENTS, type LateEvents, type MeterTerms } from '../domain/meter';
 
 export const LONGEST_NAME = 200;
@@ -23,130 +22,76 @@ const MOST_TEXTS = 100;
 const MOST_GROUP_PROPERTIES = 5;
 
 class MeterFilterInputDto {
-  @IsText(1, LONGEST_PROPERTY)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: LONGEST_PROPERTY,
-    description: 'A property of the event.',
-    example: 'region',
-  })
+  @TextField('A property of the event.', { most: LONGEST_PROPERTY, example: 'region' })
   readonly property!: string;
-
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MOST_TEXTS)
-  @HasNoRepeats()
-  @IsText(0, LONGEST_TEXT, { each: true })
-  @ApiProperty({
-    type: [String],
-    minItems: 1,
-    maxItems: MOST_TEXTS,
-    description: 'An event counts only where the property, as text, is one of these.',
-    example: ['eu', 'us'],
-  })
+  @ListField(
+    String,
+    [HasNoRepeats(), IsText(0, LONGEST_TEXT, { each: true })],
+    'An event counts only where the property, as text, is one of these.',
+    { least: 1, most: MOST_TEXTS, example: ['eu', 'us'] },
+  )
   readonly in!: readonly string[];
 }
 
 export class CreateMeterDto {
-  @Matches(/^[a-z][a-z0-9_.-]{0,63}$/, {
-    message: 'must be 1 to 64 of a-z, 0-9, _, . and -, the first a letter',
-  })
-  @ApiProperty({
-    description: 'What a program asks for, 1 to 64 of a-z, 0-9, _, . and -; unique.',
-    example: 'api_calls',
-  })
+  @PatternField(
+    /^[a-z][a-z0-9_.-]{0,63}$/,
+    'must be 1 to 64 of a-z, 0-9, _, . and -, the first a letter',
+    'What a program asks for, 1 to 64 of a-z, 0-9, _, . and -; unique.',
+    { example: 'api_calls' },
+  )
   readonly key!: string;
-
-  @Omittable()
-  @IsText(1, LONGEST_NAME)
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'For people; left out: the key.',
+  @TextField('For people; left out: the key.', {
+    most: LONGEST_NAME,
+    optional: true,
     example: 'API calls',
   })
   readonly name?: string;
-
-  @IsText(1, LONGEST_EVENT_NAME)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: LONGEST_EVENT_NAME,
-    description: 'The `event_name` of the events it counts.',
+  @TextField('The `event_name` of the events it counts.', {
+    most: LONGEST_EVENT_NAME,
     example: 'api_call',
   })
   readonly event_name!: string;
-
-  @IsIn(AGGREGATIONS)
-  @ApiProperty({
-    enum: AGGREGATIONS,
-    description:
-      '`count` of events; `sum`, `max`, `latest` of a number; `unique` values; `weighted_sum`: value x time held / time of the period.',
-    example: 'sum',
-  })
+  @EnumField(
+    AGGREGATIONS,
+    '`count` of events; `sum`, `max`, `latest` of a number; `unique` values; `weighted_sum`: value x time held / time of the period.',
+    { example: 'sum' },
+  )
   readonly aggregation!: Aggregation;
-
-  @Nullable()
-  @IsText(1, LONGEST_PROPERTY)
-  @ApiPropertyOptional({
-    type: String,
-    minLength: 1,
-    maxLength: LONGEST_PROPERTY,
-    nullable: true,
-    description:
-      'The property it reads; required but for `count`. An event without one does not count. Where a number is read, it is ' +
+  @TextField(
+    'The property it reads; required but for `count`. An event without one does not count. Where a number is read, it is ' +
       'one of JSON, or text such as "-12.5" of at most 20 digits before the point and 18 after it.',
-    example: 'tokens',
-  })
+    { most: LONGEST_PROPERTY, nullable: true, example: 'tokens' },
+  )
   readonly value_property?: string | null;
-
-  @Omittable()
-  @IsArray()
-  @ArrayMaxSize(MOST_FILTERS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => MeterFilterInputDto)
-  @ApiPropertyOptional({
-    type: [MeterFilterInputDto],
-    maxItems: MOST_FILTERS,
-    description: 'Which events count: those that fit all of them.',
+  @NestedListField(MeterFilterInputDto, 'Which events count: those that fit all of them.', {
+    most: MOST_FILTERS,
+    optional: true,
   })
   readonly filters?: readonly MeterFilterInputDto[];
-
-  @Omittable()
-  @IsArray()
-  @ArrayMaxSize(MOST_GROUP_PROPERTIES)
-  @HasNoRepeats()
-  @IsText(1, LONGEST_PROPERTY, { each: true })
-  @Matches(/^[^,]*$/, { each: true, message: 'must not hold a comma' })
-  @ApiPropertyOptional({
-    type: [String],
-    maxItems: MOST_GROUP_PROPERTIES,
-    description:
-      'Properties by which usage is told apart. None may hold a comma, which parts them where usage is read.',
-    example: ['model'],
-  })
+  @ListField(
+    String,
+    [
+      HasNoRepeats(),
+      IsText(1, LONGEST_PROPERTY, { each: true }),
+      Matches(/^[^,]*$/, { each: true, message: 'must not hold a comma' }),
+    ],
+    'Properties by which usage is told apart. None may hold a comma, which parts them where usage is read.',
+    { most: MOST_GROUP_PROPERTIES, optional: true, example: ['model'] },
+  )
   readonly group_by?: readonly string[];
-
-  @Omittable()
-  @IsIn(LATE_EVENTS)
-  @ApiPropertyOptional({
-    enum: LATE_EVENTS,
-    default: 'next_invoice',
-    description:
-      'What becomes of an event of a period that was billed: the difference goes on the next invoice, or it is rejected.',
-  })
+  @EnumField(
+    LATE_EVENTS,
+    'What becomes of an event of a period that was billed: the difference goes on the next invoice, or it is rejected.',
+    { optional: true, default: 'next_invoice' },
+  )
   readonly late_events?: LateEvents;
-
-  @Omittable()
-  @IsBoolean()
-  @ApiPropertyOptional({
-    default: false,
-    description:
-      'Whether what a `weighted_sum` holds at the end of a period is carried into the next. Within a billing period it is ' +
+  @BooleanField(
+    'Whether what a `weighted_sum` holds at the end of a period is carried into the next. Within a billing period it is ' +
       'held on in any case, also over a change of the plan or a pause, which part it.',
-  })
+    { optional: true, default: false },
+  )
   readonly is_recurring?: boolean;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

@@ -1,10 +1,16 @@
-import { ApiProperty } from '@nestjs/swagger';
 import { type Aggregation, AGGREGATIONS } from '../../../core/usage';
 import {
+  BooleanProperty,
+  EnumProperty,
   IdProperty,
   InstantProperty,
+  IntegerProperty,
   MetadataProperty,
-  toWireInstant,
+  NestedListProperty,
+  NestedProperty,
+  TextListProperty,
+  TextProperty,
+  toDto,
 } from '../../../platform/http';
 import {
   LATE_EVENTS,
@@ -15,126 +21,76 @@ import {
 } from '../domain/meter';
 
 class MeterFilterDto {
-  @ApiProperty({ description: 'A property of the event.', example: 'region' })
+  @TextProperty('A property of the event.', 'region')
   readonly property!: string;
-
-  @ApiProperty({ type: [String], description: 'The texts that fit.', example: ['eu', 'us'] })
+  @TextListProperty('The texts that fit.', ['eu', 'us'])
   readonly in!: readonly string[];
 }
 
 class MeterBackfillDto {
-  @ApiProperty({
-    type: 'integer',
-    description: 'Events stored before the meter that have been counted.',
-    example: 250_000,
-  })
+  @IntegerProperty('Events stored before the meter that have been counted.', 250_000)
   readonly counted_events!: number;
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Events stored before the meter: an upper bound, 0 until the first step.',
-    example: 1_000_000,
-  })
+  @IntegerProperty(
+    'Events stored before the meter: an upper bound, 0 until the first step.',
+    1_000_000,
+  )
   readonly total_events!: number;
 }
 
 export class MeterDto {
   @IdProperty('meter_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ description: 'What a program asks for; unique.', example: 'api_calls' })
+  @TextProperty('What a program asks for; unique.', 'api_calls')
   readonly key!: string;
-
-  @ApiProperty({ description: 'For people.', example: 'API calls' })
+  @TextProperty('For people.', 'API calls')
   readonly name!: string;
-
-  @ApiProperty({ description: 'The name of the events it counts.', example: 'api_call' })
+  @TextProperty('The name of the events it counts.', 'api_call')
   readonly event_name!: string;
-
-  @ApiProperty({ enum: AGGREGATIONS, description: 'How events become a number.', example: 'sum' })
+  @EnumProperty(AGGREGATIONS, 'How events become a number.', 'sum')
   readonly aggregation!: Aggregation;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'The property it reads; null for `count`.',
-    example: 'tokens',
-  })
+  @TextProperty('The property it reads; null for `count`.', 'tokens', { nullable: true })
   readonly value_property!: string | null;
-
-  @ApiProperty({ type: [MeterFilterDto], description: 'Events count that fit all of them.' })
+  @NestedListProperty(MeterFilterDto, 'Events count that fit all of them.')
   readonly filters!: readonly MeterFilterDto[];
-
-  @ApiProperty({
-    type: [String],
-    description: 'Properties by which usage is told apart.',
-    example: ['model'],
-  })
+  @TextListProperty('Properties by which usage is told apart.', ['model'])
   readonly group_by!: readonly string[];
-
-  @ApiProperty({
-    enum: LATE_EVENTS,
-    description: 'What becomes of an event of a period that was billed.',
-    example: 'next_invoice',
-  })
+  @EnumProperty(
+    LATE_EVENTS,
+    'What becomes of an event of a period that was billed.',
+    'next_invoice',
+  )
   readonly late_events!: LateEvents;
-
-  @ApiProperty({
-    description: 'Whether what a `weighted_sum` holds is carried into the next period.',
-    example: false,
-  })
+  @BooleanProperty('Whether what a `weighted_sum` holds is carried into the next period.', false)
   readonly is_recurring!: boolean;
-
-  @ApiProperty({
-    enum: METER_STATUSES,
-    description:
-      'A meter is `backfilling` while events stored before it are counted in the background. Until it is `active`, ' +
+  @EnumProperty(
+    METER_STATUSES,
+    'A meter is `backfilling` while events stored before it are counted in the background. Until it is `active`, ' +
       'its usage cannot be read and nothing can refer to it.',
-    example: 'active',
-  })
+    'active',
+  )
   readonly status!: MeterStatus;
-
-  @ApiProperty({
-    type: MeterBackfillDto,
+  @NestedProperty(MeterBackfillDto, 'Progress of the backfill; null once the meter is active.', {
     nullable: true,
-    description: 'Progress of the backfill; null once the meter is active.',
     example: null,
   })
   readonly backfill!: MeterBackfillDto | null;
-
   @MetadataProperty()
   readonly metadata!: object;
-
   @InstantProperty('When it was archived; nothing new can refer to it since.', { nullable: true })
   readonly archived_at!: string | null;
-
   @InstantProperty('When it was created.')
   readonly created_at!: string;
-
   @InstantProperty('When it last changed.')
   readonly updated_at!: string;
 }
 
 export function toMeterDto(meter: Meter): MeterDto {
-  return {
-    id: meter.id,
-    key: meter.key,
-    name: meter.name,
-    event_name: meter.eventName,
-    aggregation: meter.aggregation,
-    value_property: meter.valueProperty,
+  return toDto(MeterDto, {
+    ...meter,
     filters: meter.filters.map((filter) => ({ property: filter.property, in: filter.in })),
-    group_by: meter.groupBy,
-    late_events: meter.lateEvents,
-    is_recurring: meter.isRecurring,
-    status: meter.status,
     backfill:
       meter.status === 'active'
         ? null
         : { counted_events: meter.backfillCounted, total_events: meter.backfillTotal },
-    metadata: meter.metadata,
-    archived_at: toWireInstant(meter.archivedAt),
-    created_at: toWireInstant(meter.createdAt),
-    updated_at: toWireInstant(meter.updatedAt),
-  };
+  });
 }

@@ -1,28 +1,14 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
-import { IsText, MetadataField, Omittable } from '../../../platform/http';
+import { EnumField, MetadataField, TextField } from '../../../platform/http';
 import { LATE_EVENTS, type LateEvents, type MeterChange } from '../domain/meter';
 import { LONGEST_NAME } from './create-meter.dto';
 
 export class UpdateMeterDto {
-  @Omittable()
-  @IsText(1, LONGEST_NAME)
-  @ApiPropertyOptional({
-    minLength: 1,
-    maxLength: LONGEST_NAME,
-    description: 'For people.',
-    example: 'API calls',
-  })
+  @TextField('For people.', { most: LONGEST_NAME, optional: true, example: 'API calls' })
   readonly name?: string;
-
-  @Omittable()
-  @IsIn(LATE_EVENTS)
-  @ApiPropertyOptional({
-    enum: LATE_EVENTS,
-    description: 'What becomes of an event of a period that was billed, from now on.',
+  @EnumField(LATE_EVENTS, 'What becomes of an event of a period that was billed, from now on.', {
+    optional: true,
   })
   readonly late_events?: LateEvents;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

@@ -1,9 +1,6 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsText, ListQueryDto, Omittable } from '../../../platform/http';
+import { ListQueryDto, ReferenceFilter } from '../../../platform/http';
 
 export class ListRefundsDto extends ListQueryDto {
-  @Omittable()
-  @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only the refunds of this payment.' })
+  @ReferenceFilter('Only the refunds of this payment.')
   readonly payment_id?: string;
 }

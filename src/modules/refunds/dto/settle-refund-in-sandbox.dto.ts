@@ -1,22 +1,16 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsString, Matches } from 'class-validator';
-import { Omittable } from '../../../platform/http';
+import { EnumField, PatternField } from '../../../platform/http';
 
 const OUTCOMES = ['succeeded', 'failed'] as const;
 
 export class SettleRefundInSandboxDto {
-  @IsIn(OUTCOMES)
-  @ApiProperty({ enum: OUTCOMES, description: 'What the sandbox decides.', example: 'succeeded' })
+  @EnumField(OUTCOMES, 'What the sandbox decides.', { example: 'succeeded' })
   readonly outcome!: (typeof OUTCOMES)[number];
-
-  @Omittable()
-  @IsString()
-  @Matches(/^[a-z][a-z0-9_]{0,99}$/, { message: 'must be a code such as refund_declined' })
-  @ApiPropertyOptional({
-    description: 'Why it fails; only read for `failed`.',
-    default: 'declined',
-    example: 'refund_declined',
-  })
+  @PatternField(
+    /^[a-z][a-z0-9_]{0,99}$/,
+    'must be a code such as refund_declined',
+    'Why it fails; only read for `failed`.',
+    { optional: true, default: 'declined', example: 'refund_declined' },
+  )
   readonly failure_code?: string;
 }
 

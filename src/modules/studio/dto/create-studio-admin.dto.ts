@@ -1,47 +1,26 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsEmail, IsIn } from 'class-validator';
-import { IsText, Omittable } from '../../../platform/http';
+import { EmailField, EnumField, TextField } from '../../../platform/http';
 import { ADMIN_ROLES, type AdminDetails, type AdminRole } from '../domain/studio-admin';
 
 const LONGEST_EMAIL = 254;
 
 export class CreateStudioAdminDto {
-  @IsText(3, LONGEST_EMAIL)
-  @IsEmail({}, { message: 'must be an email address' })
-  @ApiProperty({
-    format: 'email',
-    maxLength: LONGEST_EMAIL,
-    description: 'Unique regardless of case, inactive admins included.',
+  @EmailField('Unique regardless of case, inactive admins included.', {
+    most: LONGEST_EMAIL,
     example: 'ada@example.com',
   })
   readonly email!: string;
-
-  @IsText(1, 200)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: 200,
-    description: 'For display only.',
-    example: 'Ada Lovelace',
-  })
+  @TextField('For display only.', { most: 200, example: 'Ada Lovelace' })
   readonly name!: string;
-
-  @IsText(1, 512)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: 512,
+  @TextField('Hash of the password, made by the client. Stored as sent and never returned.', {
+    most: 512,
     writeOnly: true,
-    description: 'Hash of the password, made by the client. Stored as sent and never returned.',
     example:
       '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21l$RdescudvJCsgt3ub+b+dWRWJTmaaJObGE2/+rK0NBwI',
   })
   readonly passwordHash!: string;
-
-  @Omittable()
-  @IsIn(ADMIN_ROLES)
-  @ApiPropertyOptional({
-    enum: ADMIN_ROLES,
+  @EnumField(ADMIN_ROLES, 'Role of the admin.', {
+    optional: true,
     default: 'admin',
-    description: 'Role of the admin.',
     example: 'admin',
   })
   readonly role?: AdminRole;

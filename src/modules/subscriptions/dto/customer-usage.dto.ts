@@ -1,5 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IdProperty, InstantProperty, toWireAmount, toWireInstant } from '../../../platform/http';
+import {
+  BooleanProperty,
+  IdProperty,
+  InstantProperty,
+  IntegerProperty,
+  NestedListProperty,
+  TextProperty,
+  toWireAmount,
+  toWireInstant,
+} from '../../../platform/http';
 import type { CustomerUsage } from '../customer-usage.service';
 
 export class UsageGroupDto {
@@ -12,72 +21,52 @@ export class UsageGroupDto {
     example: null,
   })
   readonly group!: readonly (string | null)[] | null;
-
-  @ApiProperty({ description: 'What the meter counted, as a decimal string.', example: '1500' })
+  @TextProperty('What the meter counted, as a decimal string.', '1500')
   readonly quantity!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Events that were counted.', example: 12 })
+  @IntegerProperty('Events that were counted.', 12)
   readonly events!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Minor units.', example: 750 })
+  @IntegerProperty('Minor units.', 750)
   readonly amount!: number;
 }
 
 export class CustomerUsageItemDto {
   @IdProperty('sub_01h455vb4pex5vsknk084sn02q')
   readonly subscription_id!: string;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description:
-      'The draft that bills it when it is finalised, with all that comes until then; null: the invoice that is made next.',
-    example: null,
-  })
+  @TextProperty(
+    'The draft that bills it when it is finalised, with all that comes until then; null: the invoice that is made next.',
+    null,
+    { nullable: true },
+  )
   readonly invoice_id!: string | null;
-
-  @ApiProperty({ description: 'The price.', example: 'price_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('The price.', 'price_01h455vb4pex5vsknk084sn02q')
   readonly price_id!: string;
-
-  @ApiProperty({ description: 'Its name.', example: 'API calls' })
+  @TextProperty('Its name.', 'API calls')
   readonly name!: string;
-
-  @ApiProperty({ description: 'The meter.', example: 'meter_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('The meter.', 'meter_01h455vb4pex5vsknk084sn02q')
   readonly meter_id!: string;
-
   @InstantProperty('First instant of the period, or of the price in it.')
   readonly period_start!: string;
-
   @InstantProperty('End of the period, or of the price in it, exclusive.')
   readonly period_end!: string;
-
-  @ApiProperty({
-    description:
-      'Whether the period is billed already: this is then what came since, and `amount` the difference that the next ' +
+  @BooleanProperty(
+    'Whether the period is billed already: this is then what came since, and `amount` the difference that the next ' +
       'invoice bills.',
-    example: false,
-  })
+    false,
+  )
   readonly is_late!: boolean;
-
-  @ApiProperty({ type: [UsageGroupDto], description: 'What was used.' })
+  @NestedListProperty(UsageGroupDto, 'What was used.')
   readonly groups!: readonly UsageGroupDto[];
-
-  @ApiProperty({
-    type: 'integer',
-    description: 'Minor units before discount and tax, with the minimum and maximum of the price.',
-    example: 750,
-  })
+  @IntegerProperty(
+    'Minor units before discount and tax, with the minimum and maximum of the price.',
+    750,
+  )
   readonly amount!: number;
-
-  @ApiProperty({ description: 'ISO 4217.', example: 'EUR' })
+  @TextProperty('ISO 4217.', 'EUR')
   readonly currency!: string;
 }
 
 export class CustomerUsageDto {
-  @ApiProperty({
-    type: [CustomerUsageItemDto],
-    description: 'One for each metered price and period.',
-  })
+  @NestedListProperty(CustomerUsageItemDto, 'One for each metered price and period.')
   readonly data!: readonly CustomerUsageItemDto[];
 }
 

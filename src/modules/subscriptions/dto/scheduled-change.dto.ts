@@ -1,5 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IdProperty, InstantProperty, toWireInstant } from '../../../platform/http';
+import {
+  EnumProperty,
+  IdProperty,
+  InstantProperty,
+  NestedListProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
 import {
   SCHEDULED_STATUSES,
   type ScheduledChange,
@@ -10,47 +16,22 @@ import { SubscribedAddonDto } from './subscription.dto';
 export class ScheduledChangeDto {
   @IdProperty('sch_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({
-    enum: ['change', 'cancel'],
-    description: 'Another plan, quantity or add-ons, or the end.',
-    example: 'change',
-  })
+  @EnumProperty(['change', 'cancel'], 'Another plan, quantity or add-ons, or the end.', 'change')
   readonly type!: string;
-
-  @ApiProperty({
-    enum: SCHEDULED_STATUSES,
-    description: 'Whether it waits, was done, or was undone.',
-    example: 'pending',
-  })
+  @EnumProperty(SCHEDULED_STATUSES, 'Whether it waits, was done, or was undone.', 'pending')
   readonly status!: ScheduledStatus;
-
   @InstantProperty('When it is done.')
   readonly effective_at!: string;
-
-  @ApiProperty({
-    type: String,
+  @TextProperty('The plan afterwards; null for the end.', 'plan_01h455vb4pex5vsknk084sn02q', {
     nullable: true,
-    description: 'The plan afterwards; null for the end.',
-    example: 'plan_01h455vb4pex5vsknk084sn02q',
   })
   readonly plan_id!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Units afterwards; null for the end.',
-    example: '5',
-  })
+  @TextProperty('Units afterwards; null for the end.', '5', { nullable: true })
   readonly quantity!: string | null;
-
-  @ApiProperty({
-    type: [SubscribedAddonDto],
+  @NestedListProperty(SubscribedAddonDto, 'Add-ons afterwards; null for the end.', {
     nullable: true,
-    description: 'Add-ons afterwards; null for the end.',
   })
   readonly addons!: readonly SubscribedAddonDto[] | null;
-
   @InstantProperty('When it was asked for.')
   readonly created_at!: string;
 }

@@ -1,26 +1,17 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, Type } from 'class-transformer';
+import { Transform } from 'class-transformer';
 import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsObject,
-  Matches,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
-import {
-  IsDecimal,
-  IsIdOf,
-  IsInstant,
-  IsText,
+  BooleanField,
+  DecimalField,
+  EnumField,
+  IdField,
+  InstantField,
+  IntegerField,
   ListQueryDto,
   MetadataField,
-  Nullable,
-  Omittable,
+  NestedListField,
+  PatternField,
+  ReferenceFilter,
+  TextField,
 } from '../../../platform/http';
 import type {
   CancelSubscription,
@@ -49,285 +40,145 @@ const CANCEL_TIMES = ['now', 'period_end', 'at'] as const;
 const CHANGE_PRORATIONS = ['prorate', 'none'] as const;
 
 export class AddonInputDto {
-  @IsIdOf('addon')
-  @ApiProperty({ description: 'The add-on.', example: 'addon_01h455vb4pex5vsknk084sn02q' })
+  @IdField('addon', 'The add-on.', { example: 'addon_01h455vb4pex5vsknk084sn02q' })
   readonly addon_id!: string;
-
-  @Omittable()
-  @IsDecimal()
-  @ApiPropertyOptional({
-    type: String,
-    default: '1',
-    description: 'Units, as a decimal string.',
-    example: '2',
-  })
+  @DecimalField('Units, as a decimal string.', { optional: true, default: '1', example: '2' })
   readonly quantity?: string;
 }
 
 export class CreateSubscriptionDto {
-  @IsIdOf('cus')
-  @ApiProperty({ description: 'Who subscribes.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Who subscribes.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-
-  @IsIdOf('plan')
-  @ApiProperty({ description: 'The plan.', example: 'plan_01h455vb4pex5vsknk084sn02q' })
+  @IdField('plan', 'The plan.', { example: 'plan_01h455vb4pex5vsknk084sn02q' })
   readonly plan_id!: string;
-
-  @Omittable()
-  @IsDecimal()
-  @ApiPropertyOptional({
-    type: String,
+  @DecimalField('Units of the plan, as a decimal string.', {
+    optional: true,
     default: '1',
-    description: 'Units of the plan, as a decimal string.',
     example: '5',
   })
   readonly quantity?: string;
-
-  @Omittable()
-  @IsArray()
-  @ArrayMaxSize(MOST_ADDONS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => AddonInputDto)
-  @ApiPropertyOptional({
-    type: [AddonInputDto],
-    maxItems: MOST_ADDONS,
-    description: 'What is sold beside the plan.',
+  @NestedListField(AddonInputDto, 'What is sold beside the plan.', {
+    most: MOST_ADDONS,
+    optional: true,
   })
   readonly addons?: readonly AddonInputDto[];
-
-  @Nullable()
-  @IsText(1, LONGEST_CODE)
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    minLength: 1,
-    maxLength: LONGEST_CODE,
-    description: 'The code of a coupon.',
-    example: 'WELCOME20',
-  })
+  @TextField('The code of a coupon.', { most: LONGEST_CODE, nullable: true, example: 'WELCOME20' })
   readonly coupon?: string | null;
-
-  @Nullable()
-  @IsInstant()
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description:
-      'When it starts; left out: now. In the past, at most two years and 366 periods, the first period is billed at once and ' +
+  @InstantField(
+    'When it starts; left out: now. In the past, at most two years and 366 periods, the first period is billed at once and ' +
       'the periods since in the background.',
-    example: null,
-  })
+    { nullable: true, example: null },
+  )
   readonly start_at?: string | null;
-
-  @Omittable()
-  @IsIn(BILLING_ANCHORS)
-  @ApiPropertyOptional({
-    enum: BILLING_ANCHORS,
-    default: 'anniversary',
-    description:
-      'Periods count from the start, or from the first of the calendar: then the first is a short one.',
-    example: 'anniversary',
-  })
+  @EnumField(
+    BILLING_ANCHORS,
+    'Periods count from the start, or from the first of the calendar: then the first is a short one.',
+    { optional: true, default: 'anniversary', example: 'anniversary' },
+  )
   readonly billing_anchor?: BillingAnchorMode;
-
-  @Nullable()
-  @IsInt()
-  @Min(0)
-  @Max(MOST_TRIAL_DAYS)
-  @ApiPropertyOptional({
-    type: 'integer',
+  @IntegerField('Days that are free at the start; left out: as the plan says.', {
+    least: 0,
+    most: MOST_TRIAL_DAYS,
     nullable: true,
-    minimum: 0,
-    maximum: MOST_TRIAL_DAYS,
-    description: 'Days that are free at the start; left out: as the plan says.',
     example: 14,
   })
   readonly trial_days?: number | null;
-
-  @Omittable()
-  @IsIn(COLLECTIONS)
-  @ApiPropertyOptional({
-    enum: COLLECTIONS,
+  @EnumField(COLLECTIONS, 'Whether invoices are taken from the customer, or sent to be paid.', {
+    optional: true,
     default: 'automatic',
-    description: 'Whether invoices are taken from the customer, or sent to be paid.',
     example: 'automatic',
   })
   readonly collection?: 'automatic' | 'send_invoice';
-
-  @Omittable()
-  @IsInt()
-  @Min(0)
-  @Max(MOST_DAYS_UNTIL_DUE)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: 0,
-    maximum: MOST_DAYS_UNTIL_DUE,
+  @IntegerField('Days from an invoice to when it is due.', {
+    least: 0,
+    most: MOST_DAYS_UNTIL_DUE,
+    optional: true,
     default: 0,
-    description: 'Days from an invoice to when it is due.',
     example: 14,
   })
   readonly days_until_due?: number;
-
-  @Omittable()
-  @IsIn(PAYMENT_BEHAVIORS)
-  @ApiPropertyOptional({
-    enum: PAYMENT_BEHAVIORS,
-    default: 'allow_active',
-    description:
-      'With `allow_active` it is active from its start, whatever becomes of its first invoice. With `default_incomplete`, ' +
+  @EnumField(
+    PAYMENT_BEHAVIORS,
+    'With `allow_active` it is active from its start, whatever becomes of its first invoice. With `default_incomplete`, ' +
       'where that invoice is to be paid, it is `incomplete` and gives nothing until it is paid in full, and ' +
       '`incomplete_expired` where that takes longer than 23 hours. Goes with `collection: automatic`.',
-    example: 'allow_active',
-  })
+    { optional: true, default: 'allow_active', example: 'allow_active' },
+  )
   readonly payment_behavior?: PaymentBehavior;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }
 
 export class ChangeSubscriptionDto {
-  @Nullable()
-  @IsIdOf('plan')
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description:
-      'The plan to change to, in its active version unless `plan_version` names another; left out: plan and version stay.',
-    example: 'plan_01h455vb4pex5vsknk084sn02q',
-  })
+  @IdField(
+    'plan',
+    'The plan to change to, in its active version unless `plan_version` names another; left out: plan and version stay.',
+    { nullable: true, example: 'plan_01h455vb4pex5vsknk084sn02q' },
+  )
   readonly plan_id?: string | null;
-
-  @Nullable()
-  @Matches(/^(current|latest|planv_[0-7][0-9a-hjkmnp-tv-z]{25})$/, {
-    message: 'must be current, latest or an id that starts with planv_',
-  })
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description:
-      'The version of the plan: `current` is the one the subscription has, `latest` the active one, or the id of a ' +
+  @PatternField(
+    /^(current|latest|planv_[0-7][0-9a-hjkmnp-tv-z]{25})$/,
+    'must be current, latest or an id that starts with planv_',
+    'The version of the plan: `current` is the one the subscription has, `latest` the active one, or the id of a ' +
       'version. Left out: `current` without `plan_id`, `latest` with it.',
-    example: 'latest',
-  })
+    { nullable: true, example: 'latest' },
+  )
   readonly plan_version?: string | null;
-
-  @Nullable()
-  @IsDecimal()
-  @ApiPropertyOptional({
-    type: String,
-    nullable: true,
-    description: 'Units of the plan; left out: they stay.',
-    example: '8',
-  })
+  @DecimalField('Units of the plan; left out: they stay.', { nullable: true, example: '8' })
   readonly quantity?: string | null;
-
-  @Nullable()
-  @IsArray()
-  @ArrayMaxSize(MOST_ADDONS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => AddonInputDto)
-  @ApiPropertyOptional({
-    type: [AddonInputDto],
-    maxItems: MOST_ADDONS,
+  @NestedListField(AddonInputDto, 'All add-ons afterwards; left out: they stay.', {
+    most: MOST_ADDONS,
     nullable: true,
-    description: 'All add-ons afterwards; left out: they stay.',
   })
   readonly addons?: readonly AddonInputDto[] | null;
-
-  @IsIn(CHANGE_TIMES)
-  @ApiProperty({
-    enum: CHANGE_TIMES,
-    description: 'Now, or with the next period.',
-    example: 'now',
-  })
+  @EnumField(CHANGE_TIMES, 'Now, or with the next period.', { example: 'now' })
   readonly when!: 'now' | 'period_end';
-
-  @Nullable()
-  @IsIn(CHANGE_PRORATIONS)
-  @ApiPropertyOptional({
-    enum: CHANGE_PRORATIONS,
-    nullable: true,
-    description:
-      'Whether a change now credits what is unused and charges the rest of the period (`prorate`), or the new price ' +
+  @EnumField(
+    CHANGE_PRORATIONS,
+    'Whether a change now credits what is unused and charges the rest of the period (`prorate`), or the new price ' +
       'starts with the next period (`none`); left out: as the plan says. Without it a change to another interval waits ' +
       'for the end of the period, as with `when: period_end`.',
-    example: 'prorate',
-  })
+    { nullable: true, example: 'prorate' },
+  )
   readonly proration?: 'prorate' | 'none' | null;
 }
 
 export class CancelSubscriptionDto {
-  @IsIn(CANCEL_TIMES)
-  @ApiProperty({
-    enum: CANCEL_TIMES,
-    description: 'Now, with the end of the period, or at an instant.',
+  @EnumField(CANCEL_TIMES, 'Now, with the end of the period, or at an instant.', {
     example: 'period_end',
   })
   readonly when!: 'now' | 'period_end' | 'at';
-
-  @Nullable()
-  @IsInstant()
-  @ApiPropertyOptional({
-    type: String,
-    format: 'date-time',
-    nullable: true,
-    description: 'The instant, for `at`.',
-    example: null,
-  })
+  @InstantField('The instant, for `at`.', { nullable: true, example: null })
   readonly at?: string | null;
-
-  @Omittable()
-  @IsBoolean()
-  @ApiPropertyOptional({
+  @BooleanField('Whether what was paid in advance and is not used is credited.', {
+    optional: true,
     default: false,
-    description: 'Whether what was paid in advance and is not used is credited.',
     example: true,
   })
   readonly credit_unused?: boolean;
 }
 
 export class RedeemCouponDto {
-  @IsText(1, LONGEST_CODE)
-  @ApiProperty({
-    minLength: 1,
-    maxLength: LONGEST_CODE,
-    description: 'The code of a coupon.',
-    example: 'WELCOME20',
-  })
+  @TextField('The code of a coupon.', { most: LONGEST_CODE, example: 'WELCOME20' })
   readonly code!: string;
 }
 
 export class PreviewQueryDto {
-  @Omittable()
   @Transform(({ value }: { value: unknown }) =>
     value === 'true' ? true : value === 'false' ? false : value,
   )
-  @IsBoolean()
-  @ApiPropertyOptional({
-    type: Boolean,
-    default: false,
-    description:
-      'Answer with the next invoice after this, without id and number, and change nothing. Where the command bills nothing ' +
+  @BooleanField(
+    'Answer with the next invoice after this, without id and number, and change nothing. Where the command bills nothing ' +
       'by itself, that is the invoice of the end of the period, as things stand.',
-  })
+    { optional: true, default: false },
+  )
   readonly preview?: boolean;
 }
 
 export class ListSubscriptionsDto extends ListQueryDto {
-  @Omittable()
-  @IsText(1, 40)
-  @ApiPropertyOptional({ description: 'Only the subscriptions of this customer.' })
+  @ReferenceFilter('Only the subscriptions of this customer.')
   readonly customer_id?: string;
-
-  @Omittable()
-  @IsIn(SUBSCRIPTION_STATUSES)
-  @ApiPropertyOptional({
-    enum: SUBSCRIPTION_STATUSES,
-    description: 'Only subscriptions that stand here.',
-  })
+  @EnumField(SUBSCRIPTION_STATUSES, 'Only subscriptions that stand here.', { optional: true })
   readonly status?: SubscriptionStatus;
 }
 

@@ -1,5 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { InstantProperty, ObjectProperty, toWireInstant } from '../../../platform/http';
+import {
+  InstantProperty,
+  ObjectProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
 import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
 import type { SubscriptionPreview } from '../subscription-preview';
 
@@ -7,13 +11,11 @@ import type { SubscriptionPreview } from '../subscription-preview';
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
   @ObjectProperty('subscription_preview')
   readonly object!: 'subscription_preview';
-
-  @ApiProperty({
-    description: 'The version of the plan that the subscription would have then.',
-    example: 'planv_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty(
+    'The version of the plan that the subscription would have then.',
+    'planv_01h455vb4pex5vsknk084sn02q',
+  )
   readonly plan_version_id!: string;
-
   @InstantProperty(
     'When the invoice would be made: now, or where the command bills nothing by itself, when the subscription is billed next.',
   )

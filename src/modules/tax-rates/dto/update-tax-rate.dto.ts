@@ -1,17 +1,12 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean } from 'class-validator';
-import { MetadataField, Omittable } from '../../../platform/http';
+import { BooleanField, MetadataField } from '../../../platform/http';
 import type { TaxRateChange } from '../domain/tax-rate';
 
 export class UpdateTaxRateDto {
-  @Omittable()
-  @IsBoolean()
-  @ApiPropertyOptional({
-    description: 'If false, the rate cannot be assigned to more customers.',
+  @BooleanField('If false, the rate cannot be assigned to more customers.', {
+    optional: true,
     example: false,
   })
   readonly is_active?: boolean;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

@@ -1,29 +1,14 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsText, MetadataField, Nullable } from '../../../platform/http';
+import { MetadataField, TextField } from '../../../platform/http';
 import type { EndpointTerms } from '../domain/webhook-endpoint';
-import { AreEventNames, EVENTS_SCHEMA, IsEndpointUrl, URL_SCHEMA } from './endpoint-fields';
+import { EndpointUrlField, EventNamesField } from './endpoint-fields';
 
 export class CreateWebhookEndpointDto {
-  @IsEndpointUrl()
-  @ApiProperty(URL_SCHEMA)
+  @EndpointUrlField()
   readonly url!: string;
-
-  @AreEventNames()
-  @ApiProperty(EVENTS_SCHEMA)
+  @EventNamesField()
   readonly events!: readonly string[];
-
-  @Nullable()
-  @IsText(1, 500)
-  @ApiPropertyOptional({
-    type: String,
-    minLength: 1,
-    maxLength: 500,
-    nullable: true,
-    description: 'For display only.',
-    example: 'Accounting, production',
-  })
+  @TextField('For display only.', { most: 500, nullable: true, example: 'Accounting, production' })
   readonly description?: string | null;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

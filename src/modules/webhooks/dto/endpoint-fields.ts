@@ -1,13 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
-import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateBy } from 'class-validator';
-import { HasNoRepeats } from '../../../platform/http';
+import { Field, HasNoRepeats } from '../../../platform/http';
 import { faultOfUrl, LONGEST_URL } from '../domain/endpoint-url';
 import { isEventName } from '../domain/event-names';
 import { MOST_EVENT_NAMES } from '../domain/webhook-endpoint';
 
 /** Validates an endpoint URL. The message says what is wrong and does not repeat the URL. */
-export function IsEndpointUrl(): PropertyDecorator {
+function IsEndpointUrl(): PropertyDecorator {
   return ValidateBy({
     name: 'isEndpointUrl',
     validator: {
@@ -41,21 +40,22 @@ export function AreEventNames(): PropertyDecorator {
   );
 }
 
-/** OpenAPI schemas of the two fields. */
-export const URL_SCHEMA: ApiPropertyOptions = {
-  type: String,
-  format: 'uri',
-  maxLength: LONGEST_URL,
-  description: 'An http or https URL without user name, password and fragment.',
-  example: 'https://example.com/hooks',
-};
+/** URL of an endpoint. */
+export function EndpointUrlField(options?: { readonly optional: true }): PropertyDecorator {
+  return Field(
+    { type: String, format: 'uri', maxLength: LONGEST_URL },
+    [IsEndpointUrl()],
+    'An http or https URL without user name, password and fragment.',
+    { ...options, example: 'https://example.com/hooks' },
+  );
+}
 
-export const EVENTS_SCHEMA: ApiPropertyOptions = {
-  type: [String],
-  minItems: 1,
-  maxItems: MOST_EVENT_NAMES,
-  uniqueItems: true,
-  description:
+/** Names and patterns of the events that an endpoint subscribes to. */
+export function EventNamesField(options?: { readonly optional: true }): PropertyDecorator {
+  return Field(
+    { type: [String], minItems: 1, maxItems: MOST_EVENT_NAMES, uniqueItems: true },
+    [AreEventNames()],
     'Names of the events to send: `resource.happened`, `resource.*` or `*`. Names that match no event type are kept and returned as `unknown_events`.',
-  example: ['invoice.paid', 'refund.*'],
-};
+    { ...options, example: ['invoice.paid', 'refund.*'] },
+  );
+}

@@ -1,49 +1,28 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean } from 'class-validator';
-import { IsText, MetadataField, Nullable, Omittable } from '../../../platform/http';
+import { BooleanField, MetadataField, TextField } from '../../../platform/http';
 import type { EndpointChange } from '../domain/webhook-endpoint';
-import { AreEventNames, EVENTS_SCHEMA, IsEndpointUrl, URL_SCHEMA } from './endpoint-fields';
+import { EndpointUrlField, EventNamesField } from './endpoint-fields';
 
 export class UpdateWebhookEndpointDto {
-  @Omittable()
-  @IsEndpointUrl()
-  @ApiPropertyOptional(URL_SCHEMA)
+  @EndpointUrlField({ optional: true })
   readonly url?: string;
-
-  @Omittable()
-  @AreEventNames()
-  @ApiPropertyOptional(EVENTS_SCHEMA)
+  @EventNamesField({ optional: true })
   readonly events?: readonly string[];
-
-  @Nullable()
-  @IsText(1, 500)
-  @ApiPropertyOptional({
-    type: String,
-    minLength: 1,
-    maxLength: 500,
+  @TextField('For display only; null clears it.', {
+    most: 500,
     nullable: true,
-    description: 'For display only; null clears it.',
     example: 'Accounting, production',
   })
   readonly description?: string | null;
-
-  @Omittable()
-  @IsBoolean()
-  @ApiPropertyOptional({
-    description:
-      'Whether events are sent to the endpoint. Enabling an endpoint that the engine disabled clears its `disabled_reason`.',
-    example: true,
-  })
+  @BooleanField(
+    'Whether events are sent to the endpoint. Enabling an endpoint that the engine disabled clears its `disabled_reason`.',
+    { optional: true, example: true },
+  )
   readonly is_active?: boolean;
-
-  @Omittable()
-  @IsBoolean()
-  @ApiPropertyOptional({
-    description: 'If true, the events of one object are sent one after the other.',
+  @BooleanField('If true, the events of one object are sent one after the other.', {
+    optional: true,
     example: false,
   })
   readonly ordered?: boolean;
-
   @MetadataField()
   readonly metadata?: Record<string, unknown>;
 }

@@ -1,9 +1,13 @@
-import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import {
+  BooleanProperty,
+  EnumProperty,
   IdProperty,
   InstantProperty,
   MetadataProperty,
-  toWireInstant,
+  TextListProperty,
+  TextProperty,
+  toDto,
 } from '../../../platform/http';
 import {
   DISABLED_REASONS,
@@ -14,53 +18,30 @@ import {
 export class WebhookEndpointDto {
   @IdProperty('whe_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({
-    description: 'URL that events are sent to.',
-    example: 'https://example.com/hooks',
-  })
+  @TextProperty('URL that events are sent to.', 'https://example.com/hooks')
   readonly url!: string;
-
-  @ApiProperty({
-    type: [String],
-    description: 'Subscribed events: `resource.happened`, `resource.*` or `*`.',
-    example: ['invoice.paid', 'refund.*'],
-  })
+  @TextListProperty('Subscribed events: `resource.happened`, `resource.*` or `*`.', [
+    'invoice.paid',
+    'refund.*',
+  ])
   readonly events!: readonly string[];
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'For display only.',
-    example: 'Accounting, production',
-  })
+  @TextProperty('For display only.', 'Accounting, production', { nullable: true })
   readonly description!: string | null;
-
-  @ApiProperty({ description: 'No events are sent to an inactive endpoint.', example: true })
+  @BooleanProperty('No events are sent to an inactive endpoint.', true)
   readonly is_active!: boolean;
-
-  @ApiProperty({
-    description: 'If true, the events of one object are sent one after the other.',
-    example: false,
-  })
+  @BooleanProperty('If true, the events of one object are sent one after the other.', false)
   readonly ordered!: boolean;
-
-  @ApiProperty({
-    type: String,
-    enum: DISABLED_REASONS,
-    nullable: true,
-    description:
-      'Reason why the engine disabled the endpoint: `gone` (it answered 410) or `failing` (all attempts failed for 120 hours). Null otherwise.',
-    example: null,
-  })
+  @EnumProperty(
+    DISABLED_REASONS,
+    'Reason why the engine disabled the endpoint: `gone` (it answered 410) or `failing` (all attempts failed for 120 hours). Null otherwise.',
+    null,
+    { nullable: true },
+  )
   readonly disabled_reason!: DisabledReason | null;
-
   @MetadataProperty()
   readonly metadata!: object;
-
   @InstantProperty('When it was created.')
   readonly created_at!: string;
-
   @InstantProperty('When it last changed.')
   readonly updated_at!: string;
 }
@@ -75,10 +56,8 @@ const UNKNOWN_EVENTS: ApiPropertyOptions = {
 export class CreatedWebhookEndpointDto {
   @IdProperty('whe_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ enum: [true], description: 'Always true.', example: true })
+  @EnumProperty([true], 'Always true.', true)
   readonly success!: true;
-
   @ApiPropertyOptional(UNKNOWN_EVENTS)
   readonly unknown_events?: readonly string[];
 }
@@ -89,18 +68,7 @@ export class UpdatedWebhookEndpointDto extends WebhookEndpointDto {
 }
 
 export function toWebhookEndpointDto(endpoint: WebhookEndpoint): WebhookEndpointDto {
-  return {
-    id: endpoint.id,
-    url: endpoint.url,
-    events: endpoint.events,
-    description: endpoint.description,
-    is_active: endpoint.isActive,
-    ordered: endpoint.ordered,
-    disabled_reason: endpoint.disabledReason,
-    metadata: endpoint.metadata,
-    created_at: toWireInstant(endpoint.createdAt),
-    updated_at: toWireInstant(endpoint.updatedAt),
-  };
+  return toDto(WebhookEndpointDto, endpoint);
 }
 
 export function toCreatedWebhookEndpointDto(

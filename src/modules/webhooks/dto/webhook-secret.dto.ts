@@ -1,12 +1,10 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { InstantProperty, toWireInstant } from '../../../platform/http';
+import { InstantProperty, TextProperty, toWireInstant } from '../../../platform/http';
 
 export class WebhookSecretDto {
-  @ApiProperty({
-    description:
-      'Secret to verify signatures with: `whsec_` followed by 32 bytes in base64. Keep it confidential.',
-    example: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
-  })
+  @TextProperty(
+    'Secret to verify signatures with: `whsec_` followed by 32 bytes in base64. Keep it confidential.',
+    'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=',
+  )
   readonly secret!: string;
 }
 

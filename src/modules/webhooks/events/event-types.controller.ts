@@ -1,29 +1,28 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiProperty, ApiTags } from '@nestjs/swagger';
-import { exampleOf, Operation } from '../../../platform/http';
+import { ApiTags } from '@nestjs/swagger';
+import {
+  exampleOf,
+  MapProperty,
+  NestedListProperty,
+  Operation,
+  TextProperty,
+} from '../../../platform/http';
 import { allEvents, exampleEvent } from '../../../platform/outbox';
 
 class EventTypeDto {
-  @ApiProperty({
-    description: 'Name of the event type, as used in subscriptions.',
-    example: 'refund.succeeded',
-  })
+  @TextProperty('Name of the event type, as used in subscriptions.', 'refund.succeeded')
   readonly type!: string;
-
-  @ApiProperty({ description: 'When the event is recorded.', example: 'The money was given back.' })
+  @TextProperty('When the event is recorded.', 'The money was given back.')
   readonly description!: string;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: 'The body of a notification.',
-    example: { id: 'evt_01h455vb4pex5vsknk084sn02q', type: 'refund.succeeded' },
+  @MapProperty('The body of a notification.', {
+    id: 'evt_01h455vb4pex5vsknk084sn02q',
+    type: 'refund.succeeded',
   })
   readonly example!: object;
 }
 
 class EventTypesDto {
-  @ApiProperty({ type: [EventTypeDto], description: 'All event types, in alphabetical order.' })
+  @NestedListProperty(EventTypeDto, 'All event types, in alphabetical order.')
   readonly data!: readonly EventTypeDto[];
 }
 

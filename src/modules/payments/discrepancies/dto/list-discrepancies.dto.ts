@@ -1,11 +1,7 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn } from 'class-validator';
-import { ListQueryDto, Omittable } from '../../../../platform/http';
+import { EnumField, ListQueryDto } from '../../../../platform/http';
 import { DISCREPANCY_STATUSES, type DiscrepancyStatus } from '../domain/discrepancy';
 
 export class ListDiscrepanciesDto extends ListQueryDto {
-  @Omittable()
-  @IsIn(DISCREPANCY_STATUSES)
-  @ApiPropertyOptional({ enum: DISCREPANCY_STATUSES, description: 'Only those with this status.' })
+  @EnumField(DISCREPANCY_STATUSES, 'Only those with this status.', { optional: true })
   readonly status?: DiscrepancyStatus;
 }

@@ -1,0 +1,247 @@
+import { applyDecorators, type Type } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { Type as TransformTo } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsEmail,
+  IsIn,
+  IsInt,
+  IsObject,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import type { IdPrefix } from '../ids';
+import {
+  HasNoRepeats,
+  IsCountry,
+  IsCurrency,
+  IsDecimal,
+  IsIdOf,
+  IsInstant,
+  IsMetadata,
+  IsMinorUnits,
+  IsText,
+  IsTimeZone,
+  Nullable,
+  Omittable,
+  RequiredOrNull,
+} from './field-rules';
+import { METADATA_EXAMPLE } from './properties';
+
+/** One decorator for each kind of field of a request. It validates the field and documents it. */
+interface FieldOptions {
+  readonly example?: unknown;
+  /** The field can be left out. */
+  readonly optional?: true;
+  /** The field can be null; left out as well, unless `required`. */
+  readonly nullable?: true | 'required';
+  readonly default?: unknown;
+  readonly writeOnly?: true;
+}
+
+interface TextLimits {
+  /** Default: 1. */
+  readonly least?: number;
+  readonly most: number;
+}
+
+interface ListLimits {
+  /** Default: 0. */
+  readonly least?: number;
+  readonly most: number;
+}
+
+type Schema = Extract<ApiPropertyOptions, { type?: unknown }>;
+
+/** Composes a field of its schema and its rules. The errors of a value have the order of the rules. */
+export function Field(
+  schema: ApiPropertyOptions,
+  rules: readonly PropertyDecorator[],
+  description: string,
+  { example, optional, nullable, default: fallback, writeOnly }: FieldOptions = {},
+): PropertyDecorator {
+  const isOptional = optional === true || nullable === true;
+  const decorate = isOptional ? ApiPropertyOptional : ApiProperty;
+  return applyDecorators(
+    decorate({
+      ...schema,
+      ...(nullable !== undefined && { nullable: true }),
+      ...(fallback !== undefined && { default: fallback }),
+      ...(writeOnly === true && { writeOnly }),
+      description,
+      ...(example !== undefined && { example }),
+    } as Schema),
+    ...rules.toReversed(),
+    ...presenceRules(optional, nullable),
+  );
+}
+
+function presenceRules(
+  optional: true | undefined,
+  nullable: true | 'required' | undefined,
+): readonly PropertyDecorator[] {
+  if (nullable === 'required') return [RequiredOrNull()];
+  if (nullable === true) return [Nullable()];
+  return optional === true ? [Omittable()] : [];
+}
+
+export function TextField(
+  description: string,
+  { least = 1, most, ...options }: TextLimits & FieldOptions,
+): PropertyDecorator {
+  const schema = { type: String, minLength: least, maxLength: most };
+  return Field(schema, [IsText(least, most)], description, options);
+}
+
+/** Text that matches a regular expression. The message says what it must be. */
+export function PatternField(
+  pattern: RegExp,
+  message: string,
+  description: string,
+  options?: FieldOptions,
+): PropertyDecorator {
+  return Field({ type: String }, [Matches(pattern, { message })], description, options);
+}
+
+/** Key that the client chooses, such as an idempotency key. */
+export function KeyField(description: string, options?: FieldOptions): PropertyDecorator {
+  const message = 'must be 1 to 255 printable ASCII characters';
+  const schema = { type: String, minLength: 1, maxLength: 255 };
+  return Field(schema, [Matches(/^[\x20-\x7e]{1,255}$/, { message })], description, options);
+}
+
+/** Id of a resource. Its shape is not checked: an unknown id is looked up and not found. */
+export function ReferenceField(description: string, options?: FieldOptions): PropertyDecorator {
+  return Field({ type: String }, [IsText(1, 40)], description, options);
+}
+
+/** Filter of a list by the id of a resource; an unknown id gives an empty list. */
+export function ReferenceFilter(description: string): PropertyDecorator {
+  return ReferenceField(description, { optional: true });
+}
+
+export function IdField(
+  prefix: IdPrefix,
+  description: string,
+  options?: FieldOptions,
+): PropertyDecorator {
+  return Field({ type: String }, [IsIdOf(prefix)], description, options);
+}
+
+/** One of the values. */
+export function EnumField(
+  values: readonly string[],
+  description: string,
+  options?: FieldOptions,
+): PropertyDecorator {
+  return Field({ enum: [...values] }, [IsIn(values)], description, options);
+}
+
+/** Decimal number as text. */
+export function DecimalField(description: string, options?: FieldOptions): PropertyDecorator {
+  return Field({ type: String }, [IsDecimal()], description, options);
+}
+
+/** Amount in minor units. */
+export function MinorUnitsField(
+  least: 0 | 1,
+  description: string,
+  options?: FieldOptions,
+): PropertyDecorator {
+  return Field({ type: 'integer', minimum: least }, [IsMinorUnits(least)], description, options);
+}
+
+export function IntegerField(
+  description: string,
+  { least, most, ...options }: Required<TextLimits> & FieldOptions,
+): PropertyDecorator {
+  const schema = { type: 'integer', minimum: least, maximum: most };
+  return Field(schema, [IsInt(), Min(least), Max(most)], description, options);
+}
+
+export function BooleanField(description: string, options?: FieldOptions): PropertyDecorator {
+  return Field({ type: Boolean }, [IsBoolean()], description, options);
+}
+
+export function InstantField(description: string, options?: FieldOptions): PropertyDecorator {
+  return Field({ type: String, format: 'date-time' }, [IsInstant()], description, options);
+}
+
+export function CurrencyField(description: string, options?: FieldOptions): PropertyDecorator {
+  return Field({ type: String }, [IsCurrency()], description, options);
+}
+
+export function CountryField(description: string, options?: FieldOptions): PropertyDecorator {
+  return Field({ type: String }, [IsCountry()], description, options);
+}
+
+export function TimeZoneField(description: string, options?: FieldOptions): PropertyDecorator {
+  return Field({ type: String }, [IsTimeZone()], description, options);
+}
+
+export function EmailField(
+  description: string,
+  { most, ...options }: { readonly most: number } & FieldOptions,
+): PropertyDecorator {
+  const rules = [IsEmail({}, { message: 'must be an e-mail address' }), IsText(1, most)];
+  return Field({ type: String, format: 'email', maxLength: most }, rules, description, options);
+}
+
+/** An object of another DTO. */
+export function NestedField(
+  dto: Type<unknown>,
+  description: string,
+  options?: FieldOptions,
+): PropertyDecorator {
+  const rules = [IsObject(), ValidateNested(), TransformTo(() => dto)];
+  return Field({ type: dto }, rules, description, options);
+}
+
+/** Objects of another DTO. */
+export function NestedListField(
+  dto: Type<unknown>,
+  description: string,
+  options: ListLimits & FieldOptions,
+): PropertyDecorator {
+  const rules = [IsObject({ each: true }), ValidateNested({ each: true }), TransformTo(() => dto)];
+  return ListField(dto, rules, description, options);
+}
+
+/** Ids of resources, each once. */
+export function IdListField(
+  prefix: IdPrefix,
+  description: string,
+  options: ListLimits & FieldOptions,
+): PropertyDecorator {
+  const rules = [HasNoRepeats(), IsIdOf(prefix, { each: true })];
+  return ListField(String, rules, description, options);
+}
+
+/** A list whose items follow the rules. */
+export function ListField(
+  type: Type<unknown>,
+  rules: readonly PropertyDecorator[],
+  description: string,
+  { least, most, ...options }: ListLimits & FieldOptions,
+): PropertyDecorator {
+  const sizes = [...(least === undefined ? [] : [ArrayMinSize(least)]), ArrayMaxSize(most)];
+  return Field(
+    { type: [type], ...(least !== undefined && { minItems: least }), maxItems: most },
+    [IsArray(), ...sizes, ...rules],
+    description,
+    options,
+  );
+}
+
+export function MetadataField(): PropertyDecorator {
+  const description =
+    'Free-form map, at most 50 keys and 16 KiB. An update merges it one level deep: a key replaces the stored value, `null` deletes it, and other keys stay. Key order is not kept.';
+  const schema = { type: 'object', additionalProperties: true } as const;
+  const options = { optional: true, example: METADATA_EXAMPLE } as const;
+  return Field(schema, [IsMetadata()], description, options);
+}

@@ -1,0 +1,137 @@
+import type { Type } from '@nestjs/common';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+
+/** One decorator for each kind of field of an answer. It documents the field; the fields of requests are in `fields.ts`. */
+interface PropertyOptions {
+  /** The field can be null. */
+  readonly nullable?: true;
+  /** The field is left out of some answers. */
+  readonly optional?: true;
+}
+
+interface NestedOptions extends PropertyOptions {
+  readonly example?: null;
+}
+
+type Schema = Extract<ApiPropertyOptions, { type?: unknown }>;
+
+function property(
+  schema: ApiPropertyOptions,
+  description: string,
+  example: unknown,
+  { nullable, optional }: PropertyOptions = {},
+): PropertyDecorator {
+  const decorate = optional === true ? ApiPropertyOptional : ApiProperty;
+  return decorate({
+    ...schema,
+    ...(nullable === true && { nullable }),
+    description,
+    ...(example !== undefined && { example }),
+  } as Schema);
+}
+
+export function TextProperty(
+  description: string,
+  example?: string | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return property({ type: String }, description, example, options);
+}
+
+/** A whole number, such as an amount in minor units. */
+export function IntegerProperty(
+  description: string,
+  example?: number | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return property({ type: 'integer' }, description, example, options);
+}
+
+export function BooleanProperty(
+  description: string,
+  example?: boolean | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return property({ type: Boolean }, description, example, options);
+}
+
+/** One of the values. */
+export function EnumProperty(
+  values: readonly (string | boolean)[],
+  description: string,
+  example: string | boolean | null,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return property({ enum: [...values] }, description, example, options);
+}
+
+/** Timestamp. */
+export function InstantProperty(description: string, options?: PropertyOptions): PropertyDecorator {
+  const schema = { type: String, format: 'date-time' };
+  return property(schema, description, '2026-03-01T09:30:00.000Z', options);
+}
+
+export function TextListProperty(
+  description: string,
+  example: readonly string[],
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return property({ type: [String] }, description, example, options);
+}
+
+/** An object of another DTO. */
+export function NestedProperty(
+  dto: Type<unknown>,
+  description: string,
+  { example, ...options }: NestedOptions = {},
+): PropertyDecorator {
+  return property({ type: dto }, description, example, options);
+}
+
+/** Objects of another DTO. */
+export function NestedListProperty(
+  dto: Type<unknown>,
+  description: string,
+  { example, ...options }: NestedOptions = {},
+): PropertyDecorator {
+  return property({ type: [dto] }, description, example, options);
+}
+
+/** An object whose keys are data. */
+export function MapProperty(
+  description: string,
+  example: Readonly<Record<string, unknown>>,
+  options?: PropertyOptions,
+): PropertyDecorator {
+  return property({ type: 'object', additionalProperties: true }, description, example, options);
+}
+
+export function MetadataProperty(): PropertyDecorator {
+  const description = 'Free-form map, as it was sent; key order is not kept.';
+  return MapProperty(description, METADATA_EXAMPLE);
+}
+
+export const METADATA_EXAMPLE = { crm_id: 'A-1042' };
+
+/** `id` of the resource. */
+export function IdProperty(example: string): PropertyDecorator {
+  return TextProperty('Identifier.', example);
+}
+
+/** Principal that made a change. */
+export function ActorProperty(
+  description: string,
+  options: { readonly nullable?: true } = {},
+): PropertyDecorator {
+  const unknown = options.nullable === true ? ' Null if it was not recorded.' : '';
+  return TextProperty(
+    `${description}: the id of an API key, an admin or a customer token, \`open\` for a call without a credential, or \`worker\` for the engine itself.${unknown}`,
+    'key_01h455vb4pex5vsknk084sn02q',
+    options,
+  );
+}
+
+/** Constant that tells the answers of one operation apart. */
+export function ObjectProperty(value: string): PropertyDecorator {
+  return EnumProperty([value], 'The type of the object.', value);
+}

@@ -1,0 +1,62 @@
+import 'reflect-metadata';
+import type { Type } from '@nestjs/common';
+import { propertyNamesOf } from './example';
+import { toWireAmount } from './wire';
+
+type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** Values that {@link toDto} converts to a value of a DTO: a number may be a bigint, and text may be a Date. */
+type Source<Value> = Value extends number
+  ? Value | bigint
+  : Value extends string
+    ? string extends Value
+      ? string | Date
+      : Value
+    : Value;
+
+/** Objects that have all fields of the DTO, in camelCase and unconverted. */
+export type ModelOf<Dto> = {
+  readonly [Key in keyof Dto as CamelCase<Key>]: Source<Dto[Key]>;
+};
+
+type Fields = readonly (readonly [wireName: string, modelName: string])[];
+
+const fieldsOfClasses = new Map<Type<unknown>, Fields>();
+
+function fieldsOf(dto: Type<unknown>): Fields {
+  const known = fieldsOfClasses.get(dto);
+  if (known !== undefined) return known;
+  const names = propertyNamesOf(dto);
+  // Inherited fields come first, but an answer begins with its id.
+  const ordered = [
+    ...names.filter((name) => name === 'id'),
+    ...names.filter((name) => name !== 'id'),
+  ];
+  const fields = ordered.map((name): [string, string] => [
+    name,
+    name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+  ]);
+  fieldsOfClasses.set(dto, fields);
+  return fields;
+}
+
+function toWireValue(value: unknown): unknown {
+  if (typeof value === 'bigint') return toWireAmount(value);
+  return value instanceof Date ? value.toISOString() : value;
+}
+
+/**
+ * Shows an object as a DTO: fields of the DTO get the value of the same name in camelCase, an amount as a JSON integer and
+ * an instant as RFC 3339. Fields that are named or computed otherwise are given beside the object:
+ * `toDto(MeterDto, { ...meter, backfill })`. Other fields of the object are left out.
+ */
+export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): Dto {
+  const shown: Record<string, unknown> = {};
+  for (const [wireName, modelName] of fieldsOf(dto)) {
+    const value = (model as Readonly<Record<string, unknown>>)[modelName];
+    if (value !== undefined) shown[wireName] = toWireValue(value);
+  }
+  return shown as Dto;
+}
