@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { meterBackfilling } from '../meters';
 import { addonCodeTaken, addonNotFound, priceTermsContradict } from './catalog.errors';
@@ -39,13 +38,8 @@ export class AddonsController {
     key: 'optional',
     problems: [meterBackfilling, priceTermsContradict, referenceNotFound, addonCodeTaken],
   })
-  async createAddon(
-    @Body() body: CreateAddonDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<AddonDto> {
-    const addon = await this.catalog.createAddon(toAddonTerms(body));
-    tag(response, addon);
-    return toAddonDto(addon);
+  async createAddon(@Body() body: CreateAddonDto): Promise<AddonDto> {
+    return withETag(await this.catalog.createAddon(toAddonTerms(body)), toAddonDto);
   }
 
   @Get()
@@ -72,13 +66,8 @@ export class AddonsController {
     reads: 'path',
     problems: [addonNotFound],
   })
-  async getAddon(
-    @Param('id', addonId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<AddonDto> {
-    const addon = await this.catalog.getAddon(id);
-    tag(response, addon);
-    return toAddonDto(addon);
+  async getAddon(@Param('id', addonId) id: string): Promise<AddonDto> {
+    return withETag(await this.catalog.getAddon(id), toAddonDto);
   }
 
   @Patch(':id')
@@ -95,11 +84,8 @@ export class AddonsController {
     @Param('id', addonId) id: string,
     @Body() body: UpdateAddonDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<AddonDto> {
-    const addon = await this.catalog.updateAddon(id, toAddonChange(body), expected);
-    tag(response, addon);
-    return toAddonDto(addon);
+    return withETag(await this.catalog.updateAddon(id, toAddonChange(body), expected), toAddonDto);
   }
 
   @Delete(':id')

@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { meterBackfilling } from '../meters';
 import {
@@ -57,13 +56,8 @@ export class PlansController {
       planEntitlementContradicts,
     ],
   })
-  async createPlan(
-    @Body() body: CreatePlanDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PlanDto> {
-    const plan = await this.plans.create(toPlanTerms(body));
-    tag(response, plan);
-    return toPlanDto(plan);
+  async createPlan(@Body() body: CreatePlanDto): Promise<PlanDto> {
+    return withETag(await this.plans.create(toPlanTerms(body)), toPlanDto);
   }
 
   @Get()
@@ -90,13 +84,8 @@ export class PlansController {
     reads: 'path',
     problems: [planNotFound],
   })
-  async getPlan(
-    @Param('id', planId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PlanDto> {
-    const plan = await this.plans.get(id);
-    tag(response, plan);
-    return toPlanDto(plan);
+  async getPlan(@Param('id', planId) id: string): Promise<PlanDto> {
+    return withETag(await this.plans.get(id), toPlanDto);
   }
 
   @Patch(':id')
@@ -114,11 +103,8 @@ export class PlansController {
     @Param('id', planId) id: string,
     @Body() body: UpdatePlanDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<PlanDto> {
-    const plan = await this.plans.update(id, toPlanChange(body), expected);
-    tag(response, plan);
-    return toPlanDto(plan);
+    return withETag(await this.plans.update(id, toPlanChange(body), expected), toPlanDto);
   }
 
   @Delete(':id')

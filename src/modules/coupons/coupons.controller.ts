@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge } from '../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import {
   couponCodeTaken,
@@ -43,13 +42,8 @@ export class CouponsController {
     key: 'optional',
     problems: [couponTermsContradict, couponCodeTaken],
   })
-  async createCoupon(
-    @Body() body: CreateCouponDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<CouponDto> {
-    const coupon = await this.coupons.create(toCouponTerms(body));
-    tag(response, coupon);
-    return toCouponDto(coupon);
+  async createCoupon(@Body() body: CreateCouponDto): Promise<CouponDto> {
+    return withETag(await this.coupons.create(toCouponTerms(body)), toCouponDto);
   }
 
   @Get()
@@ -76,13 +70,8 @@ export class CouponsController {
     reads: 'path',
     problems: [couponNotFound],
   })
-  async getCoupon(
-    @Param('id', couponId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<CouponDto> {
-    const coupon = await this.coupons.get(id);
-    tag(response, coupon);
-    return toCouponDto(coupon);
+  async getCoupon(@Param('id', couponId) id: string): Promise<CouponDto> {
+    return withETag(await this.coupons.get(id), toCouponDto);
   }
 
   @Patch(':id')
@@ -101,11 +90,8 @@ export class CouponsController {
     @Param('id', couponId) id: string,
     @Body() body: UpdateCouponDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<CouponDto> {
-    const coupon = await this.coupons.update(id, toCouponChange(body), expected);
-    tag(response, coupon);
-    return toCouponDto(coupon);
+    return withETag(await this.coupons.update(id, toCouponChange(body), expected), toCouponDto);
   }
 
   @Delete(':id')

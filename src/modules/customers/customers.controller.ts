@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
@@ -9,9 +8,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import {
   customerCurrencyLocked,
@@ -43,13 +42,8 @@ export class CustomersController {
     key: 'optional',
     problems: [customerExternalIdTaken, referenceNotFound],
   })
-  async createCustomer(
-    @Body() body: CreateCustomerDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<CustomerDto> {
-    const customer = await this.customers.create(toNewCustomer(body));
-    tag(response, customer);
-    return toCustomerDto(customer);
+  async createCustomer(@Body() body: CreateCustomerDto): Promise<CustomerDto> {
+    return withETag(await this.customers.create(toNewCustomer(body)), toCustomerDto);
   }
 
   @Get()
@@ -78,13 +72,8 @@ export class CustomersController {
     reads: 'path',
     problems: [customerNotFound],
   })
-  async getCustomer(
-    @Param('id', customerId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<CustomerDto> {
-    const customer = await this.customers.get(id);
-    tag(response, customer);
-    return toCustomerDto(customer);
+  async getCustomer(@Param('id', customerId) id: string): Promise<CustomerDto> {
+    return withETag(await this.customers.get(id), toCustomerDto);
   }
 
   @Patch(':id')
@@ -109,11 +98,11 @@ export class CustomersController {
     @Param('id', customerId) id: string,
     @Body() body: UpdateCustomerDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<CustomerDto> {
-    const customer = await this.customers.update(id, toCustomerChange(body), expected);
-    tag(response, customer);
-    return toCustomerDto(customer);
+    return withETag(
+      await this.customers.update(id, toCustomerChange(body), expected),
+      toCustomerDto,
+    );
   }
 
   @Delete(':id')

@@ -1,9 +1,8 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
-import { IdPipe, IfMatch, Operation, tag } from '../../platform/http';
+import { IdPipe, IfMatch, Operation, withETag } from '../../platform/http';
 import { AddonEntitlementsService } from './addon-entitlements.service';
 import { AddonEntitlementDto, toAddonEntitlementDto } from './dto/addon-entitlement.dto';
 import {
@@ -47,11 +46,8 @@ export class AddonEntitlementsController {
   })
   async createAddonEntitlement(
     @Body() body: CreateAddonEntitlementDto,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<AddonEntitlementDto> {
-    const link = await this.links.create(toAddonEntitlementTerms(body));
-    tag(response, link);
-    return toAddonEntitlementDto(link);
+    return withETag(await this.links.create(toAddonEntitlementTerms(body)), toAddonEntitlementDto);
   }
 
   @Get()
@@ -81,13 +77,8 @@ export class AddonEntitlementsController {
     reads: 'path',
     problems: [addonEntitlementNotFound],
   })
-  async getAddonEntitlement(
-    @Param('id', linkId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<AddonEntitlementDto> {
-    const link = await this.links.get(id);
-    tag(response, link);
-    return toAddonEntitlementDto(link);
+  async getAddonEntitlement(@Param('id', linkId) id: string): Promise<AddonEntitlementDto> {
+    return withETag(await this.links.get(id), toAddonEntitlementDto);
   }
 
   @Patch(':id')
@@ -105,11 +96,11 @@ export class AddonEntitlementsController {
     @Param('id', linkId) id: string,
     @Body() body: UpdateAddonEntitlementDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<AddonEntitlementDto> {
-    const link = await this.links.update(id, toAddonEntitlementChange(body), expected);
-    tag(response, link);
-    return toAddonEntitlementDto(link);
+    return withETag(
+      await this.links.update(id, toAddonEntitlementChange(body), expected),
+      toAddonEntitlementDto,
+    );
   }
 
   @Delete(':id')

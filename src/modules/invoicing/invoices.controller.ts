@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
 import {
   invalidCursor,
@@ -16,9 +16,9 @@ import {
   type PageDto,
   pageOf,
   sendFile,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { customerCurrencyMismatch } from '../customers';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
@@ -79,13 +79,8 @@ export class InvoicesController {
       testClockFailed,
     ],
   })
-  async createInvoice(
-    @Body() body: CreateInvoiceDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<InvoiceDto> {
-    const invoice = await this.invoices.createOneOff(toOneOffOrder(body));
-    tag(response, invoice);
-    return toInvoiceDto(invoice);
+  async createInvoice(@Body() body: CreateInvoiceDto): Promise<InvoiceDto> {
+    return withETag(await this.invoices.createOneOff(toOneOffOrder(body)), toInvoiceDto);
   }
 
   @Get()
@@ -131,13 +126,8 @@ export class InvoicesController {
     reads: 'path',
     problems: [invoiceNotFound],
   })
-  async getInvoice(
-    @Param('id', invoiceId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<InvoiceDto> {
-    const invoice = await this.invoices.get(id);
-    tag(response, invoice);
-    return toInvoiceDto(invoice);
+  async getInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return withETag(await this.invoices.get(id), toInvoiceDto);
   }
 
   @Patch(':id')
@@ -155,11 +145,8 @@ export class InvoicesController {
     @Param('id', invoiceId) id: string,
     @Body() body: UpdateInvoiceDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<InvoiceDto> {
-    const invoice = await this.editing.updateMetadata(id, body.metadata, expected);
-    tag(response, invoice);
-    return toInvoiceDto(invoice);
+    return withETag(await this.editing.updateMetadata(id, body.metadata, expected), toInvoiceDto);
   }
 
   @Delete(':id')

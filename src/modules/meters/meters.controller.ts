@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge } from '../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { MeterDto, toMeterDto } from './dto/meter.dto';
 import { toMeterChange, UpdateMeterDto } from './dto/update-meter.dto';
@@ -50,13 +49,8 @@ export class MetersController {
     reads: 'path',
     problems: [meterNotFound],
   })
-  async getMeter(
-    @Param('id', meterId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<MeterDto> {
-    const meter = await this.meters.get(id);
-    tag(response, meter);
-    return toMeterDto(meter);
+  async getMeter(@Param('id', meterId) id: string): Promise<MeterDto> {
+    return withETag(await this.meters.get(id), toMeterDto);
   }
 
   @Patch(':id')
@@ -74,11 +68,8 @@ export class MetersController {
     @Param('id', meterId) id: string,
     @Body() body: UpdateMeterDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<MeterDto> {
-    const meter = await this.meters.update(id, toMeterChange(body), expected);
-    tag(response, meter);
-    return toMeterDto(meter);
+    return withETag(await this.meters.update(id, toMeterChange(body), expected), toMeterDto);
   }
 
   @Delete(':id')

@@ -1,8 +1,7 @@
-import { Body, Controller, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import { referenceNotFound } from '../../platform/errors';
-import { IdPipe, Operation, tag } from '../../platform/http';
+import { IdPipe, Operation, withETag } from '../../platform/http';
 import { IdempotentInPhases } from '../../platform/idempotency';
 import { invoiceNotFound, invoiceNotPayable, invoicePaymentPending } from '../invoicing';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
@@ -48,10 +47,7 @@ export class InvoicePaymentsController {
   async payInvoice(
     @Param('id', new IdPipe('inv', invoiceNotFound)) id: string,
     @Body() body: PayInvoiceDto,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<PaymentDto> {
-    const payment = await this.payments.payInvoice(id, toMethodChoice(body));
-    tag(response, payment);
-    return toPaymentDto(payment);
+    return withETag(await this.payments.payInvoice(id, toMethodChoice(body)), toPaymentDto);
   }
 }

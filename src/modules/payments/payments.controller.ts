@@ -1,15 +1,14 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import { invalidCursor, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { IdempotentInPhases } from '../../platform/idempotency';
 import { customerCurrencyMismatch } from '../customers';
@@ -59,13 +58,8 @@ export class PaymentsController {
       testClockFailed,
     ],
   })
-  async createPayment(
-    @Body() body: CreatePaymentDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<PaymentDto> {
-    const payment = await this.payments.create(toPaymentRequest(body));
-    tag(response, payment);
-    return toPaymentDto(payment);
+  async createPayment(@Body() body: CreatePaymentDto): Promise<PaymentDto> {
+    return withETag(await this.payments.create(toPaymentRequest(body)), toPaymentDto);
   }
 
   @Get()
@@ -95,10 +89,7 @@ export class PaymentsController {
   })
   async getPayment(
     @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<PaymentDto> {
-    const payment = await this.payments.get(id);
-    tag(response, payment);
-    return toPaymentDto(payment);
+    return withETag(await this.payments.get(id), toPaymentDto);
   }
 }

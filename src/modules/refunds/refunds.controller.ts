@@ -1,15 +1,14 @@
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import { idempotencyKeyMismatch, invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { IdempotencyKey, IdempotentInPhases } from '../../platform/idempotency';
 import {
@@ -53,11 +52,11 @@ export class RefundsController {
     @Param('paymentId', new IdPipe('pay', paymentNotFound)) paymentId: string,
     @Body() body: CreateRefundDto,
     @IdempotencyKey('idempotencyKey') idempotencyKey: string | null,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<RefundDto> {
-    const refund = await this.refunds.create(toRefundRequest(paymentId, body, idempotencyKey));
-    tag(response, refund);
-    return toRefundDto(refund);
+    return withETag(
+      await this.refunds.create(toRefundRequest(paymentId, body, idempotencyKey)),
+      toRefundDto,
+    );
   }
 
   @Get()
@@ -85,12 +84,7 @@ export class RefundsController {
     reads: 'path',
     problems: [refundNotFound],
   })
-  async getRefund(
-    @Param('id', new IdPipe('ref', refundNotFound)) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<RefundDto> {
-    const refund = await this.refunds.get(id);
-    tag(response, refund);
-    return toRefundDto(refund);
+  async getRefund(@Param('id', new IdPipe('ref', refundNotFound)) id: string): Promise<RefundDto> {
+    return withETag(await this.refunds.get(id), toRefundDto);
   }
 }

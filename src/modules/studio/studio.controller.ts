@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { CreateStudioAdminDto, toAdminDetails } from './dto/create-studio-admin.dto';
 import { StudioAdminDto, toStudioAdminDto } from './dto/studio-admin.dto';
@@ -38,13 +37,8 @@ export class StudioController {
     key: 'optional',
     problems: [studioAdminEmailTaken],
   })
-  async createStudioAdmin(
-    @Body() body: CreateStudioAdminDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<StudioAdminDto> {
-    const admin = await this.studio.create(toAdminDetails(body));
-    tag(response, admin);
-    return toStudioAdminDto(admin);
+  async createStudioAdmin(@Body() body: CreateStudioAdminDto): Promise<StudioAdminDto> {
+    return withETag(await this.studio.create(toAdminDetails(body)), toStudioAdminDto);
   }
 
   @Get()
@@ -71,13 +65,8 @@ export class StudioController {
     reads: 'path',
     problems: [studioAdminNotFound],
   })
-  async getStudioAdmin(
-    @Param('id', adminId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<StudioAdminDto> {
-    const admin = await this.studio.get(id);
-    tag(response, admin);
-    return toStudioAdminDto(admin);
+  async getStudioAdmin(@Param('id', adminId) id: string): Promise<StudioAdminDto> {
+    return withETag(await this.studio.get(id), toStudioAdminDto);
   }
 
   @Patch(':id')
@@ -95,11 +84,8 @@ export class StudioController {
     @Param('id', adminId) id: string,
     @Body() body: UpdateStudioAdminDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<StudioAdminDto> {
-    const admin = await this.studio.update(id, toAdminChange(body), expected);
-    tag(response, admin);
-    return toStudioAdminDto(admin);
+    return withETag(await this.studio.update(id, toAdminChange(body), expected), toStudioAdminDto);
   }
 
   @Delete(':id')

@@ -1,7 +1,6 @@
-import { Controller, Param, Post, Res } from '@nestjs/common';
+import { Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
-import { IdPipe, NoFields, Operation, tag } from '../../platform/http';
+import { IdPipe, NoFields, Operation, withETag } from '../../platform/http';
 import {
   InvoiceDto,
   invoiceNotFound,
@@ -42,10 +41,7 @@ export class InvoiceReissuesController {
   })
   async reissueInvoice(
     @Param('id', new IdPipe('inv', invoiceNotFound)) id: string,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<InvoiceDto> {
-    const invoice = await this.reissues.reissue(id);
-    tag(response, invoice);
-    return toInvoiceDto(invoice);
+    return withETag(await this.reissues.reissue(id), toInvoiceDto);
   }
 }

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
 import {
   invalidCursor,
@@ -17,9 +17,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import {
   couponAlreadyRedeemed,
@@ -129,9 +129,7 @@ export class SubscriptionsController {
       response.status(200);
       return toSubscriptionPreviewDto(await this.creating.preview(command));
     }
-    const subscription = await this.creating.create(command);
-    tag(response, subscription);
-    return toSubscriptionDto(subscription);
+    return withETag(await this.creating.create(command), toSubscriptionDto);
   }
 
   @Get()
@@ -160,13 +158,8 @@ export class SubscriptionsController {
     reads: 'path',
     problems: [subscriptionNotFound],
   })
-  async getSubscription(
-    @Param('id', subscriptionId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<SubscriptionDto> {
-    const subscription = await this.subscriptions.get(id);
-    tag(response, subscription);
-    return toSubscriptionDto(subscription);
+  async getSubscription(@Param('id', subscriptionId) id: string): Promise<SubscriptionDto> {
+    return withETag(await this.subscriptions.get(id), toSubscriptionDto);
   }
 
   @Patch(':id')
@@ -184,11 +177,11 @@ export class SubscriptionsController {
     @Param('id', subscriptionId) id: string,
     @Body() body: UpdateSubscriptionDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<SubscriptionDto> {
-    const subscription = await this.editing.updateMetadata(id, body.metadata, expected);
-    tag(response, subscription);
-    return toSubscriptionDto(subscription);
+    return withETag(
+      await this.editing.updateMetadata(id, body.metadata, expected),
+      toSubscriptionDto,
+    );
   }
 
   @Post(':id/change')

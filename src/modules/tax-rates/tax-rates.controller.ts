@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge } from '../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { CreateTaxRateDto, toTaxRateTerms } from './dto/create-tax-rate.dto';
 import { TaxRateDto, toTaxRateDto } from './dto/tax-rate.dto';
@@ -37,13 +36,8 @@ export class TaxRatesController {
     reads: 'post',
     key: 'optional',
   })
-  async createTaxRate(
-    @Body() body: CreateTaxRateDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<TaxRateDto> {
-    const rate = await this.rates.create(toTaxRateTerms(body));
-    tag(response, rate);
-    return toTaxRateDto(rate);
+  async createTaxRate(@Body() body: CreateTaxRateDto): Promise<TaxRateDto> {
+    return withETag(await this.rates.create(toTaxRateTerms(body)), toTaxRateDto);
   }
 
   @Get()
@@ -70,13 +64,8 @@ export class TaxRatesController {
     reads: 'path',
     problems: [taxRateNotFound],
   })
-  async getTaxRate(
-    @Param('id', taxRateId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<TaxRateDto> {
-    const rate = await this.rates.get(id);
-    tag(response, rate);
-    return toTaxRateDto(rate);
+  async getTaxRate(@Param('id', taxRateId) id: string): Promise<TaxRateDto> {
+    return withETag(await this.rates.get(id), toTaxRateDto);
   }
 
   @Patch(':id')
@@ -95,11 +84,8 @@ export class TaxRatesController {
     @Param('id', taxRateId) id: string,
     @Body() body: UpdateTaxRateDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<TaxRateDto> {
-    const rate = await this.rates.update(id, toTaxRateChange(body), expected);
-    tag(response, rate);
-    return toTaxRateDto(rate);
+    return withETag(await this.rates.update(id, toTaxRateChange(body), expected), toTaxRateDto);
   }
 
   @Delete(':id')

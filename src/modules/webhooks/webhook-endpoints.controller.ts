@@ -1,17 +1,5 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  Header,
-  Param,
-  Patch,
-  Post,
-  Query,
-  Res,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, Header, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge } from '../../platform/errors';
 import {
@@ -22,9 +10,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { IdempotentInPhases, SecretAnswer } from '../../platform/idempotency';
 import { CreateWebhookEndpointDto, toEndpointTerms } from './dto/create-webhook-endpoint.dto';
@@ -73,11 +61,11 @@ export class WebhookEndpointsController {
   })
   async createWebhookEndpoint(
     @Body() body: CreateWebhookEndpointDto,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<CreatedWebhookEndpointDto> {
-    const endpoint = await this.endpoints.create(toEndpointTerms(body));
-    tag(response, endpoint);
-    return toCreatedWebhookEndpointDto(endpoint, this.endpoints.unknownEvents(body.events));
+    const unknownEvents = this.endpoints.unknownEvents(body.events);
+    return withETag(await this.endpoints.create(toEndpointTerms(body)), (endpoint) =>
+      toCreatedWebhookEndpointDto(endpoint, unknownEvents),
+    );
   }
 
   @Get()
@@ -104,13 +92,8 @@ export class WebhookEndpointsController {
     reads: 'path',
     problems: [webhookEndpointNotFound],
   })
-  async getWebhookEndpoint(
-    @Param('id', endpointId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<WebhookEndpointDto> {
-    const endpoint = await this.endpoints.get(id);
-    tag(response, endpoint);
-    return toWebhookEndpointDto(endpoint);
+  async getWebhookEndpoint(@Param('id', endpointId) id: string): Promise<WebhookEndpointDto> {
+    return withETag(await this.endpoints.get(id), toWebhookEndpointDto);
   }
 
   @Patch(':id')
@@ -129,11 +112,11 @@ export class WebhookEndpointsController {
     @Param('id', endpointId) id: string,
     @Body() body: UpdateWebhookEndpointDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<UpdatedWebhookEndpointDto> {
-    const endpoint = await this.endpoints.update(id, toEndpointChange(body), expected);
-    tag(response, endpoint);
-    return toUpdatedWebhookEndpointDto(endpoint, this.endpoints.unknownEvents(body.events ?? []));
+    const unknownEvents = this.endpoints.unknownEvents(body.events ?? []);
+    return withETag(await this.endpoints.update(id, toEndpointChange(body), expected), (endpoint) =>
+      toUpdatedWebhookEndpointDto(endpoint, unknownEvents),
+    );
   }
 
   @Delete(':id')

@@ -64,6 +64,6 @@ export { readPlainJson } from './plain-body';
 export { ProblemFilter } from './problem.filter';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
-export { IfMatch, tag } from './versions';
+export { IfMatch, withETag } from './versions';
 export { toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';

@@ -1,11 +1,27 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
-/** Sets the ETag of a resource on the answer, for use in `If-Match`. */
-export function tag(response: Response, resource: { readonly version: number }): void {
-  response.setHeader('ETag', `"${resource.version}"`);
+/** Entity tags of DTOs that are answers. */
+const etags = new WeakMap<object, string>();
+
+/**
+ * Shows a resource as its DTO. The answer whose body is this DTO gets the version of the resource as its `ETag`, for use
+ * in `If-Match`.
+ */
+export function withETag<Resource extends { readonly version: number }, Dto extends object>(
+  resource: Resource,
+  toDto: (resource: Resource) => Dto,
+): Dto {
+  const dto = toDto(resource);
+  etags.set(dto, `"${resource.version}"`);
+  return dto;
+}
+
+/** Returns the entity tag of a body made by {@link withETag}, or undefined. */
+export function etagOf(body: unknown): string | undefined {
+  return typeof body === 'object' && body !== null ? etags.get(body) : undefined;
 }
 
 /** Parses `If-Match` (RFC 9110, 13.1.1). Weak and unknown tags never match. */

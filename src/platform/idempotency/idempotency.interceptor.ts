@@ -19,6 +19,7 @@ import {
 import { StoredRefusal } from '../http/stored-refusal';
 import { problemResponse } from '../http/problem-response';
 import { requestIdOf } from '../http/request-id';
+import { etagOf } from '../http/versions';
 import { SecretBox } from '../secrets';
 import { JSON_MEDIA_TYPE } from './created-answer';
 import { Idempotency, type KeyedOutcome } from './idempotency';
@@ -54,8 +55,6 @@ export const IdempotencyKey = createParamDecorator(
 
 /** Kinds of errors that result from the request's effect. They are stored as its final answer. */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
-
-const KEPT_HEADERS = ['Content-Type', 'ETag'] as const;
 
 /** Transformations of an answer before it is stored and before it is sent. */
 interface AnswerForms {
@@ -129,13 +128,17 @@ export class IdempotencyInterceptor implements NestInterceptor {
 }
 
 function answerOf(response: Response, body: unknown): Answer {
-  const headers: Record<string, string> = { 'Content-Type': JSON_MEDIA_TYPE };
-  for (const name of KEPT_HEADERS) {
-    const value = response.getHeader(name);
-    if (typeof value === 'string') headers[name] = value;
-  }
-  // Nest has already set the success status of the route.
-  return { status: response.statusCode, headers, body: JSON.stringify(body ?? {}) };
+  const contentType = response.getHeader('Content-Type');
+  const etag = etagOf(body);
+  return {
+    // Nest has already set the success status of the route.
+    status: response.statusCode,
+    headers: {
+      'Content-Type': typeof contentType === 'string' ? contentType : JSON_MEDIA_TYPE,
+      ...(etag !== undefined && { ETag: etag }),
+    },
+    body: JSON.stringify(body ?? {}),
+  };
 }
 
 function refusalOf(error: unknown, requestId: string): Answer | null {

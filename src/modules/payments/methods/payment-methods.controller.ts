@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../../platform/http';
 import { customerNotFound } from '../../customers';
 import {
@@ -51,11 +50,11 @@ export class PaymentMethodsController {
   async createPaymentMethod(
     @Param('customer_id', customerIdPipe) customerId: string,
     @Body() body: CreatePaymentMethodDto,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<PaymentMethodDto> {
-    const method = await this.methods.create(customerId, toNewPaymentMethod(body));
-    tag(response, method);
-    return toPaymentMethodDto(method);
+    return withETag(
+      await this.methods.create(customerId, toNewPaymentMethod(body)),
+      toPaymentMethodDto,
+    );
   }
 
   @Get()
@@ -89,11 +88,8 @@ export class PaymentMethodsController {
   async getPaymentMethod(
     @Param('customer_id', customerIdPipe) customerId: string,
     @Param('id', methodIdPipe) id: string,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<PaymentMethodDto> {
-    const method = await this.methods.get(customerId, id);
-    tag(response, method);
-    return toPaymentMethodDto(method);
+    return withETag(await this.methods.get(customerId, id), toPaymentMethodDto);
   }
 
   @Patch(':id')
@@ -111,11 +107,11 @@ export class PaymentMethodsController {
     @Param('id', methodIdPipe) id: string,
     @Body() body: UpdatePaymentMethodDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<PaymentMethodDto> {
-    const method = await this.methods.update(customerId, id, body.is_default, expected);
-    tag(response, method);
-    return toPaymentMethodDto(method);
+    return withETag(
+      await this.methods.update(customerId, id, body.is_default, expected),
+      toPaymentMethodDto,
+    );
   }
 
   @Delete(':id')
