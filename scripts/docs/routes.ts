@@ -16,7 +16,9 @@ that the calls can record, whether they do depends on the case; those of hooks a
 
 /** Codes that any operation can answer. */
 const PLATFORM_CODES: ReadonlySet<string> = new Set(
-  Object.values(platformErrors).map(({ definition }) => definition.code),
+  Object.values(platformErrors).flatMap((error) =>
+    'definition' in error ? [error.definition.code] : [],
+  ),
 );
 
 /**

@@ -52,11 +52,8 @@ export class SourceCode {
   }
 
   private handler(controller: ts.ClassDeclaration, method: ts.ClassElement): Handler {
-    const called = this.referencesIn(method).filter(
-      (declaration) =>
-        ts.isMethodDeclaration(declaration) &&
-        ts.isClassDeclaration(declaration.parent) &&
-        declaration.parent !== controller,
+    const called = this.methodsCalledBy(method).flatMap((declaration) =>
+      declaration.parent === controller ? this.methodsCalledBy(declaration) : [declaration],
     );
     return {
       controller: controller.name?.text ?? '',
@@ -67,6 +64,15 @@ export class SourceCode {
       })),
       events: this.eventsFrom(method),
     };
+  }
+
+  private methodsCalledBy(node: ts.Node): readonly ts.Declaration[] {
+    return this.referencesIn(node).filter(
+      (declaration) =>
+        declaration !== node &&
+        ts.isMethodDeclaration(declaration) &&
+        ts.isClassDeclaration(declaration.parent),
+    );
   }
 
   private eventsFrom(start: ts.Node): readonly string[] {

@@ -56,8 +56,6 @@ interface ListLimits {
   readonly most: number;
 }
 
-type Schema = Extract<ApiPropertyOptions, { type?: unknown }>;
-
 /** Composes a field of its schema and its rules. The errors of a value have the order of the rules. */
 export function Field(
   schema: ApiPropertyOptions,
@@ -75,7 +73,7 @@ export function Field(
       ...(writeOnly === true && { writeOnly }),
       description,
       ...(example !== undefined && { example }),
-    } as Schema),
+    }),
     ...rules.toReversed(),
     ...presenceRules(optional, nullable),
   );
@@ -94,7 +92,7 @@ export function TextField(
   description: string,
   { least = 1, most, ...options }: TextLimits & FieldOptions,
 ): PropertyDecorator {
-  const schema = { type: String, minLength: least, maxLength: most };
+  const schema = { type: String, ...(least > 0 && { minLength: least }), maxLength: most };
   return Field(schema, [IsText(least, most)], description, options);
 }
 
@@ -160,7 +158,7 @@ export function IntegerField(
   description: string,
   { least, most, ...options }: Required<TextLimits> & FieldOptions,
 ): PropertyDecorator {
-  const schema = { type: 'integer', minimum: least, maximum: most };
+  const schema = { type: 'integer', minimum: least, maximum: most } as const;
   return Field(schema, [IsInt(), Min(least), Max(most)], description, options);
 }
 

@@ -13,8 +13,6 @@ interface NestedOptions extends PropertyOptions {
   readonly example?: null;
 }
 
-type Schema = Extract<ApiPropertyOptions, { type?: unknown }>;
-
 function property(
   schema: ApiPropertyOptions,
   description: string,
@@ -27,7 +25,7 @@ function property(
     ...(nullable === true && { nullable }),
     description,
     ...(example !== undefined && { example }),
-  } as Schema);
+  });
 }
 
 export function TextProperty(
