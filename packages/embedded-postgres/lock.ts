@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { symlink, unlink } from 'node:fs/promises';
+import { rm, symlink, unlink } from 'node:fs/promises';
 import { EmbeddedPostgresError } from './embedded-postgres-error';
 import { codeOf, readLinkIfExists } from './files';
 import { poll } from './poll';
@@ -21,7 +21,8 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   try {
     return await work();
   } finally {
-    await unlink(path);
+    // Another process may have deleted the directory of an abandoned server meanwhile.
+    await rm(path, { force: true });
   }
 }
 
