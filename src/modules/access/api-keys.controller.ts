@@ -1,6 +1,5 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import { Caller, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
@@ -11,9 +10,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { SecretAnswer } from '../../platform/idempotency';
 import {
@@ -62,11 +61,9 @@ export class ApiKeysController {
   async createApiKey(
     @Body() body: CreateApiKeyDto,
     @Caller() caller: Principal,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<ApiKeyWithSecretDto> {
-    const created = await this.keys.create(toApiKeyTerms(body), caller);
-    tag(response, created.key);
-    return toApiKeyWithSecretDto(created);
+    const { key, secret } = await this.keys.create(toApiKeyTerms(body), caller);
+    return withETag(key, () => toApiKeyWithSecretDto(key, secret));
   }
 
   @Get()
@@ -93,13 +90,8 @@ export class ApiKeysController {
     reads: 'path',
     problems: [apiKeyNotFound],
   })
-  async getApiKey(
-    @Param('id', keyId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<ApiKeyDto> {
-    const key = await this.keys.get(id);
-    tag(response, key);
-    return toApiKeyDto(key);
+  async getApiKey(@Param('id', keyId) id: string): Promise<ApiKeyDto> {
+    return withETag(await this.keys.get(id), toApiKeyDto);
   }
 
   @Patch(':id')
@@ -119,11 +111,11 @@ export class ApiKeysController {
     @Body() body: UpdateApiKeyDto,
     @IfMatch() expected: VersionCondition,
     @Caller() caller: Principal,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<ApiKeyDto> {
-    const key = await this.keys.update(id, toApiKeyChange(body), { expected, caller });
-    tag(response, key);
-    return toApiKeyDto(key);
+    return withETag(
+      await this.keys.update(id, toApiKeyChange(body), { expected, caller }),
+      toApiKeyDto,
+    );
   }
 
   @Post(':id/roll')
@@ -144,11 +136,9 @@ export class ApiKeysController {
     @Param('id', keyId) id: string,
     @Body() body: RollApiKeyDto,
     @Caller() caller: Principal,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<ApiKeyWithSecretDto> {
-    const rolled = await this.keys.roll(id, toOverlapMs(body), caller);
-    tag(response, rolled.key);
-    return toApiKeyWithSecretDto(rolled);
+    const { key, secret } = await this.keys.roll(id, toOverlapMs(body), caller);
+    return withETag(key, () => toApiKeyWithSecretDto(key, secret));
   }
 
   @Delete(':id')

@@ -1,22 +1,14 @@
-import { DecimalField, EnumField, MetadataField, TextField } from '../../../platform/http';
+import { DecimalField, EnumField, MetadataField, ReferenceField } from '../../../platform/http';
 import {
   type AddonEntitlementTerms,
   ENTITLEMENT_MODES,
   type EntitlementMode,
 } from '../domain/addon-entitlement';
 
-const MAX_ID_LENGTH = 40;
-
 export class CreateAddonEntitlementDto {
-  @TextField('Id of the add-on.', {
-    most: MAX_ID_LENGTH,
-    example: 'addon_01h455vb4pex5vsknk084sn02q',
-  })
+  @ReferenceField('Id of the add-on.', { example: 'addon_01h455vb4pex5vsknk084sn02q' })
   readonly addon_id!: string;
-  @TextField('Id of the entitlement.', {
-    most: MAX_ID_LENGTH,
-    example: 'ent_01h455vb4pex5vsknk084sn02q',
-  })
+  @ReferenceField('Id of the entitlement.', { example: 'ent_01h455vb4pex5vsknk084sn02q' })
   readonly entitlement_id!: string;
   @EnumField(
     ENTITLEMENT_MODES,
