@@ -1,6 +1,5 @@
-import { Body, Controller, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
@@ -10,9 +9,9 @@ import {
   Operation,
   type PageDto,
   pageOf,
-  tag,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../platform/http';
 import { meterBackfilling } from '../meters';
 import { CreateEntitlementDto, toFeatureTerms } from './dto/create-entitlement.dto';
@@ -49,13 +48,8 @@ export class FeaturesController {
       entitlementKeyTaken,
     ],
   })
-  async createEntitlement(
-    @Body() body: CreateEntitlementDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<EntitlementDto> {
-    const feature = await this.features.create(toFeatureTerms(body));
-    tag(response, feature);
-    return toEntitlementDto(feature);
+  async createEntitlement(@Body() body: CreateEntitlementDto): Promise<EntitlementDto> {
+    return withETag(await this.features.create(toFeatureTerms(body)), toEntitlementDto);
   }
 
   @Get()
@@ -82,13 +76,8 @@ export class FeaturesController {
     reads: 'path',
     problems: [entitlementNotFound],
   })
-  async getEntitlement(
-    @Param('id', entitlementId) id: string,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<EntitlementDto> {
-    const feature = await this.features.get(id);
-    tag(response, feature);
-    return toEntitlementDto(feature);
+  async getEntitlement(@Param('id', entitlementId) id: string): Promise<EntitlementDto> {
+    return withETag(await this.features.get(id), toEntitlementDto);
   }
 
   @Patch(':id')
@@ -106,10 +95,10 @@ export class FeaturesController {
     @Param('id', entitlementId) id: string,
     @Body() body: UpdateEntitlementDto,
     @IfMatch() expected: VersionCondition,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<EntitlementDto> {
-    const feature = await this.features.update(id, toFeatureChange(body), expected);
-    tag(response, feature);
-    return toEntitlementDto(feature);
+    return withETag(
+      await this.features.update(id, toFeatureChange(body), expected),
+      toEntitlementDto,
+    );
   }
 }

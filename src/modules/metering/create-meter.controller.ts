@@ -1,7 +1,6 @@
-import { Body, Controller, Post, Res } from '@nestjs/common';
+import { Body, Controller, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Response } from 'express';
-import { Operation, tag } from '../../platform/http';
+import { Operation, withETag } from '../../platform/http';
 import {
   CreateMeterDto,
   MeterDto,
@@ -32,12 +31,7 @@ export class CreateMeterController {
     key: 'optional',
     problems: [meterTermsContradict, tooManyMeters, meterKeyTaken],
   })
-  async createMeter(
-    @Body() body: CreateMeterDto,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<MeterDto> {
-    const meter = await this.creation.create(toMeterTerms(body));
-    tag(response, meter);
-    return toMeterDto(meter);
+  async createMeter(@Body() body: CreateMeterDto): Promise<MeterDto> {
+    return withETag(await this.creation.create(toMeterTerms(body)), toMeterDto);
   }
 }
