@@ -9,7 +9,8 @@ import ts from 'typescript';
 import { EXCEPTIONS, OPENINGS, PENDING, WORDS } from './lint/language.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const CHECKED = /^(src|packages|test|bench|scripts|docs)\/.*\.(ts|mjs|cjs|md)$|^[^/]+\.(md|ts|mjs)$/;
+const CHECKED =
+  /^(src|packages|test|bench|scripts|docs)\/.*\.(ts|mjs|cjs|md)$|^[^/]+\.(md|ts|mjs)$/;
 /** Made from the code, or data of somebody else. */
 const LEFT_OUT = /^(docs\/(errors|events|routes)\.md|test\/vectors\/|LICENSE)/;
 

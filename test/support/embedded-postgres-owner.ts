@@ -1,8 +1,5 @@
 import { createInterface } from 'node:readline';
-import {
-  startEmbeddedPostgres,
-  startEphemeralPostgres,
-} from '../../packages/embedded-postgres';
+import { startEmbeddedPostgres, startEphemeralPostgres } from '../../packages/embedded-postgres';
 
 /**
  * Runs an embedded server in a process of its own that tests can interrupt and kill. Argument: a directory, or
