@@ -33,6 +33,8 @@ describe('credit of a subscription with an open invoice', () => {
         payment_method_id: 'pm_sandbox_ok',
       })
       .expect(201);
+  const writeOff = (invoiceId: string) =>
+    engine.http.post(`/v1/invoices/${invoiceId}/mark-uncollectible`).send({}).expect(200);
   /** Subscribes to a plan of 31.00 on 1 March; the clock then shows 16 March. */
   async function subscribed(): Promise<{ story: Story; id: string; invoice: Invoice }> {
     const story = await begin();
@@ -76,6 +78,53 @@ describe('credit of a subscription with an open invoice', () => {
     expect((await story.invoices())[0]).toMatchObject({ status: 'paid', amount_credited: 1_100 });
     expect(await balanceOf(story)).toBe(400);
     expect((await eventsOf(engine, invoice.id)).map(({ type }) => type)).toContain('invoice.paid');
+    await story.verify();
+  });
+
+  it('lowers an uncollectible invoice, of which nothing was paid', async () => {
+    const { story, id, invoice } = await subscribed();
+    await writeOff(invoice.id);
+    await cancel(id);
+    const [before, credited] = await story.invoices();
+    expect(before).toMatchObject({ status: 'uncollectible', amount_credited: 1_500 });
+    expect(credited).toMatchObject({ total: -1_500, status: 'paid' });
+    expect(await balanceOf(story)).toBe(0);
+    expect(await postingsOf(engine, credited?.id ?? '')).toEqual(
+      expect.arrayContaining([
+        ['recovery', { accounts_receivable: 1_500, bad_debt: -1_500 }],
+        ['credit_applied', { customer_credit: 1_500, accounts_receivable: -1_500 }],
+      ]),
+    );
+    await story.verify();
+    const paid = await engine.http
+      .post(`/v1/invoices/${invoice.id}/pay`)
+      .send({ payment_method_id: 'pm_sandbox_ok' });
+    expect(paid.body).toMatchObject({ amount: 1_600, status: 'succeeded' });
+    await story.verify();
+  });
+
+  it('lowers an uncollectible invoice after the open ones', async () => {
+    const { story, id, invoice } = await subscribed();
+    await writeOff(invoice.id);
+    await story.advance('2026-04-01T00:00:00.000Z');
+    const renewal = (await story.invoices())[1];
+    await payPart(story, renewal?.id ?? '', 3_000);
+    await cancel(id);
+    const [first, second] = await story.invoices();
+    expect(first).toMatchObject({ status: 'uncollectible', amount_credited: 2_897 });
+    expect(second).toMatchObject({ status: 'paid', amount_credited: 100 });
+    expect(await balanceOf(story)).toBe(0);
+    expect((await eventsOf(engine, invoice.id)).at(-1)?.type).toBe('invoice.updated');
+    await story.verify();
+  });
+
+  it('pays an uncollectible invoice of which nothing is left', async () => {
+    const { story, id, invoice } = await subscribed();
+    await payPart(story, invoice.id, 2_000);
+    await writeOff(invoice.id);
+    await cancel(id);
+    expect((await story.invoices())[0]).toMatchObject({ status: 'paid', amount_credited: 1_100 });
+    expect(await balanceOf(story)).toBe(400);
     await story.verify();
   });
 

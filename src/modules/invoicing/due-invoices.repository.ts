@@ -54,14 +54,19 @@ const OPEN_OF_SUBSCRIPTIONS = `
   SELECT id, subscription_id, amount_pending > 0 AS is_being_paid FROM invoice
   WHERE subscription_id = ANY ($1) AND status = 'open' ORDER BY id FOR UPDATE`;
 
+const OWED_OF_SUBSCRIPTION = `
+  SELECT id FROM invoice
+  WHERE subscription_id = $1 AND status IN ('open', 'uncollectible') ORDER BY id FOR UPDATE`;
+
 const ATTEMPTED_OF_SUBSCRIPTION = `
   SELECT id, attempt_count, collect_at IS NOT NULL AS is_planned FROM invoice
   WHERE subscription_id = $1 AND status = 'open' AND attempt_count > 0`;
 
-const OPEN_AMOUNTS = `
+const OWED_AMOUNTS = `
   SELECT subscription_id AS "subscriptionId",
     sum(amount_due - amount_credited - amount_paid) AS "amountMinor"
-  FROM invoice WHERE subscription_id = ANY ($1) AND status = 'open' GROUP BY subscription_id`;
+  FROM invoice WHERE subscription_id = ANY ($1) AND status IN ('open', 'uncollectible')
+  GROUP BY subscription_id`;
 
 interface OpenRow {
   readonly id: string;
@@ -159,10 +164,16 @@ export class DueInvoicesRepository {
     return (await this.openOf(subscriptionIds)).map(({ id }) => id);
   }
 
-  /** Amounts of their open invoices that are still to be paid, by subscription; those without are absent. */
-  async openAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+  /** Ids of the open and the uncollectible invoices of a subscription, locked until the transaction ends. */
+  lockOwedOf(subscriptionId: string): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.idsOf(OWED_OF_SUBSCRIPTION, [subscriptionId]);
+  }
+
+  /** Amounts still owed of open and uncollectible invoices, by subscription; subscriptions without are absent. */
+  async owedAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const rows = await this.database.query<{ subscriptionId: string; amountMinor: string }>(
-      OPEN_AMOUNTS,
+      OWED_AMOUNTS,
       [subscriptionIds],
     );
     return new Map(rows.map((row) => [row.subscriptionId, BigInt(row.amountMinor)]));

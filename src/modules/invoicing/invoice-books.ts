@@ -3,6 +3,7 @@ import {
   postCreditApplied,
   postCreditNote,
   postInvoice,
+  postRecovery,
   postRevenueRelease,
   postVoid,
   postWriteOff,
@@ -83,8 +84,17 @@ export class InvoiceBooks implements OnModuleInit {
     );
   }
 
-  /** Credit of a negative invoice that lowered open invoices of the same customer. */
-  async postCreditApplied(invoice: Invoice, amountMinor: bigint, now: Date): Promise<void> {
+  /**
+   * Posts the credit of a negative invoice that lowered invoices of the same customer.
+   * @param recoveredMinor the part that lowered uncollectible ones
+   */
+  async postCreditApplied(
+    invoice: Invoice,
+    amountMinor: bigint,
+    recoveredMinor: bigint,
+    now: Date,
+  ): Promise<void> {
+    await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), now);
     await this.post(invoice, postCreditApplied(invoice.currency, amountMinor), now);
   }
 

@@ -11,7 +11,7 @@ import { InvoiceBooks } from './invoice-books';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Lowers open invoices of a subscription by the credit of its negative invoices. */
+/** Lowers open and uncollectible invoices of a subscription by the credit of its negative invoices. */
 @Injectable()
 export class LowerOpenInvoicesService {
   constructor(
@@ -23,26 +23,38 @@ export class LowerOpenInvoicesService {
   ) {}
 
   /**
-   * Uses the credit of each negative invoice on the open invoices of its subscription, oldest first, in the caller's
-   * transaction, which has locked the subscription. Only the rest stays in the credit balance.
+   * Uses the credit of each negative invoice on what its subscription owes, in the caller's transaction, which has locked the
+   * subscription: open invoices first, then uncollectible ones, each oldest first. Only the rest stays in the credit balance.
    */
   async lowerAll(drafts: readonly Decided[], now: Date): Promise<void> {
     for (const { invoice, added } of drafts) {
       if (added === null || invoice.subscriptionId === null) continue;
-      const ids = await this.due.lockOpenOf([invoice.subscriptionId]);
+      const ids = await this.due.lockOwedOf(invoice.subscriptionId);
       if (ids.length === 0) continue;
       const available = (await this.grants.lockOf(invoice.id))?.remaining ?? 0n;
-      let left = available;
-      for (const open of await this.invoices.findAll(ids)) {
-        left -= await this.lower(open, left, now);
-      }
-      await this.grants.use(added.id, available - left);
-      await this.books.postCreditApplied(invoice, available - left, now);
+      const owed = await this.invoices.findAll(ids);
+      const open = owed.filter(({ status }) => status === 'open');
+      const uncollectible = owed.filter(({ status }) => status === 'uncollectible');
+      const ofOpen = await this.lowerInTurn(open, available, now);
+      const recovered = await this.lowerInTurn(uncollectible, available - ofOpen, now);
+      await this.grants.use(added.id, ofOpen + recovered);
+      await this.books.postCreditApplied(invoice, ofOpen + recovered, recovered, now);
     }
   }
 
+  /** Lowers locked invoices, one after the other, by at most what is available; returns by how much. */
+  private async lowerInTurn(
+    owed: readonly Invoice[],
+    available: bigint,
+    now: Date,
+  ): Promise<bigint> {
+    let left = available;
+    for (const invoice of owed) left -= await this.lower(invoice, left, now);
+    return available - left;
+  }
+
   /**
-   * Reads how much is open of the subscriptions of orders whose customers have several of them: only there does one invoice
+   * Reads how much is owed by the subscriptions of orders whose customers have several of them: only there does one invoice
    * find the credit of another.
    */
   async openMinorOf(
@@ -52,11 +64,11 @@ export class LowerOpenInvoicesService {
     const shared = [...customers.values()].filter(({ length }) => length > 1).flat();
     const ids = shared.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const open: ReadonlyMap<string, bigint> =
-      ids.length === 0 ? new Map<string, bigint>() : await this.due.openAmountsOf(ids);
+      ids.length === 0 ? new Map<string, bigint>() : await this.due.owedAmountsOf(ids);
     return ({ subscriptionId }) => open.get(subscriptionId ?? '') ?? 0n;
   }
 
-  /** Lowers a locked open invoice by at most what is available; returns by how much. */
+  /** Lowers a locked invoice by at most what is available; returns by how much. */
   private async lower(before: Invoice, available: bigint, now: Date): Promise<bigint> {
     const remaining = amountRemaining(before);
     const amount = available < remaining ? available : remaining;

@@ -1,4 +1,12 @@
-import { type BilledIn, draft, finalize, owedOf, type Payer, type ReferenceInvoice } from './bill';
+import {
+  type BilledIn,
+  draft,
+  finalize,
+  isOwed,
+  owedOf,
+  type Payer,
+  type ReferenceInvoice,
+} from './bill';
 import type { Redemption } from './redemption';
 import { afterIntervals } from './calendar';
 import type { Bills } from './charges';
@@ -120,18 +128,19 @@ export class Drafts {
     } else invoices.splice(invoices.indexOf(invoice), 1);
   }
 
-  /** Lowers open invoices of the same subscription by a credit, before the rest becomes balance. */
+  /** Lowers what the same subscription owes by a credit, open invoices first, before the rest becomes balance. */
   private lowerOpen({ credit, subscription }: ReferenceInvoice): void {
     if (credit === null) return;
     const { invoices, collection, now } = this.owner;
-    for (const open of invoices) {
-      if (open.subscription !== subscription || open.status !== 'open') continue;
-      const amount = least(credit.left, owedOf(open));
+    const owed = invoices.filter((one) => one.subscription === subscription && isOwed(one));
+    const open = owed.filter(({ status }) => status === 'open');
+    for (const invoice of [...open, ...owed.filter((one) => !open.includes(one))]) {
+      const amount = least(credit.left, owedOf(invoice));
       if (amount === 0n) continue;
       credit.left -= amount;
-      open.credited += amount;
-      if (owedOf(open) === 0n) collection.credited(open, now);
-      else open.events.push('updated');
+      invoice.credited += amount;
+      if (owedOf(invoice) === 0n) collection.credited(invoice, now);
+      else invoice.events.push('updated');
     }
   }
 

@@ -4,7 +4,7 @@ import { isWaiting } from './grace';
 import type { Invoice } from './invoice';
 import type { InvoiceOrder } from './order';
 
-/** Amount still open of the subscription of an invoice, in minor units. */
+/** Amount still owed of the subscription of an invoice, in minor units: of open and uncollectible invoices. */
 export type OpenMinorOf = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
 
 /** An invoice whose amounts are decided, with the credit that it becomes where it is negative. */
@@ -15,8 +15,8 @@ export interface Decided {
 
 /**
  * Decides invoices in the order of their orders: those of one customer share its credit, each finds what the former left.
- * A draft that waits takes nothing of it yet. Credit of a negative invoice first lowers the open invoices of its own
- * subscription; the next invoices find the rest.
+ * A draft that waits takes nothing of it yet. Credit of a negative invoice first lowers what its own subscription
+ * owes; the next invoices find the rest.
  */
 export function decideInTurn<Order extends Pick<InvoiceOrder, 'customerId'>>(
   orders: readonly Order[],
