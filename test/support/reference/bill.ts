@@ -185,7 +185,9 @@ function takeOff(
     redemption.uses.push({ invoice, period: from, taken: off, returned: again });
     if (off > 0n && months !== undefined) redemption.endsAt ??= monthsFrom(from, months);
     if (duration !== 'once') continue;
-    if (amountOff !== undefined || again > 0n) redemption.left = (most ?? 0n) - off;
+    // A percentage ends with one use, and can then take off as much as returned.
+    const isLimited = amountOff !== undefined || again > 0n || redemption.left !== null;
+    if (isLimited) redemption.left = (most ?? 0n) - off;
     else redemption.left = 0n;
     redemption.isUsedUp = redemption.left === 0n;
   }
