@@ -1,6 +1,8 @@
+const { availableParallelism } = require('node:os');
+
 /**
- * One command, every ring. `pure` needs nothing but the code; `database` runs on a real PostgreSQL that the global
- * set-up starts (or on TEST_DATABASE_URL), with one migrated template database cloned for each test file.
+ * Runs all test suites. `pure` needs only the code; `database` runs on a real PostgreSQL that the global set-up starts (or
+ * on TEST_DATABASE_URL), with one migrated template database that each test application clones.
  */
 const transform = {
   '^.+\\.(t|m?j)s$': [
@@ -17,7 +19,7 @@ const transform = {
   ],
 };
 
-/** Packages that ship ES modules only; the runtime loads them natively, Jest has to compile them. */
+/** Packages that ship only ES modules, which Jest must compile. */
 const esModulesOnly = [
   '@nestjs',
   'file-type',
@@ -41,8 +43,10 @@ const shared = {
 };
 
 module.exports = {
-  // Far beyond what a test takes: a busy machine is no finding.
+  // Far longer than any test takes, so that a busy machine fails no test.
   testTimeout: 60_000,
+  // One less than the cores, as by default, but two on two cores: tests often wait for the database.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
   projects: [
     { ...shared, displayName: 'pure', testMatch: ['<rootDir>/src/**/*.spec.ts'] },
     {

@@ -31,6 +31,7 @@ import { repairBinaries } from '../../packages/embedded-postgres/binaries-repair
 import { run } from '../../packages/embedded-postgres/commands';
 import { findServer, stopServer } from '../../packages/embedded-postgres/control';
 import { poll } from '../../packages/embedded-postgres/poll';
+import { fastDirectory } from '../support/fast-directory';
 
 jest.setTimeout(120_000);
 
@@ -118,7 +119,7 @@ async function until<T>(look: () => Promise<T | undefined | false>): Promise<T> 
  * left.
  */
 async function makeDirectory(mode: number): Promise<string> {
-  const parent = await mkdtemp(join(await realpath(tmpdir()), 'embedded postgres-'));
+  const parent = await mkdtemp(join(await fastDirectory(), 'embedded postgres-'));
   await chmod(parent, mode);
   undo.push(() => rm(parent, { recursive: true, force: true, maxRetries: 5 }));
   const directory = join(parent, 'data');

@@ -44,6 +44,7 @@ export const subscription: components['schemas']['CreateSubscriptionDto'] = { pl
 
 describe('types that openapi-typescript generates from the OpenAPI document', () => {
   let folder: string;
+  let errors: readonly string[];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'generated-types-'));
@@ -51,31 +52,43 @@ describe('types that openapi-typescript generates from the OpenAPI document', ()
     const document = join(ROOT, 'openapi/openapi.json');
     // In another folder, because the generator would use the Redocly configuration of this one.
     execFileSync(process.execPath, [cli, document, '-o', 'api.ts'], { cwd: folder });
+    await writeFile(join(folder, 'caller.ts'), CALLER);
+    await writeFile(join(folder, 'careless-caller.ts'), CARELESS_CALLER);
+    errors = compile('caller.ts', 'careless-caller.ts');
   });
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** Returns the errors of the compiler for a strict program. */
-  async function compile(source: string): Promise<string> {
-    const file = join(folder, 'caller.ts');
-    await writeFile(file, source);
-    const flags = ['--strict', '--noEmit', '--ignoreConfig'];
+  /** Returns the errors of the compiler for strict programs. Both are compiled together, which takes half of the time. */
+  function compile(...files: readonly string[]): readonly string[] {
+    const flags = [
+      '--strict',
+      '--noEmit',
+      '--ignoreConfig',
+      '--lib',
+      'es2023',
+      '--pretty',
+      'false',
+    ];
     try {
       const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-      return execFileSync(process.execPath, [compiler, ...flags, file], {
+      execFileSync(process.execPath, [compiler, ...flags, ...files], {
         cwd: folder,
         encoding: 'utf8',
       });
+      return [];
     } catch (error) {
-      return (error as { readonly stdout: string }).stdout;
+      return (error as { readonly stdout: string }).stdout.trim().split('\n');
     }
   }
 
-  it('let a strict caller omit every field that has a default', async () => {
-    expect(await compile(CALLER)).toBe('');
+  it('let a strict caller omit every field that has a default', () => {
+    expect(errors.filter((error) => !error.startsWith('careless-caller.ts'))).toEqual([]);
   });
 
-  it('require a field without a default', async () => {
-    expect(await compile(CARELESS_CALLER)).toContain("'customer_id' is missing");
+  it('require a field without a default', () => {
+    expect(errors).toEqual([
+      expect.stringMatching(/^careless-caller\.ts.*'customer_id' is missing/),
+    ]);
   });
 });

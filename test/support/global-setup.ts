@@ -1,8 +1,8 @@
-import { statfs } from 'node:fs/promises';
 import { Client } from 'pg';
 import { migrate } from '../../src/platform/database';
 import { startEphemeralPostgres } from '../../packages/embedded-postgres';
 import { databaseNamed, TEMPLATE_DATABASE } from './databases';
+import { fastDirectory } from './fast-directory';
 
 /**
  * Starts one server for the whole run: TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18; other databases are left
@@ -12,7 +12,7 @@ export default async function globalSetup(): Promise<void> {
   const given = process.env['TEST_DATABASE_URL'];
   let serverUrl = given;
   if (serverUrl === undefined) {
-    const server = await inMemoryIfPossible(() =>
+    const server = await inFastDirectory(() =>
       startEphemeralPostgres({ database: 'postgres', log: () => undefined }),
     );
     serverUrl = server.connectionString;
@@ -28,20 +28,10 @@ export default async function globalSetup(): Promise<void> {
   await migrate(databaseNamed(serverUrl, template));
 }
 
-/** File system in memory on Linux. Cloning a database writes some 700 files, which takes most of the time of many tests. */
-const MEMORY = '/dev/shm';
-/** More than all databases and the write-ahead log of a run. Containers often have only 64 MiB. */
-const NEEDED_BYTES = 4 * 2 ** 30;
-
-/** Runs the work with temporary files in memory if there is enough space, otherwise on disk. */
-async function inMemoryIfPossible<Result>(work: () => Promise<Result>): Promise<Result> {
-  const free = await statfs(MEMORY).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => 0,
-  );
-  if (free < NEEDED_BYTES) return work();
+/** Runs the work with a directory for temporary files that is fast. */
+async function inFastDirectory<Result>(work: () => Promise<Result>): Promise<Result> {
   const before = process.env['TMPDIR'];
-  process.env['TMPDIR'] = MEMORY;
+  process.env['TMPDIR'] = await fastDirectory();
   try {
     return await work();
   } finally {

@@ -1,0 +1,19 @@
+import { realpath, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+
+/** File system in memory on Linux. */
+const MEMORY = '/dev/shm';
+/** More than all databases and the write-ahead log of a run. Containers often have only 64 MiB. */
+const NEEDED_BYTES = 4 * 2 ** 30;
+
+/**
+ * Returns a directory for the files of test servers: in memory if there is enough space, otherwise that of temporary
+ * files. A database has some 700 files, and creating them on disk takes most of the time of many tests.
+ */
+export async function fastDirectory(): Promise<string> {
+  const free = await statfs(MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
+  return free < NEEDED_BYTES ? realpath(tmpdir()) : MEMORY;
+}
