@@ -1,5 +1,5 @@
 import { CreateMeterService } from '../../src/modules/metering/create-meter.service';
-import { UsageStore } from '../../src/modules/metering/store/usage-store';
+import { UsageStore } from '../../src/modules/metering/usage-store';
 import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { USAGE_STORE_RULES, type UsageStoreWorld } from './usage-store';

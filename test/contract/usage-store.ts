@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatExact } from '../../src/core/decimal';
 import type { Meter, MeterTerms } from '../../src/modules/meters';
-import type { IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
+import type { IncomingEvent, UsageStore } from '../../src/modules/metering/usage-store';
 
 /** A store and its test data: each call creates objects that no other test uses. */
 export interface UsageStoreWorld {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
-import { slotOf } from '../../src/modules/metering/store/meters-lock';
+import { slotOf } from '../../src/modules/metering/store/meter-locks';
 import { UsageTotalsWriter } from '../../src/modules/metering/store/usage-totals-writer';
 import { bucketsOf, createCustomer } from '../support/metering';
 import { insertUsage } from '../support/stored-usage';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { UsageWatchers } from '../../src/modules/metering/usage-watchers';
+import { UsageHooks } from '../../src/modules/metering/usage-hooks';
 import { UsageWindows } from '../../src/modules/metering/store/usage-windows';
 import { MetersService } from '../../src/modules/meters';
 import { createCustomer, createMeter } from '../support/billing';
@@ -206,7 +206,7 @@ describe('stored usage events', () => {
       const windows = engine.app.get(UsageWindows);
       await engine.database.transaction(() => windows.open(window));
       const notified: unknown[] = [];
-      engine.app.get(UsageWatchers).register((moved) => {
+      engine.app.get(UsageHooks).register((moved) => {
         notified.push(...moved.filter((one) => one.meterId === meter.id));
         return Promise.resolve();
       });

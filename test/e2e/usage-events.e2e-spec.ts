@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import type { AppendResultDto } from '../../src/modules/metering/dto/append-result.dto';
-import { type MovedWindow, UsageWatchers } from '../../src/modules/metering';
+import { type ChangedWindow, UsageHooks } from '../../src/modules/metering';
 import { newId } from '../../src/platform/ids';
 import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
@@ -180,9 +180,9 @@ describe('reporting usage', () => {
        SELECT id, $1, $3, $4 FROM usage_stream WHERE customer_id = $2`,
       [meter, customer, window.startAt, window.endAt],
     );
-    const notified: MovedWindow[] = [];
+    const notified: ChangedWindow[] = [];
     let fails = false;
-    engine.app.get(UsageWatchers).register((windows) => {
+    engine.app.get(UsageHooks).register((windows) => {
       notified.push(...windows.filter(({ meterId }) => meterId === meter));
       return fails ? Promise.reject(new Error('A hook fails.')) : Promise.resolve();
     });

@@ -6,7 +6,7 @@ import { type Aggregation, AGGREGATIONS } from '../../src/core/usage';
 import { CreateMeterService } from '../../src/modules/metering/create-meter.service';
 import type { Meter } from '../../src/modules/meters';
 import { type UsageWindow, UsageWindows } from '../../src/modules/metering/store/usage-windows';
-import { type IncomingEvent, UsageStore } from '../../src/modules/metering/store/usage-store';
+import { type IncomingEvent, UsageStore } from '../../src/modules/metering/usage-store';
 import { UsageService } from '../../src/modules/metering/usage.service';
 import { createCustomer } from '../support/billing';
 import { aggregate, heldAtEnd, type MeteredEvent } from '../support/reference/aggregate';

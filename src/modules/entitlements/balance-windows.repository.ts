@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseExact, type Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
-import type { MovedWindow } from '../metering';
+import type { ChangedWindow } from '../metering';
 import { toNumeric } from './decimal-column';
 import type { BalanceRecord } from './domain/customer-entitlement';
 import { BALANCE_COLUMNS, type RawBalanceRow, toBalanceRecord } from './balance-rows';
@@ -60,7 +60,7 @@ export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
 
   /** Returns the balances counted by these windows, locked until the transaction ends. */
-  async lockCounted(windows: readonly MovedWindow[]): Promise<readonly CountedBalance[]> {
+  async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
     const rows = await this.database.prepared<
       RawBalanceRow & { readonly moved_to: string; readonly is_fresh: boolean }

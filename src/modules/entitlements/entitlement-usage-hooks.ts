@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { type MovedWindow, UsageWatchers } from '../metering';
+import { type ChangedWindow, UsageHooks } from '../metering';
 import { TestClocksService } from '../test-clocks';
 import { BalanceWindowsRepository } from './balance-windows.repository';
 import { type MovedBalance, BalanceUsageService } from './balance-usage.service';
@@ -10,7 +10,7 @@ import { RecalculateBalanceService } from './recalculate-balance.service';
 @Injectable()
 export class EntitlementUsageHooks implements OnModuleInit {
   constructor(
-    private readonly usage: UsageWatchers,
+    private readonly usage: UsageHooks,
     private readonly windows: BalanceWindowsRepository,
     private readonly recalculation: RecalculateBalanceService,
     private readonly balanceUsage: BalanceUsageService,
@@ -19,11 +19,11 @@ export class EntitlementUsageHooks implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.usage.register((windows) => this.onUsageMoved(windows));
+    this.usage.register((windows) => this.onUsageChanged(windows));
   }
 
   /** Updates the balances of changed usage windows. The caller has locked their streams. */
-  private async onUsageMoved(moves: readonly MovedWindow[]): Promise<void> {
+  private async onUsageChanged(moves: readonly ChangedWindow[]): Promise<void> {
     const times = new Map<string, Date>();
     const moved: MovedBalance[] = [];
     for (const { record, isCurrent, used } of await this.windows.lockCounted(moves)) {

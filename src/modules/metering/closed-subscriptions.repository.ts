@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { BilledPeriod } from './usage-billed.repository';
 
-/** Nothing can be late for customers without a stream: a bill makes one. */
+/** Skips customers without a stream: a bill of usage creates one, so nothing can be late for them. */
 const CLOSE = `
   INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)
   SELECT new.id, new.customer_id, new.test_clock_id
@@ -17,7 +17,7 @@ const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscri
 
 const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDATE';
 
-/** Those that billed the same usage as these bills. */
+/** Closed subscriptions that billed the same usage as these bills. */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}
   WHERE closed.id IN (
@@ -65,12 +65,12 @@ export interface ClosedSubscription {
   readonly customerId: string;
 }
 
-/** Subscriptions whose last invoice was made, and when their late usage is to be billed. */
+/** Stores subscriptions whose last invoice was made, and when their late usage is due. */
 @Injectable()
 export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** From now on, late usage of these needs an invoice of its own; what was late until now is billed. */
+  /** Closes subscriptions: later changes of their usage need an invoice of their own. Late usage until now is billed. */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
   ): Promise<void> {
@@ -83,18 +83,18 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** No late usage of these is billed any more. */
+  /** Forgets subscriptions: their late usage is no longer billed. */
   async forget(ids: readonly string[]): Promise<void> {
     await this.database.query(FORGET, [ids]);
   }
 
-  /** Closed subscriptions that billed what these bills did and have no late usage yet, locked. */
+  /** Locks the closed subscriptions that billed the same usage as these bills and have no due time yet. */
   lockOfBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_BILLS, [billedIds]);
   }
 
-  /** Closed subscriptions that billed these periods and have no late usage yet, locked. */
+  /** Locks the closed subscriptions that billed these periods and have no due time yet. */
   lockOfPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, [
@@ -104,24 +104,24 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Sets when late usage is to be billed. */
+  /** Sets when late usage is due. */
   async plan(planned: readonly { readonly id: string; readonly dueAt: Date }[]): Promise<void> {
     if (planned.length === 0) return;
     const columns = [planned.map(({ id }) => id), planned.map(({ dueAt }) => dueAt)];
     await this.database.query(PLAN, columns);
   }
 
-  /** Those with late usage that is due by the real clock, in due order, leased to the caller. */
+  /** Claims subscriptions with late usage that is due in real time, in due order, leased to the caller. */
   async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
     return idsOf(await this.database.query(CLAIM_DUE, [now, leaseEndsAt, most]));
   }
 
-  /** Those with late usage that is due on a test clock, in due order. */
+  /** Returns subscriptions with late usage that is due on a test clock, in due order. */
   async dueOn(testClockId: string, now: Date, most: number): Promise<readonly string[]> {
     return idsOf(await this.database.query(DUE_ON_TEST_CLOCK, [testClockId, now, most]));
   }
 
-  /** When the next one is due on a test clock. */
+  /** Returns the next due time on a test clock. */
   async nextDueOn(testClockId: string): Promise<Date | null> {
     const [row] = await this.database.query<{ due_at: Date | null }>(NEXT_ON_TEST_CLOCK, [
       testClockId,

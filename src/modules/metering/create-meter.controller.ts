@@ -21,9 +21,9 @@ export class CreateMeterController {
   @Operation({
     summary: 'Create a meter',
     description:
-      'Turns the events of one name into a number for each customer. Events stored before are counted too: in the same ' +
-      'commit if they are few and nobody is storing others, and in the background otherwise. The meter is then ' +
-      '`backfilling`, and shows its progress, until it is `active`. What it counts never changes.',
+      'A meter turns the events of one name into a quantity per customer. It also counts events stored earlier: in the same ' +
+      'commit if they are few and no other request is storing events of the name, and in the background otherwise. Until ' +
+      'that is done the meter is `backfilling` and shows its progress. What a meter counts never changes.',
     access: 'catalog:write',
     status: 201,
     answer: MeterDto,

@@ -5,7 +5,7 @@ import { type Meter, MetersService, type MeterTerms } from '../meters';
 import { BACKFILL_WORK } from './meter-backfills';
 import { BackfillMeters } from './store/backfill-meters';
 import { MeterBackfillsRepository } from './store/meter-backfills.repository';
-import { holdMaking } from './store/meters-lock';
+import { lockMeterCreation } from './store/meter-locks';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
 
 /** Creates meters and counts the events that were stored before them. */
@@ -28,8 +28,8 @@ export class CreateMeterService {
   async create(terms: MeterTerms): Promise<Meter> {
     this.meters.assertTerms(terms);
     return this.database.transaction(async () => {
-      await holdMaking(this.database, terms.eventName);
-      const streams = await this.backfilling.tryHoldAll(terms.eventName);
+      await lockMeterCreation(this.database, terms.eventName);
+      const streams = await this.backfilling.tryLockAll(terms.eventName);
       const meter = await this.meters.create(terms, streams === null ? 'backfilling' : 'active');
       if (streams === null) await this.startBackfill(meter.id);
       else await this.totals.recount(meter.id, { streams, from: null, to: null });

@@ -7,11 +7,11 @@ import {
 import type { BilledPeriod } from './usage-billed.repository';
 
 /** Late usage that arrives within this time after the first shares its invoice. */
-const COLLECTED_MS = 3_600_000;
+const COLLECTION_MS = 3_600_000;
 
 /**
- * Usage of subscriptions that ended. Their last invoice bills what is known by then; what changes later falls due an hour
- * after the first change, for an invoice of its own.
+ * Plans invoices for late usage of ended subscriptions. Their last invoice bills the usage known by then. Later changes are due
+ * an hour after the first one, on an invoice of their own (decision 41).
  */
 @Injectable()
 export class FinalUsageService {
@@ -20,49 +20,49 @@ export class FinalUsageService {
     private readonly customers: CustomersService,
   ) {}
 
-  /** Plans the final invoices for late usage of periods that these bills billed, in the caller's transaction. */
+  /** Plans late-usage invoices for the periods of these bills, in the caller's transaction. */
   async planForBills(billedIds: readonly string[]): Promise<void> {
     await this.plan(await this.closed.lockOfBills(billedIds));
   }
 
-  /** Plans the final invoices for periods that are to be billed again, in the caller's transaction. */
+  /** Plans late-usage invoices for periods that are to be billed again, in the caller's transaction. */
   async planForPeriods(periods: readonly BilledPeriod[]): Promise<void> {
     await this.plan(await this.closed.lockOfPeriods(periods));
   }
 
-  /** Subscriptions with late usage that is due by the real clock, in due order, leased to the caller. */
+  /** Claims subscriptions with late usage that is due in real time, in due order, leased to the caller. */
   claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
     return this.closed.claimDue(now, leaseEndsAt, most);
   }
 
-  /** Those that are due on a test clock, in due order. */
+  /** Returns subscriptions with late usage that is due on a test clock, in due order. */
   dueOn(testClockId: string, now: Date, most: number): Promise<readonly string[]> {
     return this.closed.dueOn(testClockId, now, most);
   }
 
-  /** When the next one is due on a test clock. */
+  /** Returns the next due time on a test clock. */
   nextDueOn(testClockId: string): Promise<Date | null> {
     return this.closed.nextDueOn(testClockId);
   }
 
-  /** Keeps late usage of a subscription from being billed before an instant. */
+  /** Postpones the late usage of a subscription. */
   async postpone(id: string, until: Date): Promise<void> {
     await this.closed.plan([{ id, dueAt: until }]);
   }
 
-  /** Bills no late usage of these subscriptions any more: their customers are deleted. */
+  /** Forgets subscriptions of deleted customers: their late usage is no longer billed. */
   async forget(subscriptionIds: readonly string[]): Promise<void> {
     await this.closed.forget(subscriptionIds);
   }
 
-  /** Nobody bills customers who are deleted. */
+  /** Sets due times. Skips deleted customers. */
   private async plan(closed: readonly ClosedSubscription[]): Promise<void> {
     if (closed.length === 0) return;
     const times = await this.customers.timesOf(closed.map(({ customerId }) => customerId));
     await this.closed.plan(
       closed.flatMap(({ id, customerId }) => {
         const now = times.get(customerId);
-        return now === undefined ? [] : [{ id, dueAt: new Date(now.getTime() + COLLECTED_MS) }];
+        return now === undefined ? [] : [{ id, dueAt: new Date(now.getTime() + COLLECTION_MS) }];
       }),
     );
   }

@@ -26,7 +26,7 @@ export class MeterUsageController {
   @Operation({
     summary: 'Read the usage of a customer',
     description:
-      "Exact, window by window and in total, as it was at one moment. Windows follow the customer's local time.",
+      "Returns exact usage by window and in total, from one snapshot. Windows follow the customer's local time.",
     access: 'usage:read',
     status: 200,
     answer: MeterUsageDto,
@@ -58,7 +58,8 @@ export class MeterUsageController {
   @Operation({
     summary: 'Prove the usage of a customer',
     description:
-      'What was taken of the events, and what became of it, with a digest over their keys that a client can compute from its own log.',
+      'Returns how many events were accepted and their outcomes, with a digest over their keys that a client can compute ' +
+      'from its own log.',
     access: 'usage:read',
     status: 200,
     answer: UsageProofDto,

@@ -7,17 +7,17 @@ import { TestClocksService } from '../test-clocks';
 import type { GroupUsage } from '../../core/usage';
 import { type UsageInterval, windowsOf } from './domain/usage-intervals';
 import { meterBackfilling, MetersService } from '../meters';
-import { type UsageProof, UsageStore } from './store/usage-store';
+import { type UsageProof, UsageStore } from './usage-store';
 import { UnbillableTimes } from './unbillable-times';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
-const MOST_WINDOWS = 2_000;
+const MAX_WINDOWS = 2_000;
 
 export interface MeterUsageQuery {
   readonly meterId: string;
   readonly customerId: string;
   readonly period: Period;
-  /** Null: the period is one window. */
+  /** Length of the windows; null: the period is one window. */
   readonly interval: UsageInterval | null;
   readonly groupBy: readonly string[];
 }
@@ -25,11 +25,11 @@ export interface MeterUsageQuery {
 export interface MeterUsage {
   readonly windows: readonly { readonly period: Period; readonly groups: readonly GroupUsage[] }[];
   readonly groupBy: readonly string[];
-  /** Of the whole period, all groups together. */
+  /** Usage of the whole period over all groups. */
   readonly total: Rational;
 }
 
-/** Shows what a meter counts. */
+/** Reads and proves the usage that a meter counts. */
 @Injectable()
 export class MeterUsageService {
   constructor(
@@ -42,7 +42,7 @@ export class MeterUsageService {
   ) {}
 
   /**
-   * The usage of a customer, window by window, and of the whole period, as it was at one moment.
+   * Returns the usage of a customer by window, and of the whole period, from one snapshot.
    * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `customer_not_found`, `usage_period_empty`,
    *   `too_many_windows`, `unknown_group`
    */
@@ -54,8 +54,8 @@ export class MeterUsageService {
     if (period.startAt >= period.endAt) throw usagePeriodEmpty();
     for (const name of groupBy) if (!meter.groupBy.includes(name)) throw unknownGroup(name);
     const windows =
-      interval === null ? [period] : windowsOf(period, timezone, interval, MOST_WINDOWS);
-    if (windows === null) throw tooManyWindows(MOST_WINDOWS);
+      interval === null ? [period] : windowsOf(period, timezone, interval, MAX_WINDOWS);
+    if (windows === null) throw tooManyWindows(MAX_WINDOWS);
     return this.database.snapshot(async () => {
       const series = await this.store.series({ customerId, meter, windows, groupBy });
       const together =
@@ -63,9 +63,9 @@ export class MeterUsageService {
           ? series
           : await this.store.series({ customerId, meter, windows: [period], groupBy: [] });
       return {
-        windows: windows.map((window, place) => ({
+        windows: windows.map((window, index) => ({
           period: window,
-          groups: series.windows[place] ?? [],
+          groups: series.windows[index] ?? [],
         })),
         groupBy,
         total: together.whole[0]?.value ?? ZERO,
@@ -74,7 +74,7 @@ export class MeterUsageService {
   }
 
   /**
-   * What was taken of the events of the meter in a period, and what became of it.
+   * Returns how many events of the meter's name were accepted in a period, and their outcomes.
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_events_to_prove`,
    *   `too_many_reports`
    */

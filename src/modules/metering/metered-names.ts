@@ -3,9 +3,9 @@ import { Counter } from 'prom-client';
 import { Metrics } from '../../platform/observability';
 import { MetersService } from '../meters';
 
-/** How long a name without a meter is taken to be without one. */
+/** How long a name without a meter is cached. */
 const UNMETERED_FOR_MS = 5_000;
-const MOST_KNOWN = 50_000;
+const MAX_ENTRIES = 50_000;
 
 /** Events of a name that no meter counts. */
 export interface UncountedEvents {
@@ -13,12 +13,12 @@ export interface UncountedEvents {
   readonly events: number;
 }
 
-/** Finds reported events that no meter counts. A name that has a meter keeps it, so that it is looked up once. */
+/** Finds reported events that no meter counts. Meters are never deleted, so a name with a meter is looked up once. */
 @Injectable()
 export class MeteredNames {
   private readonly logger = new Logger('usage');
   private readonly metered = new Set<string>();
-  /** Until when names are known to have no meter. */
+  /** Times until which names are cached as having no meter. */
   private readonly unmetered = new Map<string, number>();
   private readonly uncounted: Counter;
 
@@ -28,15 +28,15 @@ export class MeteredNames {
   ) {
     this.uncounted = new Counter({
       name: 'usage_events_uncounted_total',
-      help: 'Usage events taken or repeated whose name no meter counts.',
+      help: 'Usage events, accepted or repeated, of names that no meter counts.',
       registers: [registry],
     });
   }
 
   /**
-   * The events that no meter counts, by name, which are counted in a metric. Called after the events are stored: a failure
-   * is logged and finds none.
-   * @param events by name
+   * Returns the events that no meter counts, by name, and adds them to a metric. The events are stored already, so a failure
+   * is logged and returns none.
+   * @param events number of events by name
    */
   async findUncounted(events: ReadonlyMap<string, number>): Promise<readonly UncountedEvents[]> {
     try {
@@ -46,7 +46,7 @@ export class MeteredNames {
       );
       if (unknown.length > 0) await this.lookUp(unknown, nowMs);
     } catch (error) {
-      this.logger.warn({ err: error }, 'meters of reported events could not be looked up');
+      this.logger.warn({ err: error }, 'Looking up the meters of reported events failed');
       return [];
     }
     const found = [...events]
@@ -58,8 +58,8 @@ export class MeteredNames {
 
   private async lookUp(names: readonly string[], nowMs: number): Promise<void> {
     const metered = await this.meters.findMeteredEventNames(names);
-    if (this.metered.size > MOST_KNOWN) this.metered.clear();
-    if (this.unmetered.size > MOST_KNOWN) this.unmetered.clear();
+    if (this.metered.size > MAX_ENTRIES) this.metered.clear();
+    if (this.unmetered.size > MAX_ENTRIES) this.unmetered.clear();
     for (const name of names) this.unmetered.set(name, nowMs + UNMETERED_FOR_MS);
     for (const name of metered) {
       this.metered.add(name);

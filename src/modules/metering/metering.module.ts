@@ -11,17 +11,17 @@ import { MeteredNames } from './metered-names';
 import { MeterUsageController } from './meter-usage.controller';
 import { MeterUsageService } from './meter-usage.service';
 import { MeterBackfills } from './meter-backfills';
-import { AppendKnown } from './store/append-known';
-import { AppendUsage } from './store/append-usage';
+import { FastPathAppend } from './ingest/fast-path-append';
+import { AppendUsage } from './ingest/append-usage';
 import { BackfillMeters } from './store/backfill-meters';
 import { LateUsageWriter } from './store/late-usage-writer';
-import { GroupCommit } from './store/group-commit';
-import { KnownStreams } from './store/known-streams';
+import { IngestBatcher } from './ingest/ingest-batcher';
+import { StreamCache } from './ingest/stream-cache';
 import { MeterBackfillEntity } from './store/meter-backfill.entity';
 import { MeterBackfillsRepository } from './store/meter-backfills.repository';
 import { ProveUsage } from './store/prove-usage';
 import { VoidUsage } from './store/void-usage';
-import { PostgresUsageStore } from './store/postgres-usage-store';
+import { PostgresUsageStore } from './postgres-usage-store';
 import { StoredEvents } from './store/stored-events';
 import { UsageBucketEntity } from './store/usage-bucket.entity';
 import { UsageDistinctValueEntity } from './store/usage-distinct-value.entity';
@@ -29,12 +29,12 @@ import { UsageEventEntity } from './store/usage-event.entity';
 import { UsageStreamEntity } from './store/usage-stream.entity';
 import { UsagePurge } from './store/usage-purge';
 import { UsageReader } from './store/usage-reader';
-import { UsageStore } from './store/usage-store';
+import { UsageStore } from './usage-store';
 import { UsageStreams } from './store/usage-streams';
 import { UsageTallyEntity } from './store/usage-tally.entity';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
 import { UsageWindows } from './store/usage-windows';
-import { WatchedWindows } from './store/watched-windows';
+import { WindowChanges } from './store/window-changes';
 import { UsageWindowEntity } from './store/usage-window.entity';
 import { UnbillableTimes } from './unbillable-times';
 import { UsageBilledEntity } from './usage-billed.entity';
@@ -45,7 +45,7 @@ import { StoredUsageController } from './stored-usage.controller';
 import { UsageEventsController } from './usage-events.controller';
 import { UsageEventsService } from './usage-events.service';
 import { UsageService } from './usage.service';
-import { UsageWatchers } from './usage-watchers';
+import { UsageHooks } from './usage-hooks';
 
 @Module({
   imports: [
@@ -71,15 +71,15 @@ import { UsageWatchers } from './usage-watchers';
     UsageEventsController,
   ],
   providers: [
-    AppendKnown,
+    FastPathAppend,
     AppendUsage,
     BackfillMeters,
     ClosedSubscriptionsRepository,
     CreateMeterService,
     FinalUsageService,
     LateUsageWriter,
-    GroupCommit,
-    KnownStreams,
+    IngestBatcher,
+    StreamCache,
     MeteredNames,
     MeterBackfills,
     MeterBackfillsRepository,
@@ -96,9 +96,9 @@ import { UsageWatchers } from './usage-watchers';
     UsageBillingService,
     UsageStreams,
     UsageTotalsWriter,
-    UsageWatchers,
+    UsageHooks,
     UsageWindows,
-    WatchedWindows,
+    WindowChanges,
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
   exports: [
@@ -107,7 +107,7 @@ import { UsageWatchers } from './usage-watchers';
     UsageBillingService,
     UsageService,
     UsageStore,
-    UsageWatchers,
+    UsageHooks,
     UsageWindows,
   ],
 })

@@ -23,7 +23,7 @@ export class StoredUsageController {
   @Get()
   @Operation({
     summary: 'List the usage events of a customer',
-    description: 'By when they happened, newest first, those taken back included.',
+    description: 'Newest timestamp first, voided events included.',
     access: 'usage:read',
     status: 200,
     answer: pageOf(StoredUsageEventDto),
@@ -38,7 +38,7 @@ export class StoredUsageController {
   @Get(':idempotency_key')
   @Operation({
     summary: 'Read a usage event',
-    description: 'By the key it was sent with, percent-encoded.',
+    description: 'The path contains the idempotency key of the event, percent-encoded.',
     access: 'usage:read',
     status: 200,
     answer: StoredUsageEventDto,
@@ -51,10 +51,11 @@ export class StoredUsageController {
 
   @Post('void')
   @Operation({
-    summary: 'Take a usage event back',
+    summary: 'Void a usage event',
     description:
-      'It is kept, says when it was taken back, and counts no more; its key stays used. In a period that is billed it is ' +
-      'late usage: the difference goes on the next invoice, or it is refused. Doing it again changes nothing.',
+      'The event is kept and marked with `voided_at`, and no longer counts. Its key stays used. In a billed period this is ' +
+      'late usage: the next invoice corrects the difference, or the request is refused if a meter rejects late events. ' +
+      'Voiding it again is a no-op.',
     access: 'usage:write',
     status: 200,
     answer: StoredUsageEventDto,

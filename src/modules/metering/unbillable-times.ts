@@ -2,17 +2,17 @@ import { Injectable } from '@nestjs/common';
 import type { Period } from '../../core/time';
 import type { Meter } from '../meters';
 
-/** Whose usage of which meter, and what time it is for them. */
+/** Customer, meter and current time that unbillable times are requested for. */
 export interface UsageOf {
   readonly customerId: string;
   readonly meter: Meter;
   readonly now: Date;
 }
 
-/** Times whose events no bill will count, as things stand; read in the transaction of the caller. */
+/** Returns the periods whose events no bill will count; reads in the caller's transaction. */
 export type UnbillableTime = (usage: UsageOf) => Promise<readonly Period[]>;
 
-/** What is sold, and when, belongs to a module above, which registers here while it starts. */
+/** Hooks that return unbillable periods. The subscriptions module, one layer above, registers when it starts. */
 @Injectable()
 export class UnbillableTimes {
   private readonly times: UnbillableTime[] = [];

@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import { GroupColumn } from './store/usage-columns';
 
-/** What of a meter's usage was billed, written in the commit of the invoice. */
+/** Bill: usage of a meter that an invoice billed, written in the commit of the invoice. */
 @Entity('usage_billed')
 @Index('usage_billed_stream_index', ['streamId', 'meterId', 'periodEndAt'])
 @Index('usage_billed_item_index', ['itemId', 'periodStartAt'])
@@ -15,7 +15,7 @@ export class UsageBilledEntity {
   @ReferenceColumn() readonly itemId!: string;
   @InstantColumn() readonly periodStartAt!: Date;
   @InstantColumn() readonly periodEndAt!: Date;
-  /** The first instant whose events move the quantity: before the period, where values are held over. */
+  /** First instant whose events change the quantity; before the period where values are held. */
   @InstantColumn() readonly countedFromAt!: Date;
   @GroupColumn() readonly groupKey!: string;
   @Column({ type: 'numeric' }) readonly quantity!: string;
@@ -23,9 +23,9 @@ export class UsageBilledEntity {
   @Column({ type: 'bigint' }) readonly upToPosition!: string;
   @ReferenceColumn({ nullable: true }) readonly invoiceLineId!: string | null;
   @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
-  /** What whoever bills needs to bill it again. */
+  /** Data that the invoice module needs to bill the period again. */
   @Column({ type: 'jsonb' }) readonly terms!: object;
-  /** Whether its period has usage that is not billed yet. */
+  /** True if its period has late usage that is not billed yet. */
   @Column({ type: 'boolean' }) readonly isLate!: boolean;
   @InstantColumn() readonly createdAt!: Date;
 }

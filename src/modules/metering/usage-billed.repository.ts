@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { UsageBilledEntity } from './usage-billed.entity';
 
-/** The newest bill of each period of an item to which usage came late. */
+/** Last bill of each period of an item that has late usage. */
 const LATE = `
   SELECT billed.subscription_id AS "subscriptionId", billed.terms,
     (SELECT sum(quantity)::text FROM usage_billed AS last
@@ -16,7 +16,7 @@ const LATE = `
   ) AS billed
   ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
 
-/** All bills of a period say that usage is late, and none once it was billed again. */
+/** Marks or unmarks all bills of periods as having late usage. */
 const MARK = `
   UPDATE usage_billed AS billed SET is_late = $4
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
@@ -29,12 +29,12 @@ export interface BilledPeriod {
   readonly endAt: Date;
 }
 
-/** Usage to which some was added, or of which some was voided, after it was billed. */
-export interface LateUsage {
+/** Billed period with late usage. */
+export interface LateBill {
   readonly subscriptionId: string;
-  /** What the biller kept with the bill. */
+  /** Data that was stored with the bill. */
   readonly terms: unknown;
-  /** What was billed last, all groups added up. */
+  /** Quantity that was billed last, over all groups. */
   readonly quantity: string;
 }
 
@@ -42,8 +42,8 @@ export interface LateUsage {
 export class UsageBilledRepository {
   constructor(private readonly database: Database) {}
 
-  late(subscriptionIds: readonly string[]): Promise<readonly LateUsage[]> {
-    return this.database.query<LateUsage>(LATE, [subscriptionIds]);
+  late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
+    return this.database.query<LateBill>(LATE, [subscriptionIds]);
   }
 
   async insertAll(rows: readonly UsageBilledEntity[]): Promise<void> {
@@ -51,7 +51,7 @@ export class UsageBilledRepository {
     await this.database.insertMany(UsageBilledEntity, rows);
   }
 
-  /** Writes whether the next invoice is to look at the usage of these periods again. */
+  /** Marks or unmarks periods for correction by the next invoice. */
   async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(MARK, [

@@ -9,28 +9,24 @@ import type { Group } from '../../core/usage';
 import type { Meter } from '../meters';
 import { FinalUsageService } from './final-usage.service';
 import { UsageStreams } from './store/usage-streams';
-import {
-  type BilledPeriod,
-  type LateUsage,
-  UsageBilledRepository,
-} from './usage-billed.repository';
+import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage-billed.repository';
 
-/** Of a quantity that has no end as a decimal; its exact value is with the line. */
-const DIGITS_KEPT = 18;
+/** Stored digits of a quantity without a finite decimal form. The invoice line has its exact value. */
+const STORED_DIGITS = 18;
 
-/** The usage of an item in a period, as it is billed. */
+/** Usage of an item in a period, as it is billed. */
 export interface UsageBill {
   readonly customerId: string;
   readonly meter: Pick<Meter, 'id' | 'eventName'>;
   readonly itemId: string;
   readonly subscriptionId: string | null;
   readonly period: Period;
-  /** Of its reading. */
+  /** First instant whose events change the quantity, and last position counted, as in the reading. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
-  /** What the biller needs to bill the period again, as JSON. */
+  /** Data to bill the period again, as JSON. */
   readonly terms: object;
-  /** Each with its line; the group is `[]` where all are billed together. */
+  /** Groups with their invoice lines; the group is `[]` where all are billed together. */
   readonly groups: readonly {
     readonly group: Group;
     readonly quantity: Rational;
@@ -39,7 +35,7 @@ export interface UsageBill {
   }[];
 }
 
-/** Keeps what was billed of usage, for whoever bills. From then on an event that it counts is late. */
+/** Records billed usage. Events in a billed period are late from then on. */
 @Injectable()
 export class UsageBillingService {
   constructor(
@@ -50,50 +46,50 @@ export class UsageBillingService {
     private readonly finalUsage: FinalUsageService,
   ) {}
 
-  /** Holds up events until the transaction ends, so that what is read is what is billed. */
+  /** Blocks new events until the transaction ends, so that the usage read is the usage billed. */
   async hold(
     usage: readonly { readonly customerId: string; readonly eventName: string }[],
   ): Promise<void> {
     const names = new Map(usage.map((one) => [`${one.customerId} ${one.eventName}`, one]));
-    await this.streams.hold([...names.values()], () => true, 'wait');
+    await this.streams.lock([...names.values()], () => true, 'wait');
   }
 
-  /** Holds up all events of customers until the transaction ends, whatever of their usage it comes to bill. */
+  /** Blocks all new events of customers until the transaction ends. */
   async holdAll(customerIds: readonly string[]): Promise<void> {
-    await this.streams.holdAll(customerIds);
+    await this.streams.lockAll(customerIds);
   }
 
-  /** The periods of these subscriptions that were billed, and to which usage came since; oldest first. */
-  late(subscriptionIds: readonly string[]): Promise<readonly LateUsage[]> {
+  /** Returns billed periods of these subscriptions that have late usage, oldest first. */
+  late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
     return this.billed.late(subscriptionIds);
   }
 
-  /** Has the next invoice look at periods again: what it finds changed since they were billed, it bills as late. */
+  /** Reopens periods: the next invoice corrects what changed since they were billed. */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     await this.billed.mark(periods, true);
     await this.finalUsage.planForPeriods(periods);
   }
 
   /**
-   * Closes the usage of subscriptions with their last invoice, in its transaction, which holds all usage of their customers:
-   * what changes later is billed by an invoice of its own.
+   * Closes the usage of subscriptions in the transaction of their last invoice, which has blocked new events of their
+   * customers. Later changes are billed by an invoice of their own.
    */
   async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {
     await this.closed.close(subscriptions);
   }
 
-  /** Writes what is billed, in the transaction of its invoice and of `hold`; what was late of it is billed with it. */
+  /** Records bills in the transaction of their invoice, which has called `hold`. Their late usage is billed with them. */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (bills.length === 0) return;
     const names = bills.map(({ customerId, meter: { eventName } }) => ({ customerId, eventName }));
-    const streams = await this.streams.hold(names, () => true, 'wait');
+    const streams = await this.streams.lock(names, () => true, 'wait');
     const periods = bills.map(({ itemId, period }) => ({ itemId, ...period }));
     await this.billed.mark(periods, false);
     await this.billed.insertAll(
       bills.flatMap((bill, index) => {
         const stream = streams[index] ?? 'busy';
-        invariant(stream !== 'busy', 'What is billed has its stream of events.');
+        invariant(stream !== 'busy', 'Billed usage has a stream.');
         return rowsOf(bill).map(({ group, quantity, events, lineId }) => ({
           id: newId('ub'),
           streamId: stream.id,
@@ -103,7 +99,7 @@ export class UsageBillingService {
           periodEndAt: bill.period.endAt,
           countedFromAt: bill.countedFrom,
           groupKey: JSON.stringify(group),
-          quantity: formatDecimal(quantity, DIGITS_KEPT),
+          quantity: formatDecimal(quantity, STORED_DIGITS),
           events: events.toString(),
           upToPosition: bill.upToPosition.toString(),
           invoiceLineId: lineId,
@@ -117,7 +113,7 @@ export class UsageBillingService {
   }
 }
 
-/** A period without usage is billed as well. */
+/** Returns the rows of a bill. A period without usage has one as well. */
 function rowsOf({ groups }: UsageBill): UsageBill['groups'] {
   const nothing = { numerator: 0n, denominator: 1n };
   return groups.length > 0 ? groups : [{ group: [], quantity: nothing, events: 0n, lineId: null }];

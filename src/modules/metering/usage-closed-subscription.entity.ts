@@ -1,7 +1,7 @@
 import { Check, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 
-/** A subscription whose last invoice was made: usage that changes later is billed by an invoice of its own. */
+/** Subscription whose last invoice was made. Later changes of its usage are billed by an invoice of their own. */
 @Entity('usage_closed_subscription')
 @Index('usage_closed_subscription_due_index', ['testClockId', 'lateDueAt'], {
   where: '"late_due_at" IS NOT NULL',
@@ -12,10 +12,10 @@ export class UsageClosedSubscriptionEntity {
   /** Id of the subscription. */
   @IdColumn() readonly id!: string;
   @ReferenceColumn() readonly customerId!: string;
-  /** The test clock of its customer; null: real time. */
+  /** Test clock of its customer; null: real time. */
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
-  /** When its late usage is to be billed; null: it has none. */
+  /** Due time of its late usage; null if it has none. */
   @InstantColumn({ nullable: true }) readonly lateDueAt!: Date | null;
-  /** Until when a worker has claimed it. */
+  /** End of the lease of a worker. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
 }

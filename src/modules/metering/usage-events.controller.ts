@@ -26,13 +26,13 @@ export class UsageEventsController {
   @Operation({
     summary: 'Report usage',
     description:
-      'One event, up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, which may be packed with gzip or deflate. ' +
-      'Each event is stored and counted in one commit. NDJSON is one commit as a whole: what breaks off, of which ' +
-      'nothing comes for 30 s, or that is not there when the service stops, stores nothing. A list may be more than one: if it fails, a part may be stored. A single ' +
-      'event that cannot be taken is refused; in a list it is in `rejected`, and the rest is stored. Events of a name ' +
-      'that no meter counts are stored, with a warning. Every event has its own idempotency ' +
-      'key, for ever, so that a request can be sent again as it is: what was stored counts as `duplicates`. No ' +
-      '`Idempotency-Key` is read.',
+      'The body is one event, a list of up to 1,000 as `{ "events": [...] }`, or up to 100,000 lines of NDJSON, optionally ' +
+      'compressed with gzip or deflate. Each event is stored and counted in one commit. NDJSON is one commit as a whole: if ' +
+      'it breaks off, pauses for 30 s, or is incomplete when the service stops, nothing is stored. A list may be more than ' +
+      'one commit: if it fails, a part may be stored. A single event that is rejected is refused with 422; in a list it is ' +
+      'in `rejected`, and the rest is stored. Events of a name that no meter counts are stored, with a warning. Every event ' +
+      'has its own idempotency key, forever, so the same request can be sent again: stored events count as `duplicates`. ' +
+      'The header `Idempotency-Key` is ignored.',
     access: 'usage:write',
     status: 200,
     answer: AppendResultDto,

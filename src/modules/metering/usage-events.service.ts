@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ConcurrencyLimiter } from '../../platform/concurrency';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 import {
   type AppendResult,
@@ -8,25 +9,24 @@ import {
   type IncomingEvent,
   type Rejection,
   UsageStore,
-} from './store/usage-store';
-import { Turns } from './turns';
+} from './usage-store';
 import { MeteredNames, type UncountedEvents } from './metered-names';
 import { usageEventNotFound, usageEventRejected } from './usage.errors';
 
-/** An item of a list of events: one that could be read, or why it could not. */
+/** Item of a list of events: an event, or why it is malformed. */
 export type UsageItem = IncomingEvent | Rejection;
 
-/** What became of reported events, and which of them no meter counts. */
+/** Result of reported events, with the events that no meter counts. */
 export interface ReportResult extends AppendResult {
   readonly uncounted: readonly UncountedEvents[];
 }
 
-/** Each holds a connection for as long as its client takes to send; the others wait, and so do their clients. */
-const MOST_STREAMS = 4;
+/** NDJSON requests at a time. Each uses a connection for as long as its client sends; further ones wait. */
+const MAX_STREAMS = 4;
 
 @Injectable()
 export class UsageEventsService {
-  private readonly streams = new Turns(MOST_STREAMS);
+  private readonly streams = new ConcurrencyLimiter(MAX_STREAMS);
 
   constructor(
     private readonly store: UsageStore,
@@ -61,9 +61,9 @@ export class UsageEventsService {
     return this.withUncounted(result, new Map([[event.eventName, 1]]));
   }
 
-  /** Stores what can be stored of a list, in one commit, and tells of the rest by its place. */
+  /** Stores the valid events of a list. The result lists the others by index. */
   async reportAll(items: readonly UsageItem[]): Promise<ReportResult> {
-    const [events, unread] = apart(items);
+    const [events, malformed] = partition(items);
     const result = await this.store.appendTogether(events);
     const rejected = new Set(result.rejected.map(({ index }) => index));
     const counts = new Map<string, number>();
@@ -71,20 +71,20 @@ export class UsageEventsService {
       events.filter(({ index }) => !rejected.has(index)),
       counts,
     );
-    return this.withUncounted(withUnread(result, unread), counts);
+    return this.withUncounted(withMalformed(result, malformed), counts);
   }
 
-  /** The same for items that are still coming. If they break off, nothing is stored. */
+  /** Stores events while they arrive, in one commit. If the body breaks off, nothing is stored. */
   async reportStream(items: AsyncIterable<readonly UsageItem[]>): Promise<ReportResult> {
     const counts = new Map<string, number>();
-    const result = await this.streams.take(async () => {
-      const unread: Rejection[] = [];
-      return withUnread(await this.store.append(readable(items, unread, counts)), unread);
+    const result = await this.streams.run(async () => {
+      const malformed: Rejection[] = [];
+      return withMalformed(await this.store.append(readable(items, malformed, counts)), malformed);
     });
     return this.withUncounted(result, counts);
   }
 
-  /** @param counts how many events were reported, by name */
+  /** @param counts number of reported events by name */
   private async withUncounted(
     result: AppendResult,
     counts: ReadonlyMap<string, number>,
@@ -95,12 +95,12 @@ export class UsageEventsService {
 
 async function* readable(
   pieces: AsyncIterable<readonly UsageItem[]>,
-  unread: Rejection[],
+  malformed: Rejection[],
   counts: Map<string, number>,
 ): AsyncGenerator<readonly IncomingEvent[]> {
   for await (const items of pieces) {
-    const [events, faults] = apart(items);
-    unread.push(...faults);
+    const [events, faults] = partition(items);
+    malformed.push(...faults);
     countNames(events, counts);
     yield events;
   }
@@ -110,18 +110,18 @@ function countNames(events: readonly IncomingEvent[], counts: Map<string, number
   for (const { eventName } of events) counts.set(eventName, (counts.get(eventName) ?? 0) + 1);
 }
 
-function apart(items: readonly UsageItem[]): [IncomingEvent[], Rejection[]] {
+function partition(items: readonly UsageItem[]): [IncomingEvent[], Rejection[]] {
   const events: IncomingEvent[] = [];
-  const unread: Rejection[] = [];
+  const malformed: Rejection[] = [];
   for (const item of items) {
-    if ('code' in item) unread.push(item);
+    if ('code' in item) malformed.push(item);
     else events.push(item);
   }
-  return [events, unread];
+  return [events, malformed];
 }
 
-function withUnread(result: AppendResult, unread: readonly Rejection[]): AppendResult {
-  if (unread.length === 0) return result;
-  const rejected = [...unread, ...result.rejected].sort((a, b) => a.index - b.index);
+function withMalformed(result: AppendResult, malformed: readonly Rejection[]): AppendResult {
+  if (malformed.length === 0) return result;
+  const rejected = [...malformed, ...result.rejected].sort((a, b) => a.index - b.index);
   return { ...result, rejected };
 }

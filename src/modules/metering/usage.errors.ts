@@ -1,7 +1,7 @@
 import { defineProblem } from '../../platform/errors';
-import type { Rejection } from './store/usage-store';
+import type { Rejection } from './usage-store';
 
-/** The field of an event that a rejection is about. */
+/** Field of an event that a rejection concerns. */
 const FIELD_OF_REJECTION: Readonly<Record<string, string>> = {
   customer_not_found: '/customer_id',
   idempotency_key_reused: '/idempotency_key',
@@ -13,7 +13,7 @@ export const usageEventNotFound = defineProblem(
   {
     code: 'usage_event_not_found',
     kind: 'not_found',
-    title: 'No event was stored under this key',
+    title: 'No event is stored under this key',
     meaning: 'No usage event with this idempotency key was accepted.',
   },
   (key: string) => ({ detail: `There is no usage event with the key ${JSON.stringify(key)}.` }),
@@ -23,7 +23,7 @@ export const usageEventRejected = defineProblem(
   {
     code: 'usage_event_rejected',
     kind: 'rule_broken',
-    title: 'The event cannot be taken',
+    title: 'The event was rejected',
     meaning:
       'A single usage event was rejected and nothing was stored. `errors` holds the code that a list would have in `rejected`: `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
   },
@@ -39,10 +39,10 @@ export const usageLateRefused = defineProblem(
     kind: 'conflict',
     title: 'The period of the event is billed',
     meaning:
-      'A meter that counts the event takes no late usage (`late_events: reject`), and the period of the event is billed.',
+      'A meter that counts the event rejects late usage (`late_events: reject`), and the period of the event is billed.',
   },
   (key: string, meterId: string) => ({
-    detail: `The event ${JSON.stringify(key)} lies in a period that is billed, and ${meterId} takes no late usage.`,
+    detail: `The event ${JSON.stringify(key)} is in a billed period, and the meter ${meterId} rejects late usage.`,
   }),
 );
 
@@ -51,11 +51,11 @@ export const usagePeriodEmpty = defineProblem(
     code: 'usage_period_empty',
     kind: 'rule_broken',
     title: 'The period has no length',
-    meaning: '`to` is the first instant that no longer counts: it must lie after `from`.',
+    meaning: '`to` is exclusive and must be after `from`.',
   },
   () => ({
-    detail: '`to` must lie after `from`.',
-    errors: [{ pointer: '?to', code: 'usage_period_empty', message: 'must lie after from' }],
+    detail: '`to` must be after `from`.',
+    errors: [{ pointer: '?to', code: 'usage_period_empty', message: 'must be after from' }],
   }),
 );
 
@@ -64,9 +64,11 @@ export const tooManyWindows = defineProblem(
     code: 'too_many_windows',
     kind: 'rule_broken',
     title: 'The period has too many windows',
-    meaning: 'An answer holds 2,000 windows. Ask for a shorter period, or longer windows.',
+    meaning: 'An answer has at most 2,000 windows. Request a shorter period or longer windows.',
   },
-  (most: number) => ({ detail: `The period has more than ${most} windows of this length.` }),
+  (most: number) => ({
+    detail: `The period has more than ${most} windows of this length. Request a shorter period or longer windows.`,
+  }),
 );
 
 export const unknownGroup = defineProblem(
@@ -74,7 +76,7 @@ export const unknownGroup = defineProblem(
     code: 'unknown_group',
     kind: 'rule_broken',
     title: 'The meter does not group by this property',
-    meaning: 'Usage can be told apart by the properties in `group_by` of the meter, and no others.',
+    meaning: 'Usage can be grouped only by the properties in `group_by` of the meter.',
   },
   (property: string) => ({
     detail: `The meter does not group by ${JSON.stringify(property)}.`,
@@ -87,7 +89,7 @@ export const tooManyEventsToProve = defineProblem(
     code: 'too_many_events_to_prove',
     kind: 'rule_broken',
     title: 'The period has too many events to prove at once',
-    meaning: 'A proof reads every event, 2,000,000 at most. Ask for shorter periods.',
+    meaning: 'A proof reads every event of the period, at most 2,000,000. Request shorter periods.',
   },
-  () => ({ detail: 'The period has more than 2,000,000 events.' }),
+  () => ({ detail: 'The period has more than 2,000,000 events. Request shorter periods.' }),
 );

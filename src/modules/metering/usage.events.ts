@@ -5,14 +5,14 @@ import { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-e
 export const usageLate = defineEvent({
   type: 'usage.late',
   meaning:
-    'Events were stored, or one was voided, in a period that is billed already; the next invoice corrects it. The event shows the period; its id is that of what was billed.',
+    'Events were stored or voided in a period that is already billed. The next invoice corrects it. The id is that of the bill.',
   dto: LateUsageDto,
   toDto: toLateUsageDto,
 });
 
 export const usageVoided = defineEvent({
   type: 'usage.voided',
-  meaning: 'An event was taken back: it is kept, and counts no more.',
+  meaning: 'A usage event was voided: it is kept and no longer counts.',
   dto: StoredUsageEventDto,
   toDto: toStoredUsageEventDto,
   example: { voided_at: '2026-03-02T09:30:00.000Z' },

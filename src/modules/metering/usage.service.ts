@@ -6,19 +6,19 @@ import {
   type UsageQuery,
   type UsageReading,
   UsageStore,
-} from './store/usage-store';
+} from './usage-store';
 
-/** Reads usage, for those who price it. */
+/** Reads usage for pricing. */
 @Injectable()
 export class UsageService {
   constructor(private readonly store: UsageStore) {}
 
-  /** The exact usage of a period, by group. */
+  /** Returns the exact usage of a period, by group. */
   read(query: UsageQuery): Promise<UsageReading> {
     return this.store.aggregate(query);
   }
 
-  /** The exact usage of a period, all groups counted together: a value in two groups is one for `unique`. */
+  /** Returns the exact usage of a period over all groups. A value in two groups counts once for `unique`. */
   async readTogether({
     customerId,
     meter,
@@ -31,8 +31,8 @@ export class UsageService {
   }
 
   /**
-   * The events that such a reading counts, what it holds from before its period included, in order of time, page by page.
-   * @param group of those of the reading; null: all
+   * Returns the events that a reading counts, by timestamp, with those whose values it holds from before its period.
+   * @param group group of the reading; null: all
    * @throws {ProblemError} `invalid_cursor`
    */
   listCounted(query: UsageQuery, group: Group | null, page: EventPageRequest): Promise<EventPage> {

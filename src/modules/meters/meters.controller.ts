@@ -28,7 +28,7 @@ export class MetersController {
   @Get()
   @Operation({
     summary: 'List meters',
-    description: 'Those that are not archived.',
+    description: 'Returns meters that are not archived, newest first.',
     access: 'catalog:read',
     status: 200,
     answer: pageOf(MeterDto),
@@ -42,7 +42,7 @@ export class MetersController {
   @Get(':id')
   @Operation({
     summary: 'Read a meter',
-    description: 'Archived or not.',
+    description: 'Also returns archived meters.',
     access: 'catalog:read',
     status: 200,
     answer: MeterDto,
@@ -57,7 +57,7 @@ export class MetersController {
   @Operation({
     summary: 'Update a meter',
     description:
-      'Renames it, changes what becomes of late events from now on, or merges its metadata. Nothing sent changes nothing.',
+      'Changes the name or the policy for late events, or merges the metadata. Omitted fields keep their values.',
     access: 'catalog:write',
     status: 200,
     answer: MeterDto,
@@ -76,7 +76,7 @@ export class MetersController {
   @Operation({
     summary: 'Archive a meter',
     description:
-      'No new price or entitlement can refer to it; it counts on for those that do, and can be read. Its key stays taken.',
+      'No new price or entitlement can refer to it. Existing references continue, and it can be read. Its key stays taken.',
     access: 'catalog:write',
     status: 204,
     reads: 'removal',

@@ -3,7 +3,7 @@ import { MeterDto, toMeterDto } from './dto/meter.dto';
 
 export const meterCreated = defineEvent({
   type: 'meter.created',
-  meaning: 'A meter was created; events that were stored before are counted as well.',
+  meaning: 'A meter was created. It also counts events that were stored earlier.',
   dto: MeterDto,
   toDto: toMeterDto,
 });
@@ -25,7 +25,7 @@ export const meterUpdated = defineEvent({
 
 export const meterArchived = defineEvent({
   type: 'meter.archived',
-  meaning: 'A meter was archived: it counts on for what refers to it, and nothing new can.',
+  meaning: 'A meter was archived. Existing references continue; new ones are refused.',
   dto: MeterDto,
   toDto: toMeterDto,
   example: { archived_at: '2026-03-01T09:30:00.000Z' },

@@ -1,8 +1,8 @@
 import type { Period } from '../../../core/time';
 
-/** Events that were stored after the period they happened in was billed; the next invoice corrects it. */
+/** Events stored or voided after their period was billed. The next invoice corrects the period. */
 export interface LateUsage {
-  /** What was billed first of the meter and the period. */
+  /** Id of the first bill of the meter and the period. */
   readonly billedId: string;
   readonly customerId: string;
   readonly meterId: string;

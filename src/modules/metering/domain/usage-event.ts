@@ -1,20 +1,20 @@
-/** A property of an event: what JSON can hold, numbers as they were written by the client's JSON. */
+/** Properties of an event: any JSON values. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** An event as a client reports it. */
+/** Usage event as reported by a client. */
 export interface UsageEvent {
-  /** Chosen by the client, unique for ever: the same key twice is one event. */
+  /** Chosen by the client, unique forever: the same key twice is one event. */
   readonly idempotencyKey: string;
   readonly customerId: string;
   readonly eventName: string;
-  /** When it happened: an event belongs to the period that holds this instant. */
+  /** Instant of the event; decides the period it belongs to. */
   readonly timestamp: Date;
   readonly properties: Properties;
 }
 
-/** An event as it is kept. */
+/** Stored usage event. */
 export interface StoredUsageEvent extends UsageEvent {
-  /** Its place among the events of the customer under this name, in the order of their commits; may have gaps. */
+  /** Position in its stream, in commit order; may have gaps. */
   readonly position: bigint;
   readonly receivedAt: Date;
   readonly voidedAt: Date | null;

@@ -4,8 +4,8 @@ export const USAGE_INTERVALS = ['hour', 'day', 'month'] as const;
 export type UsageInterval = (typeof USAGE_INTERVALS)[number];
 
 /**
- * The local hours, days or months that a period spans, the first and the last cut at its ends; null if there are more
- * than `most`. Days and months follow the calendar of the zone; a day that a zone skipped has no window.
+ * Returns the local hours, days or months of a period, the first and the last cut at its ends; null if there are more than
+ * `most`. Days and months follow the calendar of the time zone; a day that a zone skipped has no window.
  */
 export function windowsOf(
   period: Period,
@@ -28,8 +28,8 @@ export function windowsOf(
   return windows;
 }
 
-/** The calendar ends with the year 9999: from here on there is one window to the end of the period. */
-const LAST_BORDER_AT = new Date('9999-11-01T00:00:00.000Z');
+/** The calendar ends with the year 9999: from this instant on there is one window to the end of the period. */
+const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
 const NEVER = new Date(8.64e15);
 
 function calendarEnds(anchorAt: Date, timeZone: string, interval: 'day' | 'month') {
@@ -42,7 +42,7 @@ function calendarEnds(anchorAt: Date, timeZone: string, interval: 'day' | 'month
   } as const;
   let index = 0;
   return (startAt: Date): Date => {
-    if (startAt >= LAST_BORDER_AT) return NEVER;
+    if (startAt >= LAST_BOUNDARY_AT) return NEVER;
     let { endAt } = periodAt(anchor, index);
     while (endAt <= startAt) {
       index += 1;

@@ -9,7 +9,7 @@ const bill = (from: number, to: number, upToPosition: bigint): CountedBill => ({
   upToPosition,
 });
 
-/** First day, last day, place, and whether none is to come. */
+/** Shows first day, last day, position, and whether no bill is to come. */
 const shown = (...asked: Parameters<typeof outcomeSpans>): readonly (readonly unknown[])[] =>
   outcomeSpans(...asked).map(({ startAt, endAt, billedUpTo, isUnbillable }) => [
     startAt.getUTCDate(),
@@ -18,12 +18,12 @@ const shown = (...asked: Parameters<typeof outcomeSpans>): readonly (readonly un
     isUnbillable,
   ]);
 
-describe('what became of the events of a period', () => {
-  it('is one thing where nothing was billed', () => {
+describe('the outcome of the events of a period', () => {
+  it('is one span where nothing was billed', () => {
     expect(shown(days(1, 9), [], [])).toEqual([[1, 9, null, false]]);
   });
 
-  it('changes at the borders of bills', () => {
+  it('changes at the boundaries of bills', () => {
     expect(shown(days(2, 20), [bill(1, 5, 7n), bill(10, 31, 9n)], [])).toEqual([
       [2, 5, 7n, false],
       [5, 10, null, false],
@@ -31,14 +31,14 @@ describe('what became of the events of a period', () => {
     ]);
   });
 
-  it('is that of the bill that counted least, where events move several', () => {
+  it('is that of the bill that counted least, where events change several', () => {
     expect(shown(days(1, 20), [bill(1, 10, 7n), bill(1, 20, 5n)], [])).toEqual([
       [1, 10, 5n, false],
       [10, 20, 5n, false],
     ]);
   });
 
-  it('is that nothing bills them, unless a bill does', () => {
+  it('is unbillable in unbillable periods, unless a bill counts them', () => {
     expect(shown(days(1, 20), [bill(5, 8, 7n)], [days(4, 10)])).toEqual([
       [1, 4, null, false],
       [4, 5, null, true],

@@ -1,47 +1,47 @@
 import type { Period } from '../../../core/time';
 
-/** A period of an item as it was billed last. */
+/** Last bill of a period of an item. */
 export interface CountedBill {
-  /** The first instant whose events move it. */
+  /** First instant whose events change it. */
   readonly countedFromAt: Date;
   readonly endAt: Date;
-  /** The place in the stream up to which it counted. */
+  /** Position in the stream up to which it counted events. */
   readonly upToPosition: bigint;
 }
 
-/** A time whose events became of the same. */
+/** A time span whose events have the same outcome. */
 export interface OutcomeSpan extends Period {
-  /** Up to this place they are in every bill that they move; what came later waits. Null: they move no bill. */
+  /** Events up to this position are in every bill that they change; later ones are pending. Null: they change no bill. */
   readonly billedUpTo: bigint | null;
-  /** Whether none is to come. */
+  /** True if no bill will count the events. */
   readonly isUnbillable: boolean;
 }
 
-/** Cuts a period wherever something else becomes of its events. */
+/** Splits a period into spans whose events have the same outcome. */
 export function outcomeSpans(
   period: Period,
   bills: readonly CountedBill[],
   unbillable: readonly Period[],
 ): readonly OutcomeSpan[] {
-  const borders = [
+  const boundaries = [
     ...bills.flatMap(({ countedFromAt, endAt }) => [countedFromAt, endAt]),
     ...unbillable.flatMap(({ startAt, endAt }) => [startAt, endAt]),
-  ].filter((border) => border > period.startAt && border < period.endAt);
-  const starts = [period.startAt, ...borders]
+  ].filter((boundary) => boundary > period.startAt && boundary < period.endAt);
+  const starts = [period.startAt, ...boundaries]
     .sort((one, other) => one.getTime() - other.getTime())
-    .filter((start, place, all) => start.getTime() !== all[place - 1]?.getTime());
-  return starts.map((startAt, place) => {
-    const moved = bills.filter((bill) => bill.countedFromAt <= startAt && startAt < bill.endAt);
-    const billedUpTo = moved.reduce<bigint | null>(
+    .filter((start, index, all) => start.getTime() !== all[index - 1]?.getTime());
+  return starts.map((startAt, index) => {
+    const changed = bills.filter((bill) => bill.countedFromAt <= startAt && startAt < bill.endAt);
+    const billedUpTo = changed.reduce<bigint | null>(
       (least, { upToPosition }) => (least === null || upToPosition < least ? upToPosition : least),
       null,
     );
-    const isLeftOut = unbillable.some((one) => one.startAt <= startAt && startAt < one.endAt);
+    const isUnbillable = unbillable.some((one) => one.startAt <= startAt && startAt < one.endAt);
     return {
       startAt,
-      endAt: starts[place + 1] ?? period.endAt,
+      endAt: starts[index + 1] ?? period.endAt,
       billedUpTo,
-      isUnbillable: billedUpTo === null && isLeftOut,
+      isUnbillable: billedUpTo === null && isUnbillable,
     };
   });
 }

@@ -10,15 +10,15 @@ import type { LateUsage } from '../domain/late-usage';
 export class LateUsageDto {
   @IdProperty('ub_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-  @TextProperty('Whose usage it is.', 'cus_01h455vb4pex5vsknk084sn02q')
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-  @TextProperty('The meter that counts it.', 'meter_01h455vb4pex5vsknk084sn02q')
+  @TextProperty('Id of the meter.', 'meter_01h455vb4pex5vsknk084sn02q')
   readonly meter_id!: string;
-  @InstantProperty('Start of the period that was billed without it.')
+  @InstantProperty('Start of the billed period.')
   readonly period_start!: string;
-  @InstantProperty('End of the period, exclusive.')
+  @InstantProperty('End of the billed period, exclusive.')
   readonly period_end!: string;
-  @IntegerProperty('How many events came late.', 3)
+  @IntegerProperty('Number of late events.', 3)
   readonly events!: number;
 }
 

@@ -1,16 +1,16 @@
 import { IdField, InstantField, ListQueryDto, TextField } from '../../../platform/http';
-import type { EventFilter } from '../store/usage-store';
+import type { EventFilter } from '../usage-store';
 
-const LONGEST_EVENT_NAME = 100;
+const MAX_EVENT_NAME_LENGTH = 100;
 
 export class ListUsageEventsDto extends ListQueryDto {
-  @IdField('cus', 'Whose usage.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Id of the customer.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-  @TextField('Only events of this name.', { most: LONGEST_EVENT_NAME, optional: true })
+  @TextField('Only events of this name.', { most: MAX_EVENT_NAME_LENGTH, optional: true })
   readonly event_name?: string;
-  @InstantField('Only events that happened then or later.', { optional: true })
+  @InstantField('Only events with this timestamp or later.', { optional: true })
   readonly from?: string;
-  @InstantField('Only events that happened before.', { optional: true })
+  @InstantField('Only events with an earlier timestamp.', { optional: true })
   readonly to?: string;
 }
 

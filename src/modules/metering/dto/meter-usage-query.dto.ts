@@ -3,29 +3,29 @@ import type { Period } from '../../../core/time';
 import { EnumField, Field, IdField, InstantField } from '../../../platform/http';
 import { USAGE_INTERVALS, type UsageInterval } from '../domain/usage-intervals';
 
-const LONGEST_GROUP_BY = 600;
+const MAX_GROUP_BY_LENGTH = 600;
 
-/** Whose usage, and when. */
+/** Customer and period of a query. */
 export class MeterPeriodDto {
-  @IdField('cus', 'Whose usage.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Id of the customer.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-  @InstantField('The first instant that counts.', { example: '2026-03-01T00:00:00.000Z' })
+  @InstantField('Start of the period.', { example: '2026-03-01T00:00:00.000Z' })
   readonly from!: string;
-  @InstantField('The first instant that no longer counts.', { example: '2026-04-01T00:00:00.000Z' })
+  @InstantField('End of the period, exclusive.', { example: '2026-04-01T00:00:00.000Z' })
   readonly to!: string;
 }
 
 export class MeterUsageQueryDto extends MeterPeriodDto {
   @EnumField(
     USAGE_INTERVALS,
-    "Hours, days or months by the customer's local time, cut at `from` and `to`; left out: one window.",
+    "Hours, days or months in the customer's local time, cut at `from` and `to`. Default: one window.",
     { optional: true },
   )
   readonly window?: UsageInterval;
   @Field(
     { type: String },
-    [IsString(), MaxLength(LONGEST_GROUP_BY)],
-    'Properties the meter groups by, with commas between them: a value for each of their texts.',
+    [IsString(), MaxLength(MAX_GROUP_BY_LENGTH)],
+    'Properties that the meter groups by, separated by commas. Returns a value per group.',
     { optional: true, example: 'model' },
   )
   readonly group_by?: string;

@@ -19,7 +19,7 @@ export class UsageInWindowDto {
     type: 'object',
     additionalProperties: { type: 'string', nullable: true },
     description:
-      'With `group_by`: the text of each property, null where events lack it. A text of more than 188 bytes is told by its SHA-256.',
+      'With `group_by`: the text of each property, null where events lack it. A text of more than 188 bytes is replaced by its SHA-256.',
     example: { model: 'large' },
   })
   readonly group?: Readonly<Record<string, string | null>>;
@@ -28,11 +28,11 @@ export class UsageInWindowDto {
 export class MeterUsageDto {
   @NestedListProperty(
     UsageInWindowDto,
-    'In order of time and group. With `group_by`, only groups with usage.',
+    'Ordered by time and group. With `group_by`, only groups with usage.',
   )
   readonly data!: readonly UsageInWindowDto[];
   @TextProperty(
-    'Of the whole period and all groups, as a decimal string: not for every aggregation the sum of `data`.',
+    'Usage of the whole period over all groups, as a decimal string. Only for some aggregations the sum of `data`.',
     '10.625',
   )
   readonly total!: string;
@@ -48,7 +48,7 @@ export function toMeterUsageDto({ windows, groupBy, total }: MeterUsage): MeterU
         ...(groupBy.length === 0
           ? {}
           : {
-              group: Object.fromEntries(groupBy.map((name, place) => [name, group[place] ?? null])),
+              group: Object.fromEntries(groupBy.map((name, index) => [name, group[index] ?? null])),
             }),
       })),
     ),
@@ -56,7 +56,7 @@ export function toMeterUsageDto({ windows, groupBy, total }: MeterUsage): MeterU
   };
 }
 
-/** Exact, but for a weighted sum that has no end as a decimal: that is rounded at 18 digits. */
+/** Returns the exact value. Only a weighted sum without a finite decimal form is rounded, to 18 digits. */
 function toWireValue(value: Rational): string {
   return formatDecimal(value, MAX_FRACTION_DIGITS);
 }

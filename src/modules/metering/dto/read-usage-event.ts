@@ -3,13 +3,13 @@ import { isInstant, isKeepable, isStorable, isText, pointerTo } from '../../../p
 import { isId } from '../../../platform/ids';
 import type { Properties, UsageEvent } from '../domain/usage-event';
 
-const LARGEST_PROPERTIES_BYTES = 16_384;
-/** Of a field that nobody knows: a line of nonsense is not to be told at full length. */
-const LONGEST_SHOWN_NAME = 100;
+const MAX_PROPERTIES_BYTES = 16_384;
+/** Length up to which the name of an unknown field is shown in a fault. */
+const MAX_SHOWN_NAME = 100;
 
 type Rule = readonly [
   field: string,
-  isRight: (value: unknown) => boolean,
+  isValid: (value: unknown) => boolean,
   code: string,
   message: string,
 ];
@@ -43,13 +43,13 @@ const RULES: readonly Rule[] = [
     'properties',
     (value) => value === undefined || isProperties(value),
     'is_properties',
-    'must be an object of at most 16 KiB that can be kept: no NUL, lone surrogates, numbers beyond 2^53-1 or deep nesting',
+    'must be an object of at most 16 KiB without NUL, lone surrogates, numbers beyond 2^53-1 or deep nesting',
   ],
 ];
 
 const FIELDS: ReadonlySet<string> = new Set(RULES.map(([field]) => field));
 
-/** A reported event, or what is wrong with it. Written by hand: a class with decorators takes fifty times as long. */
+/** Returns a reported event, or its faults. Written by hand, because validation by decorators takes fifty times as long. */
 export function readUsageEvent(value: unknown): UsageEvent | readonly ProblemItem[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [{ pointer: '', code: 'is_object', message: 'must be an object' }];
@@ -68,14 +68,14 @@ export function readUsageEvent(value: unknown): UsageEvent | readonly ProblemIte
 
 function faultsOf(sent: Readonly<Record<string, unknown>>): readonly ProblemItem[] {
   const faults: ProblemItem[] = [];
-  for (const [field, isRight, code, message] of RULES) {
+  for (const [field, isValid, code, message] of RULES) {
     const value = Object.hasOwn(sent, field) ? sent[field] : undefined;
-    if (!isRight(value)) faults.push({ pointer: `/${field}`, code, message });
+    if (!isValid(value)) faults.push({ pointer: `/${field}`, code, message });
   }
   for (const field in sent) {
     if (!FIELDS.has(field)) {
       faults.push({
-        pointer: pointerTo(field.slice(0, LONGEST_SHOWN_NAME), ''),
+        pointer: pointerTo(field.slice(0, MAX_SHOWN_NAME), ''),
         code: 'unknown_field',
         message: 'is not a field of an event',
       });
@@ -91,6 +91,6 @@ function isProperties(value: unknown): boolean {
     value !== null &&
     !Array.isArray(value) &&
     isKeepable(value) &&
-    Buffer.byteLength(JSON.stringify(value)) <= LARGEST_PROPERTIES_BYTES
+    Buffer.byteLength(JSON.stringify(value)) <= MAX_PROPERTIES_BYTES
   );
 }

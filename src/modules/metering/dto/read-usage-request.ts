@@ -11,8 +11,8 @@ import type { UsageEvent } from '../domain/usage-event';
 import type { UsageItem } from '../usage-events.service';
 import { readUsageEvent } from './read-usage-event';
 
-const MOST_IN_BATCH = 1_000;
-const MOST_LINES = 100_000;
+const MAX_BATCH = 1_000;
+const MAX_LINES = 100_000;
 export const NDJSON = 'application/x-ndjson';
 
 export type UsageReport =
@@ -21,19 +21,19 @@ export type UsageReport =
   | { readonly kind: 'stream'; readonly items: AsyncIterable<readonly UsageItem[]> };
 
 /**
- * What a request reports; the lines of NDJSON come as they are read.
- * @throws {ProblemError} `validation_failed` for a single event that is malformed and for a list that is none or too long,
+ * Returns the events of a request. Lines of NDJSON arrive while they are read.
+ * @throws {ProblemError} `validation_failed` for a malformed single event and for a list that is malformed or too long,
  * `malformed_request`, `unsupported_media_type`; while lines are read `payload_too_large`, `request_timeout` and
  * `service_unavailable` as well
  */
-export function readUsageRequest(request: Request, patience: StallLimits): UsageReport {
+export function readUsageRequest(request: Request, limits: StallLimits): UsageReport {
   const body = request.body as unknown;
   if (body === undefined) {
     if (request.is(NDJSON) === NDJSON) {
-      return { kind: 'stream', items: itemsOf(request, { mostLines: MOST_LINES, ...patience }) };
+      return { kind: 'stream', items: itemsOf(request, { mostLines: MAX_LINES, ...limits }) };
     }
     if (hasBody(request)) {
-      throw unsupportedMediaType(`Only application/json and ${NDJSON} are read.`);
+      throw unsupportedMediaType(`Send application/json or ${NDJSON}.`);
     }
   }
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, 'events')) {
@@ -46,14 +46,14 @@ export function readUsageRequest(request: Request, patience: StallLimits): Usage
 
 function eventsIn(body: object): readonly unknown[] {
   if (Object.keys(body).length > 1) {
-    throw malformedRequest('Beside "events" there is no other field.');
+    throw malformedRequest('A list of events has the field "events" only.');
   }
   const events: unknown = Reflect.get(body, 'events');
   const fault = (code: string, message: string) =>
     toValidationError([{ pointer: '/events', code, message }]);
   if (!Array.isArray(events)) throw fault('is_array', 'must be a list of events');
-  if (events.length > MOST_IN_BATCH) {
-    throw fault('too_many_items', `holds more than ${MOST_IN_BATCH} events: send NDJSON`);
+  if (events.length > MAX_BATCH) {
+    throw fault('too_many_items', `holds more than ${MAX_BATCH} events: send NDJSON`);
   }
   return events;
 }

@@ -14,19 +14,19 @@ const ID_BYTES = 16;
 export class StoredUsageEventDto {
   @IdProperty('uev_4m9h7q2v1k8d6s0f3b5n7r9t2w')
   readonly id!: string;
-  @TextProperty('Chosen by the client; unique for ever.', 'req-8f14e45f')
+  @TextProperty('Chosen by the client; unique forever.', 'req-8f14e45f')
   readonly idempotency_key!: string;
-  @TextProperty('Whose usage it is.', 'cus_01h455vb4pex5vsknk084sn02q')
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-  @TextProperty('What happened.', 'api_call')
+  @TextProperty('Name of the event.', 'api_call')
   readonly event_name!: string;
-  @InstantProperty('When it happened.')
+  @InstantProperty('Time of the event.')
   readonly timestamp!: string;
-  @MapProperty('As they were sent.', { bytes: 1024, region: 'eu' })
+  @MapProperty('Properties as they were sent.', { bytes: 1024, region: 'eu' })
   readonly properties!: object;
   @InstantProperty('When it was stored.')
   readonly received_at!: string;
-  @InstantProperty('When it was taken back; it counts no more since.', { nullable: true })
+  @InstantProperty('When it was voided. A voided event no longer counts.', { nullable: true })
   readonly voided_at!: string | null;
 }
 

@@ -2,30 +2,30 @@ import { InstantProperty, MapProperty, TextProperty } from '../../../platform/ht
 
 import { ApiProperty } from '@nestjs/swagger';
 
-/** For the documentation; what is sent is read by `read-usage-event.ts`. */
+/** Documents the request. `read-usage-event.ts` validates it. */
 export class UsageEventReportDto {
   @ApiProperty({
     type: String,
     minLength: 1,
     maxLength: 255,
-    description: 'Chosen by the client, unique for ever: the same key twice is one event.',
+    description: 'Chosen by the client, unique forever: the same key twice is one event.',
     example: 'req-8f14e45f',
   })
   readonly idempotency_key!: string;
-  @TextProperty('Whose usage it is.', 'cus_01h455vb4pex5vsknk084sn02q')
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
   @ApiProperty({
     type: String,
     minLength: 1,
     maxLength: 100,
-    description: 'What happened; the meters of this name count it.',
+    description: 'Name of the event. The meters of this name count it.',
     example: 'api_call',
   })
   readonly event_name!: string;
-  @InstantProperty('When it happened: it belongs to the period that holds this instant.')
+  @InstantProperty('Time of the event; decides the period it belongs to.')
   readonly timestamp!: string;
   @MapProperty(
-    'What meters read, filter and group by; at most 16 KiB as JSON.',
+    'Values that meters read, filter and group by; at most 16 KiB as JSON.',
     { bytes: 1024, region: 'eu' },
     { optional: true },
   )
@@ -33,6 +33,6 @@ export class UsageEventReportDto {
 }
 
 export class UsageBatchDto {
-  @ApiProperty({ type: [UsageEventReportDto], maxItems: 1_000, description: 'The events.' })
+  @ApiProperty({ type: [UsageEventReportDto], maxItems: 1_000, description: 'Events, at most 1,000.' })
   readonly events!: readonly UsageEventReportDto[];
 }

@@ -1,33 +1,33 @@
 import { IntegerProperty, TextProperty, toDto } from '../../../platform/http';
-import type { UsageProof } from '../store/usage-store';
+import type { UsageProof } from '../usage-store';
 
 export class UsageProofDto {
   @IntegerProperty(
-    'Events of the name of the meter that were stored, with a timestamp in the period.',
+    'Stored events of the name of the meter with a timestamp in the period.',
     1000,
   )
   readonly accepted!: number;
-  @IntegerProperty('Repetitions of events, over the whole UTC hours that the period touches.', 1000)
+  @IntegerProperty('Repeated events, in the whole UTC hours that the period touches.', 1000)
   readonly duplicates!: number;
-  @IntegerProperty('Events refused, over the whole UTC hours that the period touches.', 1000)
+  @IntegerProperty('Rejected events, in the whole UTC hours that the period touches.', 1000)
   readonly rejected!: number;
-  @IntegerProperty('Of those accepted, those taken back since.', 1000)
+  @IntegerProperty('Accepted events that were voided.', 1000)
   readonly voided!: number;
-  @IntegerProperty('Accepted, not taken back, and fit for the meter.', 1000)
+  @IntegerProperty('Accepted events that are not voided and that the meter counts.', 1000)
   readonly counted!: number;
   @IntegerProperty(
-    'Of those counted, those that are in every bill made of a period they move.',
+    'Counted events that are in every bill of the periods they change.',
     1000,
   )
   readonly billed!: number;
   @IntegerProperty(
-    'Of those counted, those that wait for a bill: `counted` = `billed` + `pending` + `unbillable`.',
+    'Counted events that wait for a bill: `counted` = `billed` + `pending` + `unbillable`.',
     1000,
   )
   readonly pending!: number;
   @IntegerProperty(
-    'Of those counted, those that no bill will count as things stand: they happened while the customer was subscribed ' +
-      'and the meter was not billed, in a trial or a pause or at a plan without its price.',
+    'Counted events that no bill will count: the customer was subscribed and the meter was not billed, in a trial, in a ' +
+      'pause or on a plan without a price for it.',
     1000,
   )
   readonly unbillable!: number;

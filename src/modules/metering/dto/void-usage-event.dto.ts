@@ -1,8 +1,8 @@
 import { TextField } from '../../../platform/http';
 
-const LONGEST_KEY = 255;
+const MAX_KEY_LENGTH = 255;
 
 export class VoidUsageEventDto {
-  @TextField('Of the event that is taken back.', { most: LONGEST_KEY, example: 'req-8f14e45f' })
+  @TextField('Idempotency key of the event to void.', { most: MAX_KEY_LENGTH, example: 'req-8f14e45f' })
   readonly idempotency_key!: string;
 }

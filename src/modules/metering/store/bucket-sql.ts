@@ -2,12 +2,12 @@ import { digestOf, hourOf } from './counted-sql';
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 
-/** A window of exactly one hour is the bucket of that hour. */
+/** Excludes registered windows of exactly one UTC hour: the bucket of that hour serves them. */
 const IS_NO_HOUR = `
   NOT (usage_window.end_at - usage_window.start_at = interval '1 hour'
     AND usage_window.start_at = ${hourOf('usage_window.start_at')})`;
 
-/** Of two events at one instant, the one accepted last is the latest. */
+/** Picks the later value. Of two events at one instant, the one accepted last is the latest. */
 const laterOf = (column: string): string => `
   CASE
     WHEN excluded.latest_at IS NULL
@@ -24,10 +24,10 @@ const IN_WINDOWS = `
 
 /**
  * Parts of a statement that add the rows of its part `counted` (stream_id, meter_id, aggregation, position, occurred_at,
- * value, text, group_key) to the running totals of their hours and of the registered windows that hold them. The caller
- * holds the streams. The part `moved` has the buckets as they are then.
+ * value, text, group_key) to the running totals of their hours and of the registered windows that contain them. The caller
+ * has locked the streams. The part `updated` returns the buckets after the change.
  */
-const moveBuckets = (inWindows: string): string => `
+const addToBuckets = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
     SELECT counted.*, hour.start_at, hour.start_at + interval '1 hour' AS end_at
     FROM counted CROSS JOIN LATERAL (SELECT ${hourOf('counted.occurred_at')} AS start_at) AS hour${inWindows}
@@ -47,7 +47,7 @@ const moveBuckets = (inWindows: string): string => `
     ON CONFLICT DO NOTHING
     RETURNING ${BUCKET}
   ),
-  moved AS (
+  updated AS (
     INSERT INTO usage_bucket AS bucket
       (${BUCKET}, events, total, greatest, latest, latest_at, latest_position, held_ms, distinct_values)
     SELECT ${BUCKET}, sum(events), coalesce(sum(total), 0), max(greatest), (max(last))[3], to_timestamp((max(last))[1]),
@@ -70,7 +70,7 @@ const moveBuckets = (inWindows: string): string => `
     RETURNING bucket.*
   )`;
 
-export const MOVE_BUCKETS = moveBuckets(IN_WINDOWS);
+export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 
-/** The same for events that are in no registered window. */
-export const MOVE_HOURS = moveBuckets('');
+/** Like {@link ADD_TO_BUCKETS}, for events that are in no registered window. */
+export const ADD_TO_HOURS = addToBuckets('');

@@ -5,14 +5,14 @@ import type { LateUsage } from '../domain/late-usage';
 import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
 
-/** All bills of the periods of these have usage that the next invoice bills. */
+/** Marks all bills of the periods of these bills as having late usage, which the next invoice corrects. */
 const MARK = `
   UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
   WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
     AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
     AND NOT billed.is_late`;
 
-/** Has usage that changed after its period was billed corrected by the next invoice. */
+/** Records usage that changed after its period was billed, so that the next invoice corrects it. */
 @Injectable()
 export class LateUsageWriter {
   constructor(
@@ -21,7 +21,7 @@ export class LateUsageWriter {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Marks the bills and tells of them, in the caller's transaction, which holds their streams. */
+  /** Marks the bills and records events, in the caller's transaction, which has locked the streams. */
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
     this.database.requireTransaction();
     if (late.length === 0) return;

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, ForeignKey } from 'typeorm';
 import { IdColumn, InstantColumn } from '../../../platform/database';
 
-/** How far the backfill of a meter is. The row goes when the meter becomes active. */
+/** Progress of the backfill of a meter. Deleted when the meter becomes active. */
 @Entity('meter_backfill')
 @Check(
   'meter_backfill_last_stream_check',
@@ -9,14 +9,14 @@ import { IdColumn, InstantColumn } from '../../../platform/database';
 )
 export class MeterBackfillEntity {
   @IdColumn() @ForeignKey('MeterEntity') readonly meterId!: string;
-  /** Transactions that may store events without seeing the meter, by their virtual ids; null until they are known. */
+  /** Virtual ids of transactions that may store events without seeing the meter; null until they are determined. */
   @Column({ type: 'text', array: true, nullable: true })
   readonly olderTransactions!: readonly string[] | null;
-  /** The last stream with events that the meter did not count; null until the older transactions have ended. */
+  /** Last stream with events from before the meter; null until the older transactions have ended. */
   @Column({ type: 'bigint', nullable: true }) readonly lastStreamId!: string | null;
   @Column({ type: 'bigint' }) readonly nextStreamId!: string;
-  /** The first hour of the next stream that is left to be counted; null: all of them. */
+  /** First hour of the next stream that is not counted yet; null: the whole stream. */
   @InstantColumn({ nullable: true }) readonly nextHour!: Date | null;
-  /** Steps tried. The backfill with the fewest is next. */
+  /** Number of attempted steps. The backfill with the fewest is next. */
   @Column({ type: 'integer' }) readonly steps!: number;
 }

@@ -6,7 +6,7 @@ import type { StreamHours } from './usage-totals-writer';
 
 export type MeterBackfill = MeterBackfillEntity;
 
-/** Another process takes the next one. */
+/** Skips backfills that another process works on. */
 const NEXT = 'ORDER BY steps, meter_id LIMIT 1 FOR UPDATE SKIP LOCKED';
 
 const UPDATE = `
@@ -22,12 +22,12 @@ const STREAMS = `
   SELECT id, last_position AS events FROM usage_stream
   WHERE event_name = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4`;
 
-const HOLD_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
+const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
 
-const HOLD_FREE = `
+const LOCK_FREE = `
   SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** The hours of the first event from an instant on, and of the one that is so many places after it. */
+/** Hours of the first event from an instant on, and of the event $3 positions after it. */
 const HOURS = `
   SELECT ${hourOf('occurred_at')} AS hour FROM (
     (SELECT occurred_at FROM usage_event
@@ -43,13 +43,13 @@ const COUNT_EVENTS = `
   WHERE stream_id = ANY($1::bigint[]) AND occurred_at >= coalesce($2::timestamptz, '-infinity')
     AND occurred_at < coalesce($3::timestamptz, 'infinity')`;
 
-/** A stream, and an upper bound of its events. */
+/** A stream with an upper bound of its events. */
 export interface StreamExtent {
   readonly id: string;
   readonly events: number;
 }
 
-/** Keeps how far backfills are, and finds the streams and hours that they count next. */
+/** Stores the progress of backfills, and finds the streams and hours to count next. */
 @Injectable()
 export class MeterBackfillsRepository {
   constructor(private readonly database: Database) {}
@@ -65,13 +65,13 @@ export class MeterBackfillsRepository {
     });
   }
 
-  /** Locks the backfill with the fewest steps; null where there is none, or others hold all of them. */
+  /** Locks the backfill with the fewest steps; null if none is free. */
   lockNext(): Promise<MeterBackfill | null> {
     this.database.requireTransaction();
     return this.database.selectOne(MeterBackfillEntity, NEXT, []);
   }
 
-  /** Writes how far a locked backfill is after a step. */
+  /** Writes the progress of a locked backfill after a step. */
   async advance(backfill: MeterBackfill): Promise<void> {
     const { meterId, olderTransactions, lastStreamId, nextStreamId, nextHour } = backfill;
     await this.database.query(UPDATE, [
@@ -94,7 +94,7 @@ export class MeterBackfillsRepository {
     await this.database.query('DELETE FROM meter_backfill WHERE meter_id = $1', [meterId]);
   }
 
-  /** Returns the last stream of the name, and an upper bound of the events in all of them. */
+  /** Returns the last stream of the event name, and an upper bound of the events of all its streams. */
   async extentOf(eventName: string): Promise<{ readonly lastStreamId: string; events: number }> {
     const [row] = await this.database.query<{ lastStreamId: string; events: string }>(EXTENT, [
       eventName,
@@ -102,7 +102,7 @@ export class MeterBackfillsRepository {
     return { lastStreamId: row?.lastStreamId ?? '0', events: Number(row?.events ?? 0) };
   }
 
-  /** Returns streams of the name in the order of their ids, from one to another. */
+  /** Returns streams of the event name in a range of ids, in order. */
   async streamsOf(
     eventName: string,
     range: { readonly from: string; readonly to: string; readonly limit: number },
@@ -116,20 +116,20 @@ export class MeterBackfillsRepository {
     return rows.map(({ id, events }) => ({ id, events: Number(events) }));
   }
 
-  /** Holds a stream until the transaction ends; false where it is gone. */
-  async holdFirst(streamId: string): Promise<boolean> {
-    return (await this.database.query(HOLD_FIRST, [streamId])).length > 0;
+  /** Locks a stream until the transaction ends. Returns false if it was purged. */
+  async lockFirst(streamId: string): Promise<boolean> {
+    return (await this.database.query(LOCK_FIRST, [streamId])).length > 0;
   }
 
-  /** Holds those streams that nobody else holds, until the transaction ends. */
-  async holdFree(streamIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.database.query<{ id: string }>(HOLD_FREE, [streamIds]);
+  /** Locks the streams that are not locked by other transactions. Returns their ids. */
+  async lockFree(streamIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.database.query<{ id: string }>(LOCK_FREE, [streamIds]);
     return new Set(rows.map(({ id }) => id));
   }
 
   /**
-   * Returns the end of a range of hours of a stream that holds at most this many events, or one hour; null where all that
-   * is left is within it.
+   * Returns the end of a range of hours of a stream that contains at most this many events, or one hour; null if the rest of
+   * the stream is within it.
    */
   async endOfHours(streamId: string, from: Date | null, mostEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, mostEvents]);

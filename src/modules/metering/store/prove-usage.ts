@@ -5,11 +5,11 @@ import { Database, Reports } from '../../../platform/database';
 import { type CountedBill, outcomeSpans } from '../domain/usage-outcomes';
 import { tooManyEventsToProve } from '../usage.errors';
 import { hourOf, IS_COUNTED, METER_READS } from './counted-sql';
-import type { ProofQuery, UsageProof } from './usage-store';
+import type { ProofQuery, UsageProof } from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
-const MOST_EVENTS = 2_000_000;
-/** Keys read at once. */
+const MAX_EVENTS = 2_000_000;
+/** Keys per page. */
 const PAGE = 10_000;
 
 const TALLY = `
@@ -21,14 +21,14 @@ const IN_PERIOD = 'event.stream_id = $1 AND event.occurred_at >= $2 AND event.oc
 
 const COUNT = `SELECT count(*) AS accepted FROM usage_event AS event WHERE ${IN_PERIOD}`;
 
-/** Each period of an item counts as it was billed last. */
+/** Last bill of each period of an item. */
 const BILLS = `
   SELECT min(counted_from_at) AS "countedFromAt", period_end_at AS "endAt", max(up_to_position) AS "upToPosition"
   FROM usage_billed
   WHERE stream_id = $1 AND meter_id = $4 AND period_end_at > $2 AND counted_from_at < $3
   GROUP BY item_id, period_start_at, period_end_at`;
 
-/** Each time is looked up by itself (OFFSET 0), however many there are. */
+/** OFFSET 0 keeps one index lookup per span, however many there are. */
 const OUTCOMES = `
   SELECT count(*) FILTER (WHERE is_voided) AS voided, count(*) FILTER (WHERE is_counted) AS counted,
     count(*) FILTER (WHERE is_counted AND position <= billed_up_to) AS billed,
@@ -62,7 +62,7 @@ interface BillRow extends Omit<CountedBill, 'upToPosition'> {
   readonly upToPosition: string;
 }
 
-/** Counts what became of events, and digests their keys page by page, all as it was at one moment. */
+/** Counts events by outcome and digests their keys page by page, in one snapshot. */
 @Injectable()
 export class ProveUsage {
   constructor(
@@ -74,10 +74,10 @@ export class ProveUsage {
   prove({ customerId, meter, period, unbillableOf }: ProofQuery): Promise<UsageProof> {
     return this.reports.run('proof', async () => {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
-      // No stream has this id: what nobody used proves as nothing.
+      // Without a stream, an id that does not exist gives zeros.
       const inPeriod = [stream ?? '0', period.startAt, period.endAt];
       const [count] = await this.database.query<{ accepted: string }>(COUNT, inPeriod);
-      if (Number(count?.accepted) > MOST_EVENTS) throw tooManyEventsToProve();
+      if (Number(count?.accepted) > MAX_EVENTS) throw tooManyEventsToProve();
       const [tally] = await this.database.query<{ duplicates: string; rejected: string }>(
         TALLY,
         inPeriod,
@@ -97,8 +97,8 @@ export class ProveUsage {
         spans.map(({ isUnbillable }) => isUnbillable),
       ]);
       const { digest, keys } = await this.digest(inPeriod);
-      invariant(tally !== undefined && outcomes !== undefined, 'Counting gives a row.');
-      invariant(keys === Number(count?.accepted), 'Each event that was accepted has its key.');
+      invariant(tally !== undefined && outcomes !== undefined, 'A count returns a row.');
+      invariant(keys === Number(count?.accepted), 'Each accepted event has a key.');
       const [counted, billed] = [BigInt(outcomes.counted), BigInt(outcomes.billed)];
       const unbillable = BigInt(outcomes.unbillable);
       return {

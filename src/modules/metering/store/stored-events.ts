@@ -4,7 +4,7 @@ import { invalidCursor } from '../../../platform/errors';
 import { type Group, heldFrom } from '../../../core/usage';
 import type { Properties, StoredUsageEvent } from '../domain/usage-event';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
-import type { EventFilter, EventPage, EventPageRequest, UsageQuery } from './usage-store';
+import type { EventFilter, EventPage, EventPageRequest, UsageQuery } from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
 interface EventRow {
@@ -34,7 +34,7 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/** Of each stream of the customer a page, from its index; then the page of all. */
+/** Reads a page of each stream of the customer by index, then the page over all streams. */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -53,19 +53,19 @@ const FIND = `
   FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
   WHERE event.key_digest = ${digestOf('$1::text')}`;
 
-/** Where an event lies among others: the last one of a page. */
-interface EventPlace {
+/** Cursor: sort key of the last event of a page. */
+interface EventCursor {
   readonly occurredAt: Date;
   readonly streamId: string;
   readonly position: string;
 }
 
-/** No event lies before or after these. */
+/** Bounds of all timestamps. */
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 const LAST_POSITION = '9223372036854775807';
 
-/** Finds stored events, page by page. */
+/** Reads stored events, page by page. */
 @Injectable()
 export class StoredEvents {
   constructor(
@@ -80,7 +80,7 @@ export class StoredEvents {
   ): Promise<EventPage> {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { items: [], next: null };
-    const last = after === null ? null : placeOf(after);
+    const last = after === null ? null : parseCursor(after);
     const startAt = heldFrom(meter, heldSince) ?? period.startAt;
     const isWithin = last !== null && last.occurredAt >= startAt;
     const rows = await this.database.query<EventRow>(COUNTED, [
@@ -101,7 +101,7 @@ export class StoredEvents {
     { after, limit }: EventPageRequest,
   ): Promise<EventPage> {
     const before = { occurredAt: to ?? END, streamId: '0', position: '0' };
-    const last = after === null ? before : placeOf(after);
+    const last = after === null ? before : parseCursor(after);
     const { occurredAt, streamId, position } = last.occurredAt < before.occurredAt ? last : before;
     const rows = await this.database.query<EventRow>(LIST, [
       customerId,
@@ -116,7 +116,7 @@ export class StoredEvents {
   }
 
   async find(idempotencyKey: string): Promise<StoredUsageEvent | null> {
-    // PostgreSQL refuses the question, and no event has such a key.
+    // PostgreSQL refuses NUL in text, and no stored key contains it.
     if (idempotencyKey.includes('\0')) return null;
     const [row] = await this.database.query<EventRow>(FIND, [idempotencyKey]);
     return row === undefined ? null : toEvent(row);
@@ -134,7 +134,7 @@ function toPage(rows: readonly EventRow[], limit: number): EventPage {
 }
 
 /** @throws {ProblemError} `invalid_cursor` */
-function placeOf(cursor: string): EventPlace {
+function parseCursor(cursor: string): EventCursor {
   const [, ms, streamId, position] = /^(-?\d{1,15})\.(\d{1,18})\.(\d{1,18})$/.exec(cursor) ?? [];
   const occurredAt = new Date(Number(ms));
   if (streamId === undefined || position === undefined) throw invalidCursor();

@@ -1,24 +1,21 @@
 import type { Aggregation } from '../../../core/usage';
 import { digestOf, GROUP_KEY, hourOf, IS_COUNTED, METER_READS } from './counted-sql';
 
-/** Milliseconds from one instant to another, exactly. */
+/** Exact milliseconds from one instant to another. */
 const msBetween = (startAt: string, endAt: string): string =>
   `(extract(epoch FROM ${endAt} - ${startAt}) * 1000)`;
 
-/** Arrays compare from the left: the greatest is the one that happened last, and of two at one instant came last. */
+/** Array whose maximum is the latest value: by timestamp, then by position. */
 const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
-/** A registered window can be an hour long as well. */
+/** Excludes registered windows, which may be an hour long as well. */
 const IS_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
 const MS_TO_END = msBetween('bucket.end_at', 'asked.end_at');
 const MS_HELD = msBetween('counted.occurred_at', 'asked.end_at');
 
-/**
- * What an hour and what an event of `counted` add to the totals of the period `asked`: one set of columns for both, of
- * which each aggregation fills those it reads.
- */
+/** Columns that an hour and an event of `counted` add to the totals of the period `asked`, by aggregation. */
 const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: string }> = {
   count: { ofHour: '', ofEvent: '' },
   sum: { ofHour: 'bucket.total AS total', ofEvent: 'counted.value AS total' },
@@ -34,7 +31,7 @@ const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: s
   unique: { ofHour: 'NULL::uuid AS value', ofEvent: `${digestOf('counted.text')} AS value` },
 };
 
-/** The totals of the pieces of one group, named like the columns of `usage_bucket`. */
+/** Totals of the pieces of one group, named like the columns of `usage_bucket`. */
 const TOTALS: Record<Aggregation, Partial<Record<TotalColumn, string>>> = {
   count: {},
   sum: { total: 'sum(total)' },
@@ -48,7 +45,7 @@ const TOTALS: Record<Aggregation, Partial<Record<TotalColumn, string>>> = {
   unique: { distinct_values: 'count(DISTINCT value)' },
 };
 
-const NOTHING_READ = {
+const EMPTY_TOTALS = {
   total: '0',
   greatest: 'NULL::numeric',
   latest: 'NULL::numeric',
@@ -58,38 +55,39 @@ const NOTHING_READ = {
   distinct_values: '0::bigint',
 } as const;
 
-type TotalColumn = keyof typeof NOTHING_READ;
+type TotalColumn = keyof typeof EMPTY_TOTALS;
 
-/** The columns of `usage_bucket` that {@link totalsOf} gives after its group. */
-export const TOTAL_COLUMNS = ['events', ...Object.keys(NOTHING_READ)].join(', ');
+/** Columns of {@link totalsOf} after the group, as in `usage_bucket`. */
+export const TOTAL_COLUMNS = ['events', ...Object.keys(EMPTY_TOTALS)].join(', ');
 
-export const STANDS_NOW = 'event.voided_at IS NULL';
+/** Condition: the event is not voided. */
+export const NOT_VOIDED = 'event.voided_at IS NULL';
 
 export interface PiecesSql {
   readonly aggregation: Aggregation;
-  /** The id of the stream. */
+  /** SQL for the id of the stream. */
   readonly stream: string;
-  /** The id of the meter. */
+  /** SQL for the id of the meter. */
   readonly meter: string;
   /**
-   * Rows `place`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`: periods, and the whole hours in each to be
-   * taken from their buckets; the rest comes from events.
+   * SQL for rows `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`: periods, and the whole hours in each that
+   * are read from buckets. The rest is read from events.
    */
   readonly asked: string;
-  /** Condition on `event`: it stands. */
-  readonly stands: string;
+  /** Condition on `event`. */
+  readonly condition: string;
 }
 
 /**
- * What follows WITH: the parts of which the usage of each group in each period is the sum. Without pull-up (OFFSET 0),
- * since for a join the planner reads all events where it should look up a few.
+ * CTEs with the pieces that the usage of each group and period is the sum of. OFFSET 0 prevents that the planner turns the
+ * lookups into joins that read all events.
  */
-function piecesOf({ aggregation, stream, meter, asked, stands }: PiecesSql): string {
+function piecesOf({ aggregation, stream, meter, asked, condition }: PiecesSql): string {
   const { ofHour, ofEvent } = PIECES[aggregation];
   return `
     asked AS MATERIALIZED (${asked}),
     piece AS NOT MATERIALIZED (
-      SELECT asked.place, bucket.group_key, ${['bucket.events', ofHour].filter(Boolean).join(', ')}
+      SELECT asked.number, bucket.group_key, ${['bucket.events', ofHour].filter(Boolean).join(', ')}
       FROM asked CROSS JOIN LATERAL (
         SELECT * FROM usage_bucket
         WHERE stream_id = ${stream} AND meter_id = ${meter}
@@ -97,7 +95,7 @@ function piecesOf({ aggregation, stream, meter, asked, stands }: PiecesSql): str
         OFFSET 0
       ) AS bucket
       UNION ALL
-      SELECT asked.place, counted.group_key, ${['1::bigint', ofEvent].filter(Boolean).join(', ')}
+      SELECT asked.number, counted.group_key, ${['1::bigint', ofEvent].filter(Boolean).join(', ')}
       FROM asked CROSS JOIN LATERAL (
         VALUES (asked.start_at, asked.hours_start_at), (asked.hours_end_at, asked.end_at)
       ) AS edge(start_at, end_at) CROSS JOIN LATERAL (
@@ -105,7 +103,7 @@ function piecesOf({ aggregation, stream, meter, asked, stands }: PiecesSql): str
         FROM usage_event AS event CROSS JOIN meter ${METER_READS}
         WHERE meter.id = ${meter} AND event.stream_id = ${stream}
           AND event.occurred_at >= edge.start_at AND event.occurred_at < edge.end_at
-          AND ${stands} AND ${IS_COUNTED}
+          AND ${condition} AND ${IS_COUNTED}
         OFFSET 0
       ) AS counted
       ${aggregation === 'unique' ? distinctValues(stream, meter) : ''}
@@ -113,14 +111,14 @@ function piecesOf({ aggregation, stream, meter, asked, stands }: PiecesSql): str
 }
 
 /**
- * A subquery: `place`, `group_key` and {@link TOTAL_COLUMNS} of each group that has events in a period, exactly.
- * @param group the key of a group of the answer, made of `group_key`
+ * Subquery with the exact totals of each period and group with events: `number`, `group_key` and {@link TOTAL_COLUMNS}.
+ * @param group SQL that maps `group_key` to the groups of the answer
  */
 export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
-  const columns = { ...NOTHING_READ, ...TOTALS[pieces.aggregation] };
+  const columns = { ...EMPTY_TOTALS, ...TOTALS[pieces.aggregation] };
   return `(
     WITH ${piecesOf(pieces)}
-    SELECT place, ${group} AS group_key, sum(events)::bigint AS events,
+    SELECT number, ${group} AS group_key, sum(events)::bigint AS events,
       ${Object.entries(columns)
         .map(([name, value]) => `${value} AS ${name}`)
         .join(', ')}
@@ -128,7 +126,7 @@ export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
   )`;
 }
 
-/** A subquery: `group_key` and `value_digest`, the different values of each group over all periods, for `unique`. */
+/** Subquery with the distinct values of each group over all periods, for `unique`: `group_key` and `value_digest`. */
 export function valuesOf(pieces: PiecesSql): string {
   return `(
     WITH ${piecesOf(pieces)}
@@ -136,11 +134,11 @@ export function valuesOf(pieces: PiecesSql): string {
   )`;
 }
 
-/** The values that the buckets of hours have counted, as pieces without events. */
+/** Distinct values that the buckets of hours have counted, as pieces without events. */
 function distinctValues(stream: string, meter: string): string {
   return `
       UNION ALL
-      SELECT asked.place, seen.group_key, 0::bigint, seen.value_digest
+      SELECT asked.number, seen.group_key, 0::bigint, seen.value_digest
       FROM asked CROSS JOIN LATERAL (
         SELECT * FROM usage_distinct_value
         WHERE stream_id = ${stream} AND meter_id = ${meter}
@@ -149,9 +147,9 @@ function distinctValues(stream: string, meter: string): string {
       ) AS seen`;
 }
 
-/** `group_key` for all the properties a meter groups by, or one of those kept, in their order. */
+/** Returns SQL that reduces `group_key` to the kept properties, in their order. */
 export function groupOf(groupBy: readonly string[], kept: readonly string[]): string {
-  if (kept.length === groupBy.length && kept.every((name, place) => name === groupBy[place])) {
+  if (kept.length === groupBy.length && kept.every((name, index) => name === groupBy[index])) {
     return 'group_key';
   }
   const texts = kept.map(

@@ -1,9 +1,9 @@
 import { Column, PrimaryColumn } from 'typeorm';
 
-/** The names in a group, as the canonical JSON array of their texts. */
+/** Group key: canonical JSON array of the texts of a group. */
 const GROUP_KEY = { type: 'varchar', length: 1000, collation: 'C' } as const;
 
-/** Part of the key of what is counted of a stream; the stream has no foreign key, its rows are written by the thousand. */
+/** Stream id in a primary key. No foreign key, because rows are written by the thousand. */
 export function StreamKeyColumn(): PropertyDecorator {
   return PrimaryColumn({ type: 'bigint' });
 }

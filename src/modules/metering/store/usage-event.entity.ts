@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import type { Properties } from '../domain/usage-event';
 
-/** Partitioned by its key, so that a key is unique whatever the time of its event. */
+/** Partitioned by key digest, so that a key is unique whatever the timestamp of its event. */
 @Entity('usage_event')
 @Index('usage_event_stream_index', ['streamId', 'occurredAt'])
 @Check(
@@ -10,7 +10,7 @@ import type { Properties } from '../domain/usage-event';
   `("voided_at" IS NULL) = ("voided_position" IS NULL) AND "voided_position" > "position"`,
 )
 export class UsageEventEntity {
-  /** The first 16 bytes of the SHA-256 of the idempotency key. */
+  /** First 16 bytes of the SHA-256 of the idempotency key. */
   @PrimaryColumn({ type: 'uuid' }) readonly keyDigest!: string;
   @Column({ type: 'bigint' }) readonly streamId!: string;
   @Column({ type: 'bigint' }) readonly position!: string;

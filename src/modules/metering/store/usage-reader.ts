@@ -1,36 +1,32 @@
 import { Injectable } from '@nestjs/common';
-import { parseExact } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { Period } from '../../../core/time';
+import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import { splitAtHours, withoutHours } from '../domain/hours';
-import { heldFrom, readingsOf, type TotalsByGroup, type UsageTotals } from '../../../core/usage';
-import { groupOf, STANDS_NOW, totalsOf } from './totals-sql';
-import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from './usage-store';
+import { type TotalsRow, toUsageTotals } from './totals-row';
+import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
+import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
 const ASKED = `
   SELECT * FROM unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
-    AS asked(place, start_at, hours_start_at, hours_end_at, end_at)`;
+    AS asked(number, start_at, hours_start_at, hours_end_at, end_at)`;
 
-const STOOD_THEN =
+/** Condition: the event was stored and not voided at a position of the stream. */
+const COUNTED_AT_POSITION =
   'event.position <= $8 AND (event.voided_position IS NULL OR event.voided_position > $8)';
 
-interface TotalsRow {
+interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
-  readonly place: number | null;
+  /** Index of the period; null for a stream without events in any of them. */
+  readonly number: number | null;
   readonly group_key: string;
-  readonly events: string;
-  readonly total: string;
-  readonly greatest: string | null;
-  readonly latest: string | null;
-  readonly held_ms: string;
-  readonly distinct_values: string;
 }
 
 /**
- * Reads usage: of each period the whole hours from their running totals and the rest from its events, in one statement,
- * so that what it answers was true at one moment.
+ * Reads usage: the whole hours of each period from running totals, the rest from events. Uses one statement, so that the
+ * answer is consistent.
  */
 @Injectable()
 export class UsageReader {
@@ -53,7 +49,7 @@ export class UsageReader {
   private async read(query: UsageSeriesQuery, upToPosition: bigint | null): Promise<UsageSeries> {
     const { meter, windows } = query;
     const [first, last] = [windows.at(0), windows.at(-1)];
-    invariant(first !== undefined && last !== undefined, 'Usage is read of at least one window.');
+    invariant(first !== undefined && last !== undefined, 'There is at least one window.');
     const whole = { startAt: first.startAt, endAt: last.endAt };
     const heldSince = heldFrom(meter, query.heldSince);
     const before = { startAt: heldSince ?? whole.startAt, endAt: whole.startAt };
@@ -63,7 +59,7 @@ export class UsageReader {
       upToPosition,
     );
     const [ofBefore, ofWhole, ...ofWindows] = totals;
-    invariant(ofBefore !== undefined && ofWhole !== undefined, 'Each period has its totals.');
+    invariant(ofBefore !== undefined && ofWhole !== undefined, 'Each period has totals.');
     const rule = { ...meter, groupBy: query.groupBy };
     const held = heldSince === null ? null : ofBefore;
     return {
@@ -74,7 +70,7 @@ export class UsageReader {
     };
   }
 
-  /** The totals of each of the periods. */
+  /** Returns the totals of each period, by group. */
   private async totals(
     { customerId, meter, groupBy }: UsageSeriesQuery,
     periods: readonly Period[],
@@ -84,23 +80,23 @@ export class UsageReader {
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return { totals, lastPosition: 0n };
     const exact = upToPosition !== null;
-    // Buckets hold what is; what was at an earlier place of the stream only its events can tell.
+    // Running totals are current. Usage at an earlier position is computed from events.
     const asked = periods.map(exact ? withoutHours : splitAtHours);
     const pieces = {
       aggregation: meter.aggregation,
       stream: '$1',
       meter: '$2',
       asked: ASKED,
-      stands: exact ? STOOD_THEN : STANDS_NOW,
+      condition: exact ? COUNTED_AT_POSITION : NOT_VOIDED,
     };
-    const rows = await this.database.query<TotalsRow>(
+    const rows = await this.database.query<GroupTotalsRow>(
       `SELECT s.last_position, t.*
        FROM usage_stream s LEFT JOIN ${totalsOf(pieces, groupOf(meter.groupBy, groupBy))} t ON true
        WHERE s.id = $1`,
       [
         stream,
         meter.id,
-        asked.map((_, place) => place),
+        asked.map((_, number) => number),
         asked.map(({ startAt }) => startAt.toISOString()),
         asked.map(({ hoursStartAt }) => hoursStartAt.toISOString()),
         asked.map(({ hoursEndAt }) => hoursEndAt.toISOString()),
@@ -109,19 +105,8 @@ export class UsageReader {
       ],
     );
     for (const row of rows) {
-      if (row.place !== null) totals[row.place]?.set(row.group_key, toTotals(row));
+      if (row.number !== null) totals[row.number]?.set(row.group_key, toUsageTotals(row));
     }
     return { totals, lastPosition: BigInt(rows[0]?.last_position ?? 0) };
   }
-}
-
-function toTotals(row: TotalsRow): UsageTotals {
-  return {
-    events: BigInt(row.events),
-    total: parseExact(row.total),
-    greatest: row.greatest === null ? null : parseExact(row.greatest),
-    latest: row.latest === null ? null : parseExact(row.latest),
-    heldMs: parseExact(row.held_ms),
-    distinctValues: BigInt(row.distinct_values),
-  };
 }

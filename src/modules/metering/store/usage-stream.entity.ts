@@ -2,8 +2,9 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn, Uniqu
 import { ReferenceColumn } from '../../../platform/database';
 
 /**
- * The events of one customer under one name, in an order. Whoever writes to it, or bills it, holds its row. It has another
- * `version` whenever an event may meet something new there: a bill, a registered window, a meter, the end of the customer.
+ * Stream: the ordered events of one name of one customer. A transaction that writes to it, or bills it, locks its row.
+ * `version` increases whenever cached stream state becomes outdated: with a bill, a registered window, a new meter, or the
+ * deletion of the customer.
  */
 @Entity('usage_stream')
 @Unique('usage_stream_customer_event_unique', ['customerId', 'eventName'])

@@ -1,14 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Database } from '../../../platform/database';
-import type { StreamName } from './staged-events';
 
-export interface HeldStream {
+/** Identifies a stream: the events of one name of one customer. */
+export interface StreamName {
+  readonly customerId: string;
+  readonly eventName: string;
+}
+
+export interface LockedStream {
   readonly id: string;
   readonly lastPosition: string;
 }
 
-interface StreamRow extends HeldStream, StreamName {}
+interface StreamRow extends LockedStream, StreamName {}
 
 const FIND = `
   SELECT id, customer_id AS "customerId", event_name AS "eventName"
@@ -16,10 +21,10 @@ const FIND = `
   WHERE (customer_id, event_name) IN (SELECT * FROM unnest($1::text[], $2::text[]))`;
 
 /**
- * In one order for everybody: whoever makes the same streams at the same time waits for the first. Not for customers who
- * go with their test clock meanwhile.
+ * Inserts in one order, so that transactions that create the same streams wait instead of deadlocking. Skips customers that
+ * were purged with their test clock meanwhile.
  */
-const MAKE = `
+const CREATE = `
   INSERT INTO usage_stream (customer_id, event_name, last_position)
   SELECT customer.id, new.event_name, 0
   FROM unnest($1::text[], $2::text[]) AS new(customer_id, event_name) JOIN customer ON customer.id = new.customer_id
@@ -27,79 +32,82 @@ const MAKE = `
   FOR KEY SHARE OF customer
   ON CONFLICT DO NOTHING`;
 
-const HOLD = `
+const LOCK = `
   SELECT id, customer_id AS "customerId", event_name AS "eventName", last_position AS "lastPosition"
   FROM usage_stream
   WHERE id = ANY($1)
   ORDER BY id
   FOR UPDATE`;
 
-const HOLD_ALL = 'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
+const LOCK_ALL = 'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
 
 const OUTDATE = `
   UPDATE usage_stream SET version = version + 1
   WHERE id IN (SELECT id FROM usage_stream WHERE customer_id = $1 ORDER BY id FOR UPDATE)`;
 
-/** What to do about streams that somebody else holds. */
-export type Patience = 'wait' | 'skip';
+/** Behaviour for streams that another transaction has locked: wait for them, or skip them. */
+export type OnBusy = 'wait' | 'skip';
 
-/** The order of the events of a customer under a name. Whoever writes to a stream, or bills it, holds it. */
+/** Locks and finds streams. A transaction that writes to a stream, or bills it, holds its row lock. */
 @Injectable()
 export class UsageStreams {
   constructor(private readonly database: Database) {}
 
   /**
-   * Holds the streams until the transaction ends, in ascending order of their ids, so that no two callers wait for each
-   * other. Those that are missing are made if asked for, and left out otherwise.
-   * @returns the streams in the order of the names; null where there is none, or none any more, `busy` where somebody
-   * holds it and is not waited for
+   * Locks streams until the transaction ends, in ascending order of their ids, so that callers cannot deadlock.
+   * @param isToCreate decides which missing streams are created
+   * @returns the streams in the order of the names; null for a missing stream, `busy` for one that another transaction has
+   *   locked and that is skipped
    */
-  async hold(
+  async lock(
     names: readonly StreamName[],
-    isToBeMade: (name: StreamName) => boolean,
-    patience: Patience,
-  ): Promise<readonly (HeldStream | 'busy' | null)[]> {
+    isToCreate: (name: StreamName) => boolean,
+    onBusy: OnBusy,
+  ): Promise<readonly (LockedStream | 'busy' | null)[]> {
     this.database.requireTransaction();
     const found = await this.find(names);
-    const missing = names.filter((name) => !found.has(streamKey(name)) && isToBeMade(name));
+    const missing = names.filter((name) => !found.has(streamKey(name)) && isToCreate(name));
     if (missing.length > 0) {
-      await this.database.query(MAKE, columnsOf(missing));
+      await this.database.query(CREATE, columnsOf(missing));
       for (const [key, id] of await this.find(missing)) found.set(key, id);
     }
-    const sql = patience === 'wait' ? HOLD : `${HOLD} SKIP LOCKED`;
-    const held = await this.database.prepared<StreamRow>(`usage-streams-${patience}`, sql, [
+    const sql = onBusy === 'wait' ? LOCK : `${LOCK} SKIP LOCKED`;
+    const locked = await this.database.prepared<StreamRow>(`usage-streams-${onBusy}`, sql, [
       [...found.values()],
     ]);
-    const streams = new Map(held.map((stream) => [streamKey(stream), stream]));
+    const streams = new Map(locked.map((stream) => [streamKey(stream), stream]));
     return names.map((name) => {
-      const isBusy = patience === 'skip' && found.has(streamKey(name));
+      const isBusy = onBusy === 'skip' && found.has(streamKey(name));
       return streams.get(streamKey(name)) ?? (isBusy ? 'busy' : null);
     });
   }
 
-  /** Holds all streams of customers until the transaction ends. One that is made meanwhile comes after them in the order. */
-  async holdAll(customerIds: readonly string[]): Promise<void> {
+  /** Locks all streams of customers until the transaction ends. A stream created meanwhile comes after them in lock order. */
+  async lockAll(customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(HOLD_ALL, [customerIds]);
+    await this.database.query(LOCK_ALL, [customerIds]);
   }
 
-  /** Holds one stream until the transaction ends, and makes it if it is missing; its id. */
-  async holdOne(name: StreamName): Promise<string> {
-    const [stream] = await this.hold([name], () => true, 'wait');
-    invariant(stream !== undefined && stream !== null && stream !== 'busy', 'The stream is held.');
+  /** Locks one stream until the transaction ends, created if missing. Returns its id. */
+  async lockOne(name: StreamName): Promise<string> {
+    const [stream] = await this.lock([name], () => true, 'wait');
+    invariant(
+      stream !== undefined && stream !== null && stream !== 'busy',
+      'The stream is locked.',
+    );
     return stream.id;
   }
 
   /**
-   * What was known of the customer's streams is so no more. The database does the same when one is billed or watched and
-   * and the backfill of a meter when it first counts it.
+   * Outdates the cached state of all streams of a customer. Triggers do the same when a stream is billed or gets a registered
+   * window, and a backfill when it first counts a stream.
    */
   async outdate(customerId: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(OUTDATE, [customerId]);
   }
 
-  /** The id of a stream, good for ever; null where there is none. */
+  /** Returns the id of a stream, which never changes; null if there is no stream. */
   async idOf(name: StreamName): Promise<string | null> {
     return (await this.find([name])).get(streamKey(name)) ?? null;
   }

@@ -1,7 +1,7 @@
 import { Check, Column, Entity } from 'typeorm';
 import { InstantKeyColumn, StreamKeyColumn } from './usage-columns';
 
-/** What became of the events that were sent, by the hour they happened in. */
+/** Number of events accepted, repeated and rejected, by the hour of their timestamps. */
 @Entity('usage_tally')
 @Check('usage_tally_check', `"accepted" >= 0 AND "duplicates" >= 0 AND "rejected" >= 0`)
 export class UsageTallyEntity {

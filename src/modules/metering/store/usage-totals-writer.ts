@@ -3,11 +3,11 @@ import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/hours';
 import type { Meter } from '../../meters';
-import { MOVE_HOURS } from './bucket-sql';
+import { ADD_TO_HOURS } from './bucket-sql';
 import { countedOf } from './counted-sql';
-import { STANDS_NOW, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
+import { NOT_VOIDED, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
-/** A meter that is backfilling has no windows: to look for them would be to read all events twice. */
+/** Ignores registered windows, which a backfilling meter does not have. */
 const RECOUNT = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
     'meter CROSS JOIN usage_event AS event',
@@ -15,18 +15,18 @@ const RECOUNT = `
       AND event.occurred_at >= coalesce($3::timestamptz, '-infinity')
       AND event.occurred_at < coalesce($4::timestamptz, 'infinity')`,
   )}
-  ), ${MOVE_HOURS}
-  SELECT FROM moved LIMIT 1`;
+  ), ${ADD_TO_HOURS}
+  SELECT FROM updated LIMIT 1`;
 
 const forgetHoursSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE meter_id = $1 AND stream_id = ANY($2::bigint[])
     AND start_at >= coalesce($3::timestamptz, '-infinity') AND start_at < coalesce($4::timestamptz, 'infinity')`;
 
-/** Events stored by appends that saw an older version of the stream would not be counted. */
+/** Outdates cached stream state, because the fast path would not count events for the new meter. */
 const OUTDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
-/** Streams, and the hours of each from one instant to another; null: without a bound. */
+/** Streams, and a range of their hours; null: unbounded. */
 export interface StreamHours {
   readonly streams: readonly string[];
   readonly from: Date | null;
@@ -35,12 +35,12 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 const ASKED = `
-  SELECT 0 AS place, $3::timestamptz AS start_at, $4::timestamptz AS hours_start_at, $5::timestamptz AS hours_end_at,
+  SELECT 0 AS number, $3::timestamptz AS start_at, $4::timestamptz AS hours_start_at, $5::timestamptz AS hours_end_at,
     $6::timestamptz AS end_at`;
 
-/** Running totals are written where there are none; a group is taken only if it is the one given. */
+/** Returns SQL that inserts the totals of a period, for one group or all. */
 function countPeriodSql({ aggregation }: Meter, what: 'totals' | 'values'): string {
-  const pieces = { aggregation, stream: '$1', meter: '$2', asked: ASKED, stands: STANDS_NOW };
+  const pieces = { aggregation, stream: '$1', meter: '$2', asked: ASKED, condition: NOT_VOIDED };
   const [table, columns, rows] =
     what === 'totals'
       ? ['usage_bucket', TOTAL_COLUMNS, totalsOf(pieces)]
@@ -54,15 +54,14 @@ const forgetSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4 AND ($5::text IS NULL OR group_key = $5)`;
 
-/** Writes running totals from what is stored already; appending moves them as events come. */
+/** Computes running totals from stored events. Appends update them later. */
 @Injectable()
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
   /**
-   * Counts all events of streams in a range of hours for a meter without windows, in place of what was counted there. From
-   * then on every event of these streams is counted by the append that stores it. The caller holds the streams, and counts
-   * the first hours of a stream first.
+   * Replaces the totals of streams in a range of hours, for a meter without registered windows. From then on appends count
+   * every event of these streams. The caller has locked the streams, and starts with the first hours of a stream.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
@@ -74,9 +73,9 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Counts what is stored of a period that has no totals yet: an hour from its events, a window from its hours and the
-   * events at its edges. The caller holds the stream.
-   * @param groupKey of the one group to be counted; null: all
+   * Inserts the totals of a period that has none: those of an hour from its events, those of a window from its hours and the
+   * events at its edges. The caller has locked the stream.
+   * @param groupKey group to count; null: all
    */
   async countPeriod(
     stream: string,
@@ -86,14 +85,14 @@ export class UsageTotalsWriter {
   ): Promise<void> {
     this.database.requireTransaction();
     const split = isHour(period) ? withoutHours(period) : splitAtHours(period);
-    const parameters = [stream, meter.id, ...bordersOf(split), groupKey];
+    const parameters = [stream, meter.id, ...instantsOf(split), groupKey];
     await this.database.query(countPeriodSql(meter, 'totals'), parameters);
     if (meter.aggregation === 'unique') {
       await this.database.query(countPeriodSql(meter, 'values'), parameters);
     }
   }
 
-  /** Takes the totals of a period away; the caller holds the stream. */
+  /** Deletes the totals of a period. The caller has locked the stream. */
   async forgetPeriod(
     stream: string,
     meter: Meter,
@@ -107,6 +106,6 @@ export class UsageTotalsWriter {
   }
 }
 
-function bordersOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPeriod): readonly Date[] {
+function instantsOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPeriod): readonly Date[] {
   return [startAt, hoursStartAt, hoursEndAt, endAt];
 }

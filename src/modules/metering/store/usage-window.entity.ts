@@ -1,7 +1,7 @@
 import { Check, Entity, ForeignKey } from 'typeorm';
 import { InstantKeyColumn, MeterKeyColumn, StreamKeyColumn } from './usage-columns';
 
-/** A period of any length whose running totals are kept beside those of the hours. */
+/** Registered window: a period of any length with running totals of its own. */
 @Entity('usage_window')
 @Check('usage_window_check', `"start_at" < "end_at"`)
 export class UsageWindowEntity {

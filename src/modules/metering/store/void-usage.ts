@@ -9,25 +9,25 @@ import { hourOf, isHour } from '../domain/hours';
 import type { LateUsage } from '../domain/late-usage';
 import type { StoredUsageEvent } from '../domain/usage-event';
 import { type Meter, MetersService } from '../../meters';
-import { type MovedWindow, UsageWatchers } from '../usage-watchers';
+import { type ChangedWindow, UsageHooks } from '../usage-hooks';
 import { usageVoided } from '../usage.events';
 import { usageEventNotFound, usageLateRefused } from '../usage.errors';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import { LateUsageWriter } from './late-usage-writer';
-import { holdMeters } from './meters-lock';
+import { lockMeters } from './meter-locks';
 import { StoredEvents } from './stored-events';
 import { UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 import { type UsageWindow, UsageWindows } from './usage-windows';
 
-/** The meters that count the event, and under which group. */
+/** Meters that count the event, with its group. */
 const COUNTED_BY = `
   SELECT meter.id, ${GROUP_KEY} AS group_key
   FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
   JOIN meter ON meter.event_name = stream.event_name ${METER_READS}
   WHERE event.key_digest = ${digestOf('$1::text')} AND ${IS_COUNTED}`;
 
-/** The periods that were billed with the event; what a weighted sum holds goes on in later ones. */
+/** Billed periods that count the event; a weighted sum holds its value in later periods too. */
 const BILLED_WITH = `
   SELECT min(id) AS id, meter_id, period_start_at AS start_at, period_end_at AS end_at
   FROM usage_billed
@@ -40,7 +40,7 @@ const WINDOWS_WITH = `
   WHERE stream_id = $1 AND meter_id = $2 AND start_at <= $3 AND end_at > $3
   ORDER BY start_at, end_at`;
 
-const TAKE_PLACE = `
+const TAKE_POSITION = `
   UPDATE usage_stream SET last_position = last_position + 1 WHERE id = $1 RETURNING last_position AS position`;
 
 const VOID = `
@@ -54,14 +54,14 @@ interface BilledRow {
   readonly end_at: Date;
 }
 
-/** A meter that counts the event, its group, and the registered windows that it is in. */
+/** A meter that counts the event, with the group and the registered windows of the event. */
 interface Counting {
   readonly meter: Meter;
   readonly groupKey: string;
   readonly windows: readonly UsageWindow[];
 }
 
-/** Takes an event back: it stays as it was stored, says so, and counts no more. */
+/** Voids events: they are kept, marked, and no longer counted. */
 @Injectable()
 export class VoidUsage {
   constructor(
@@ -71,7 +71,7 @@ export class VoidUsage {
     private readonly streams: UsageStreams,
     private readonly totals: UsageTotalsWriter,
     private readonly windows: UsageWindows,
-    private readonly watchers: UsageWatchers,
+    private readonly hooks: UsageHooks,
     private readonly late: LateUsageWriter,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -82,26 +82,26 @@ export class VoidUsage {
       const found = await this.events.find(idempotencyKey);
       if (found === null) throw usageEventNotFound(idempotencyKey);
       if (found.voidedAt !== null) return found;
-      await holdMeters(this.database, [found.eventName]);
-      const stream = await this.streams.holdOne(found);
+      await lockMeters(this.database, [found.eventName]);
+      const stream = await this.streams.lockOne(found);
       const before = await this.events.find(idempotencyKey);
-      invariant(before !== null, 'An event that was stored is there.');
-      // Somebody else may have voided it while this waited for the stream.
+      invariant(before !== null, 'A stored event exists.');
+      // Another transaction may have voided it while this one waited for the stream.
       if (before.voidedAt !== null) return before;
-      return this.take(stream, before);
+      return this.voidLocked(stream, before);
     });
   }
 
-  private async take(stream: string, before: StoredUsageEvent): Promise<StoredUsageEvent> {
+  private async voidLocked(stream: string, before: StoredUsageEvent): Promise<StoredUsageEvent> {
     const now = this.clock.now();
     const counting = await this.countingOf(stream, before);
     const late = await this.billedWith(stream, before, counting);
     const after = { ...before, voidedAt: now };
     const windows = counting.flatMap((one) => one.windows);
     const valuesBefore = await this.windows.read(windows);
-    const [place] = await this.database.query<{ position: string }>(TAKE_PLACE, [stream]);
-    invariant(place !== undefined, 'A stream that is held is there.');
-    await this.database.query(VOID, [before.idempotencyKey, now, place.position]);
+    const [taken] = await this.database.query<{ position: string }>(TAKE_POSITION, [stream]);
+    invariant(taken !== undefined, 'A locked stream exists.');
+    await this.database.query(VOID, [before.idempotencyKey, now, taken.position]);
     for (const one of counting) await this.uncount(stream, before, one);
     await this.outbox.record(usageVoided, { after, before, occurredAt: now });
     await this.late.write(
@@ -109,8 +109,8 @@ export class VoidUsage {
       now,
     );
     const valuesAfter = await this.windows.read(windows);
-    await this.watchers.tell(
-      windows.map(({ customerId, meter, period }, index): MovedWindow => {
+    await this.hooks.run(
+      windows.map(({ customerId, meter, period }, index): ChangedWindow => {
         const [was, is] = [valuesBefore[index] ?? ZERO, valuesAfter[index] ?? ZERO];
         return { customerId, meterId: meter.id, period, before: was, after: is };
       }),
@@ -141,7 +141,7 @@ export class VoidUsage {
     return counting;
   }
 
-  /** @throws {ProblemError} `usage_late` where a meter takes nothing back of what is billed */
+  /** @throws {ProblemError} `usage_late` if a meter rejects changes of billed periods */
   private async billedWith(
     stream: string,
     event: StoredUsageEvent,
@@ -159,7 +159,7 @@ export class VoidUsage {
     return billed;
   }
 
-  /** Counts the hour and then the windows of the event anew, without it; only its group. */
+  /** Recounts the hour and then the windows of the event, for its group, without the event. */
   private async uncount(
     stream: string,
     event: StoredUsageEvent,

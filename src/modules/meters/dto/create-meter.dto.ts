@@ -13,22 +13,22 @@ import {
 } from '../../../platform/http';
 import { LATE_EVENTS, type LateEvents, type MeterTerms } from '../domain/meter';
 
-export const LONGEST_NAME = 200;
-const LONGEST_EVENT_NAME = 100;
-const LONGEST_PROPERTY = 100;
-const LONGEST_TEXT = 200;
-const MOST_FILTERS = 10;
-const MOST_TEXTS = 100;
-const MOST_GROUP_PROPERTIES = 5;
+export const MAX_NAME_LENGTH = 200;
+const MAX_EVENT_NAME_LENGTH = 100;
+const MAX_PROPERTY_LENGTH = 100;
+const MAX_TEXT_LENGTH = 200;
+const MAX_FILTERS = 10;
+const MAX_TEXTS = 100;
+const MAX_GROUP_PROPERTIES = 5;
 
 class MeterFilterInputDto {
-  @TextField('A property of the event.', { most: LONGEST_PROPERTY, example: 'region' })
+  @TextField('Property of the event.', { most: MAX_PROPERTY_LENGTH, example: 'region' })
   readonly property!: string;
   @ListField(
     String,
-    [HasNoRepeats(), IsText(0, LONGEST_TEXT, { each: true })],
-    'An event counts only where the property, as text, is one of these.',
-    { least: 1, most: MOST_TEXTS, example: ['eu', 'us'] },
+    [HasNoRepeats(), IsText(0, MAX_TEXT_LENGTH, { each: true })],
+    'An event passes if the property, as text, is one of these.',
+    { least: 1, most: MAX_TEXTS, example: ['eu', 'us'] },
   )
   readonly in!: readonly string[];
 }
@@ -37,35 +37,35 @@ export class CreateMeterDto {
   @PatternField(
     /^[a-z][a-z0-9_.-]{0,63}$/,
     'must be 1 to 64 of a-z, 0-9, _, . and -, the first a letter',
-    'What a program asks for, 1 to 64 of a-z, 0-9, _, . and -; unique.',
+    'Unique key that applications use: 1 to 64 characters of a-z, 0-9, _, . and -, the first a letter.',
     { example: 'api_calls' },
   )
   readonly key!: string;
-  @TextField('For people; left out: the key.', {
-    most: LONGEST_NAME,
+  @TextField('Display name. Default: the key.', {
+    most: MAX_NAME_LENGTH,
     optional: true,
     example: 'API calls',
   })
   readonly name?: string;
-  @TextField('The `event_name` of the events it counts.', {
-    most: LONGEST_EVENT_NAME,
+  @TextField('Name of the events to count.', {
+    most: MAX_EVENT_NAME_LENGTH,
     example: 'api_call',
   })
   readonly event_name!: string;
   @EnumField(
     AGGREGATIONS,
-    '`count` of events; `sum`, `max`, `latest` of a number; `unique` values; `weighted_sum`: value x time held / time of the period.',
+    '`count` of events; `sum`, `max` or `latest` of a number; number of `unique` values; `weighted_sum`: sum of value x time held / length of the period.',
     { example: 'sum' },
   )
   readonly aggregation!: Aggregation;
   @TextField(
-    'The property it reads; required but for `count`. An event without one does not count. Where a number is read, it is ' +
-      'one of JSON, or text such as "-12.5" of at most 20 digits before the point and 18 after it.',
-    { most: LONGEST_PROPERTY, nullable: true, example: 'tokens' },
+    'Property to read; required except for `count`. An event without it does not count. A number may be a JSON number, or ' +
+      'text such as "-12.5" with at most 20 digits before the decimal point and 18 after it.',
+    { most: MAX_PROPERTY_LENGTH, nullable: true, example: 'tokens' },
   )
   readonly value_property?: string | null;
-  @NestedListField(MeterFilterInputDto, 'Which events count: those that fit all of them.', {
-    most: MOST_FILTERS,
+  @NestedListField(MeterFilterInputDto, 'An event counts if it passes all filters.', {
+    most: MAX_FILTERS,
     optional: true,
   })
   readonly filters?: readonly MeterFilterInputDto[];
@@ -73,22 +73,22 @@ export class CreateMeterDto {
     String,
     [
       HasNoRepeats(),
-      IsText(1, LONGEST_PROPERTY, { each: true }),
+      IsText(1, MAX_PROPERTY_LENGTH, { each: true }),
       Matches(/^[^,]*$/, { each: true, message: 'must not hold a comma' }),
     ],
-    'Properties by which usage is told apart. None may hold a comma, which parts them where usage is read.',
-    { most: MOST_GROUP_PROPERTIES, optional: true, example: ['model'] },
+    'Properties that usage is grouped by. None may contain a comma, which separates them in queries.',
+    { most: MAX_GROUP_PROPERTIES, optional: true, example: ['model'] },
   )
   readonly group_by?: readonly string[];
   @EnumField(
     LATE_EVENTS,
-    'What becomes of an event of a period that was billed: the difference goes on the next invoice, or it is rejected.',
+    'Policy for events of a billed period: the next invoice bills the difference, or the event is rejected.',
     { optional: true, default: 'next_invoice' },
   )
   readonly late_events?: LateEvents;
   @BooleanField(
-    'Whether what a `weighted_sum` holds at the end of a period is carried into the next. Within a billing period it is ' +
-      'held on in any case, also over a change of the plan or a pause, which part it.',
+    'If true, the value that a `weighted_sum` holds at the end of a billing period carries over to the next. Within a ' +
+      'billing period it is always held, also across a plan change or a pause.',
     { optional: true, default: false },
   )
   readonly is_recurring?: boolean;

@@ -21,17 +21,17 @@ import {
 } from '../domain/meter';
 
 class MeterFilterDto {
-  @TextProperty('A property of the event.', 'region')
+  @TextProperty('Property of the event.', 'region')
   readonly property!: string;
-  @TextListProperty('The texts that fit.', ['eu', 'us'])
+  @TextListProperty('Values that pass, as text.', ['eu', 'us'])
   readonly in!: readonly string[];
 }
 
 class MeterBackfillDto {
-  @IntegerProperty('Events stored before the meter that have been counted.', 250_000)
+  @IntegerProperty('Events stored before the meter that are counted.', 250_000)
   readonly counted_events!: number;
   @IntegerProperty(
-    'Events stored before the meter: an upper bound, 0 until the first step.',
+    'Upper bound of the events stored before the meter; 0 until the backfill starts.',
     1_000_000,
   )
   readonly total_events!: number;
@@ -40,27 +40,27 @@ class MeterBackfillDto {
 export class MeterDto {
   @IdProperty('meter_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-  @TextProperty('What a program asks for; unique.', 'api_calls')
+  @TextProperty('Unique key that applications use.', 'api_calls')
   readonly key!: string;
-  @TextProperty('For people.', 'API calls')
+  @TextProperty('Display name.', 'API calls')
   readonly name!: string;
-  @TextProperty('The name of the events it counts.', 'api_call')
+  @TextProperty('Name of the events that it counts.', 'api_call')
   readonly event_name!: string;
-  @EnumProperty(AGGREGATIONS, 'How events become a number.', 'sum')
+  @EnumProperty(AGGREGATIONS, 'How events become a quantity.', 'sum')
   readonly aggregation!: Aggregation;
-  @TextProperty('The property it reads; null for `count`.', 'tokens', { nullable: true })
+  @TextProperty('Property that it reads; null for `count`.', 'tokens', { nullable: true })
   readonly value_property!: string | null;
-  @NestedListProperty(MeterFilterDto, 'Events count that fit all of them.')
+  @NestedListProperty(MeterFilterDto, 'An event counts if it passes all filters.')
   readonly filters!: readonly MeterFilterDto[];
-  @TextListProperty('Properties by which usage is told apart.', ['model'])
+  @TextListProperty('Properties that usage is grouped by.', ['model'])
   readonly group_by!: readonly string[];
   @EnumProperty(
     LATE_EVENTS,
-    'What becomes of an event of a period that was billed.',
+    'Policy for events of a billed period.',
     'next_invoice',
   )
   readonly late_events!: LateEvents;
-  @BooleanProperty('Whether what a `weighted_sum` holds is carried into the next period.', false)
+  @BooleanProperty('If true, the value that a `weighted_sum` holds carries over to the next billing period.', false)
   readonly is_recurring!: boolean;
   @EnumProperty(
     METER_STATUSES,

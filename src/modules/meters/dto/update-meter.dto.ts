@@ -1,11 +1,11 @@
 import { EnumField, MetadataField, TextField } from '../../../platform/http';
 import { LATE_EVENTS, type LateEvents, type MeterChange } from '../domain/meter';
-import { LONGEST_NAME } from './create-meter.dto';
+import { MAX_NAME_LENGTH } from './create-meter.dto';
 
 export class UpdateMeterDto {
-  @TextField('For people.', { most: LONGEST_NAME, optional: true, example: 'API calls' })
+  @TextField('Display name.', { most: MAX_NAME_LENGTH, optional: true, example: 'API calls' })
   readonly name?: string;
-  @EnumField(LATE_EVENTS, 'What becomes of an event of a period that was billed, from now on.', {
+  @EnumField(LATE_EVENTS, 'Policy for later events of billed periods.', {
     optional: true,
   })
   readonly late_events?: LateEvents;

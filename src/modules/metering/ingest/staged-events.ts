@@ -1,11 +1,12 @@
 import type { Database } from '../../../platform/database';
 import { type AppendStatements, ON_PARAMETERS, ON_TABLE } from './append-sql';
 import { keyDigest } from './key-digest';
-import type { IncomingEvent } from './usage-store';
+import type { StreamName } from '../store/usage-streams';
+import type { IncomingEvent } from '../usage-store';
 
-/** As many as are handed over as parameters; more go through a table. */
-export const MOST_IN_MEMORY = 4_000;
-/** How much text goes to that table at once. */
+/** Events that are passed as parameters; more go through a temporary table. */
+export const MAX_EVENTS_IN_MEMORY = 4_000;
+/** Size of the chunks copied to that table. */
 const CHUNK_BYTES = 512 * 1_024;
 
 const TABLE = `
@@ -13,18 +14,12 @@ const TABLE = `
     index integer, key_digest uuid, idempotency_key varchar, stream_no integer, occurred_at timestamptz(3), properties jsonb
   ) ON COMMIT DROP`;
 
-/** A customer and an event name that events of a request share. */
-export interface StreamName {
-  readonly customerId: string;
-  readonly eventName: string;
-}
-
-/** A stream of the events as it is held, or why none of its events is to be stored. */
+/** A locked stream of staged events, or why none of its events is stored. */
 export interface StagedStream {
   readonly id: string | null;
   readonly lastPosition: string | null;
   readonly refusal: string | null;
-  /** The last at which an event may have happened. */
+  /** Last instant that events may have. */
   readonly lastInstant: Date | null;
 }
 
@@ -47,9 +42,9 @@ const noColumns = (): Columns => ({
 });
 
 /**
- * The events of one request, before anything is decided about them: in memory as long as they are few, then in a table
- * that the end of the transaction drops. So many can come, at any pace, while no stream is held and no more than a chunk
- * is in memory.
+ * Events of a request before they are stored: in memory while they are few, then in a temporary table that the end of the
+ * transaction drops. So a request of any length and pace locks no stream while it is read, and keeps at most a chunk in
+ * memory.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
@@ -65,7 +60,7 @@ export class StagedEvents {
 
   constructor(private readonly database: Database) {}
 
-  /** The streams of the events, by the number that the staged events know them by. */
+  /** Streams of the events, by their numbers. */
   get streams(): readonly StreamName[] {
     return this.names;
   }
@@ -74,12 +69,12 @@ export class StagedEvents {
     return this.count;
   }
 
-  /** When the first of them happened. */
+  /** Timestamp of the earliest event. */
   get earliestAt(): Date {
     return new Date(this.earliestMs);
   }
 
-  /** When the last of them happened. */
+  /** Timestamp of the latest event. */
   get latestAt(): Date {
     return new Date(this.latestMs);
   }
@@ -88,9 +83,9 @@ export class StagedEvents {
     return this.inTable;
   }
 
-  /** Whether it is time for a table. */
+  /** True when the events must move to a table. */
   get isFull(): boolean {
-    return !this.inTable && this.columns.index.length > MOST_IN_MEMORY;
+    return !this.inTable && this.columns.index.length > MAX_EVENTS_IN_MEMORY;
   }
 
   add(event: IncomingEvent): void {
@@ -111,7 +106,7 @@ export class StagedEvents {
     else this.addColumns(row);
   }
 
-  /** Lets the open transaction have a table for them. */
+  /** Creates the table in the open transaction and moves the events there. */
   async moveToTable(): Promise<void> {
     await this.database.query(TABLE);
     const { index, digest, key, stream, occurredAt, properties } = this.columns;
@@ -131,8 +126,8 @@ export class StagedEvents {
   }
 
   /**
-   * Brings what was added to the table, once it is worth the way or nothing more comes. Only the last time waits until it
-   * is there: more is read meanwhile.
+   * Copies added events to the table once they fill a chunk, or at the end. Only the last call waits for the copy, so that
+   * more events are read meanwhile.
    */
   async flush(isLast = true): Promise<void> {
     if (!this.inTable) return;
@@ -142,21 +137,21 @@ export class StagedEvents {
       this.textLength = 0;
       await this.copying;
       this.copying = this.database.copy('usage_staged', rows);
-      // Whoever waits for it next is told; if nobody does, the transaction has failed already.
+      // The next call awaits it; without one, the transaction has failed already.
       this.copying.catch(() => undefined);
     }
     if (isLast) await this.copying;
   }
 
-  /** The statements that store these events. */
+  /** Statements that store these events. */
   get statements(): AppendStatements {
     return this.inTable ? ON_TABLE : ON_PARAMETERS;
   }
 
   /**
-   * Their parameters, from the third on.
+   * Returns the parameters of the statements, from the third on.
    * @param streams by their numbers
-   * @param requestOf of each event in memory the request: if one of its streams is busy, none of its events is tried
+   * @param requestOf request of each event in memory: if one of its streams is busy, none of its events is stored
    */
   parameters(
     streams: readonly StagedStream[],
@@ -165,14 +160,14 @@ export class StagedEvents {
     if (this.inTable) {
       return [
         streams.map(({ id }) => id),
-        streams.map((_, no) => no),
+        streams.map((_, number) => number),
         streams.map(({ lastPosition }) => lastPosition),
         streams.map(({ refusal }) => refusal),
         streams.map(({ lastInstant }) => lastInstant),
       ];
     }
     const { index, digest, key, stream, occurredAt, properties } = this.columns;
-    const streamOf = stream.map((no) => streams[no] ?? NO_STREAM);
+    const streamOf = stream.map((number) => streams[number] ?? NO_STREAM);
     const busy = new Set<number | undefined>();
     for (const [at, { refusal }] of streamOf.entries()) {
       if (refusal === 'busy') busy.add(requestOf[at]);
@@ -183,7 +178,7 @@ export class StagedEvents {
       index,
       digest,
       key,
-      stream.map((no, at) => (first[no] ?? 0n) + BigInt(index[at] ?? 0)),
+      stream.map((number, at) => (first[number] ?? 0n) + BigInt(index[at] ?? 0)),
       occurredAt,
       streamOf.map((one, at) =>
         busy.has(requestOf[at]) ? 'busy' : refusalOf(one, occurredAt[at]),
@@ -248,7 +243,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** A value in the text format of COPY. */
+/** Returns a value in the text format of COPY. */
 function escaped(text: string): string {
   return text.replace(SPECIAL, (character) => ESCAPES[character] ?? character);
 }

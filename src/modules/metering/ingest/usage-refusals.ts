@@ -1,13 +1,13 @@
-import type { Rejection } from './usage-store';
+import type { Rejection } from '../usage-store';
 
 const MESSAGES = {
   customer_not_found: 'There is no such customer.',
   usage_in_future: 'The timestamp lies more than 24 hours ahead of the time of the customer.',
   usage_late: 'The period of the event is billed, and a meter that counts it takes no late events.',
-  idempotency_key_reused: 'The idempotency key came before, with another event.',
+  idempotency_key_reused: 'The idempotency key was used before, for another event.',
 } as const;
 
-/** Why an event that can be read is not stored; the rest of its request is. */
+/** Reason why a well-formed event is not stored. The other events of its request are. */
 export type Refusal = keyof typeof MESSAGES;
 
 export function rejectionOf(index: number, refusal: Refusal): Rejection {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Group } from '../../../core/usage';
-import type { StoredUsageEvent } from '../domain/usage-event';
-import { toResult } from './append-result';
-import { AppendUsage } from './append-usage';
-import { GroupCommit } from './group-commit';
-import { ProveUsage } from './prove-usage';
-import { StoredEvents } from './stored-events';
-import { UsageReader } from './usage-reader';
+import type { Group } from '../../core/usage';
+import type { StoredUsageEvent } from './domain/usage-event';
+import { toAppendResult } from './ingest/append-outcome';
+import { AppendUsage } from './ingest/append-usage';
+import { IngestBatcher } from './ingest/ingest-batcher';
+import { ProveUsage } from './store/prove-usage';
+import { StoredEvents } from './store/stored-events';
+import { UsageReader } from './store/usage-reader';
 import {
   type AppendResult,
   type EventFilter,
@@ -22,14 +22,14 @@ import {
   type UsageSeriesQuery,
   UsageStore,
 } from './usage-store';
-import { VoidUsage } from './void-usage';
+import { VoidUsage } from './store/void-usage';
 
-/** Usage in PostgreSQL: each operation is a file of its own. */
+/** Stores usage in PostgreSQL. Each operation has a file of its own in `ingest/` or `store/`. */
 @Injectable()
 export class PostgresUsageStore extends UsageStore {
   constructor(
     private readonly appending: AppendUsage,
-    private readonly groupCommit: GroupCommit,
+    private readonly batcher: IngestBatcher,
     private readonly reader: UsageReader,
     private readonly events: StoredEvents,
     private readonly voiding: VoidUsage,
@@ -39,11 +39,11 @@ export class PostgresUsageStore extends UsageStore {
   }
 
   override async append(events: IncomingEvents): Promise<AppendResult> {
-    return toResult(await this.appending.append(events));
+    return toAppendResult(await this.appending.append(events));
   }
 
   override async appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult> {
-    return toResult(await this.groupCommit.write(events));
+    return toAppendResult(await this.batcher.write(events));
   }
 
   override aggregate(query: UsageQuery): Promise<UsageReading> {

@@ -1,25 +1,22 @@
-import { MOVE_BUCKETS, MOVE_HOURS } from './bucket-sql';
-import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from './counted-sql';
+import { ADD_TO_BUCKETS, ADD_TO_HOURS } from '../store/bucket-sql';
+import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
- * The statements of an append. Their parameters: $1 the time, $2 when the first of the events happened, then what
- * FROM_PARAMETERS or FROM_TABLE reads, whose first are the streams.
+ * Statements of an append in a transaction. Parameters: $1 the current time, $2 the earliest timestamp of the events, then
+ * those of FROM_PARAMETERS or FROM_TABLE, which start with the streams.
  */
 
-/** Every statement has both parameters; not every one needs them. */
-const GIVEN = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
+/** Names both parameters in every statement, because PostgreSQL requires that each parameter is used. */
+const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
-/**
- * The events of a request as parameters. `position` is the place each takes in its stream if it is stored; `refusal` why
- * it is not to be.
- */
+/** Events as parameters. `position` is the position in the stream if the event is stored; `refusal` why it is not. */
 const FROM_PARAMETERS = `
-  SELECT one.*, ${GIVEN} FROM ROWS FROM (
+  SELECT one.*, ${TIMES} FROM ROWS FROM (
     unnest($3::bigint[], $4::int[], $5::uuid[], $6::text[], $7::bigint[], $8::timestamptz[], $9::text[]),
     jsonb_array_elements($10::jsonb)
   ) AS one(stream_id, index, key_digest, idempotency_key, position, occurred_at, refusal, properties)`;
 
-/** The same from the table of staged events, and what is known of their streams as parameters. */
+/** Events from the table of staged events, with the state of their streams as parameters. */
 const FROM_TABLE = `
   SELECT staged.index, staged.key_digest, staged.idempotency_key, stream.id AS stream_id,
     stream.last_position + staged.index + 1 AS position, staged.occurred_at, staged.properties,
@@ -27,12 +24,12 @@ const FROM_TABLE = `
       WHEN stream.refusal IS NOT NULL THEN stream.refusal
       WHEN staged.occurred_at > stream.last_instant THEN 'usage_in_future'
     END AS refusal,
-    ${GIVEN}
+    ${TIMES}
   FROM usage_staged AS staged
   JOIN unnest($3::bigint[], $4::int[], $5::bigint[], $6::text[], $7::timestamptz[])
     AS stream(id, no, last_position, refusal, last_instant) ON stream.no = staged.stream_no`;
 
-/** In the order of streams and hours: whoever judges events that were known holds no stream. */
+/** Inserts in key order: classifying events of the fast path locks no stream, so two of them must not deadlock. */
 const TALLY = `
   INSERT INTO usage_tally AS tally (stream_id, hour, accepted, duplicates, rejected)`;
 const ADD_TO_TALLY = `
@@ -42,8 +39,8 @@ const ADD_TO_TALLY = `
     rejected = tally.rejected + excluded.rejected`;
 
 /**
- * The events that lie in a period that is billed, and count there; most of the time the first part is empty. What a
- * weighted sum holds goes on: such an event is late for every later period too that counts from before it.
+ * Events in billed periods that a meter counts; the first part is mostly empty. A weighted sum holds values on, so such an
+ * event is late for every later period that counts from before it.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -70,8 +67,8 @@ const UNLESS_THERE = `
   ON CONFLICT (key_digest) DO NOTHING
   RETURNING stream_id, position, occurred_at, properties`;
 
-/** What moves with the new events of the part `fresh`, but for what meters count. */
-const FOLLOWED = `
+/** Updates that follow from the new events in `fresh`, except the totals of meters. */
+const STREAM_UPDATES = `
   advanced AS (
     UPDATE usage_stream SET last_position = change.position
     FROM (SELECT stream_id, max(position) AS position FROM fresh GROUP BY stream_id) AS change
@@ -96,9 +93,9 @@ const LATE_USAGE = `
   ORDER BY billed_id`;
 
 /**
- * Stores what is new of the events and moves all that is counted of it. They go in by the order of their keys, so that
- * two requests with the same keys wait for each other in one direction; a repetition within the request goes in after the
- * first. Joins nothing by estimate that could be long on both sides: the plan is made once for lists of any length.
+ * Stores new events and updates all totals. Inserts in the order of the keys, so that two requests with the same keys cannot
+ * deadlock, and a repetition within a request comes after the first occurrence. The plan is cached and used for lists of any
+ * length, so it has no join that could be long on both sides.
  */
 const recordSql = (incoming: string): string => `
   WITH incoming AS NOT MATERIALIZED (${incoming}),
@@ -111,98 +108,100 @@ const recordSql = (incoming: string): string => `
     ORDER BY key_digest, index
     ${UNLESS_THERE}
   ),
-  ${FOLLOWED},
+  ${STREAM_UPDATES},
   counted AS MATERIALIZED (${COUNTED}),
-  ${MOVE_BUCKETS}
+  ${ADD_TO_BUCKETS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
 /**
- * The same for events of streams that are as they were known, in one statement that is a commit of its own. Holds the
- * streams that nobody holds; stores nothing unless that is all of them, and then tells the places of those that it held
- * and of those that are as they were known. A stream that changed after this statement's snapshot was taken has another
- * version by the time it is held. Parameters: $1 the time; the id ($2) and version ($3) of each stream; of each event its
- * stream as a place in $2, from 1 ($4), digest ($5), key ($6), instant ($7) and, as one list, properties ($8). Event n
- * takes the nth place after the last of its stream.
+ * Fast path: stores and counts events of streams whose cached version is current, in one autocommitted statement. Locks the
+ * streams with SKIP LOCKED, and stores nothing unless all of them are locked; then it returns the numbers of the streams that
+ * it locked, and of those whose version is current. A stream that changed after the snapshot of this statement has another
+ * version by the time it is locked, and is skipped.
+ *
+ * Parameters: $1 the current time; $2 ids and $3 versions of the streams; for each event: $4 its stream as a number in $2, from
+ * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list. Event n takes the nth position after the last one
+ * of its stream.
  */
-export const RECORD_KNOWN = `
-  WITH held AS MATERIALIZED (
-    SELECT known.place, stream.last_position
-    FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS known(id, version, place)
-    JOIN usage_stream AS stream ON stream.id = known.id AND stream.version = known.version
+export const FAST_PATH_APPEND = `
+  WITH locked AS MATERIALIZED (
+    SELECT cached.number, stream.last_position
+    FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS cached(id, version, number)
+    JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
     ORDER BY stream.id
     FOR UPDATE OF stream SKIP LOCKED
   ),
   everything AS MATERIALIZED (
-    SELECT array_agg(last_position ORDER BY place) AS positions FROM held HAVING count(*) = cardinality($2)
+    SELECT array_agg(last_position ORDER BY number) AS positions FROM locked HAVING count(*) = cardinality($2)
   ),
   fresh AS (
     ${INTO_EVENTS}
-    SELECT key_digest, ($2::bigint[])[place], everything.positions[place] + n, occurred_at, $1, idempotency_key, properties
+    SELECT key_digest, ($2::bigint[])[number], everything.positions[number] + n, occurred_at, $1, idempotency_key, properties
     FROM everything CROSS JOIN ROWS FROM (
       unnest($4::int[], $5::uuid[], $6::text[], $7::timestamptz[]), jsonb_array_elements($8::jsonb)
-    ) WITH ORDINALITY AS event(place, key_digest, idempotency_key, occurred_at, properties, n)
+    ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
     ORDER BY key_digest, n
     ${UNLESS_THERE}
   ),
-  ${FOLLOWED},
+  ${STREAM_UPDATES},
   counted AS NOT MATERIALIZED (${COUNTED}),
-  ${MOVE_HOURS}
+  ${ADD_TO_HOURS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT positions::text[] FROM everything) AS positions,
-    CASE WHEN NOT EXISTS (SELECT FROM everything) THEN ARRAY(SELECT place::int FROM held) END AS held,
+    CASE WHEN NOT EXISTS (SELECT FROM everything) THEN ARRAY(SELECT number::int FROM locked) END AS locked,
     CASE WHEN NOT EXISTS (SELECT FROM everything) THEN ARRAY(
-      SELECT known.place::int FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS known(id, version, place)
-      JOIN usage_stream AS stream ON stream.id = known.id AND stream.version = known.version
+      SELECT cached.number::int FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS cached(id, version, number)
+      JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
     ) END AS unchanged`;
 
 /**
- * What became of the events that were not stored: a statement of its own, because it has to see what others stored under
- * their keys meanwhile, and what the first of a repetition has become. Looks each key up, however many there are: the
- * table is longer than any request.
+ * Classifies the events that were not stored. A separate statement, because it must see events that other transactions have
+ * stored under the same keys meanwhile, and earlier events of the same request. Looks each key up by index, because the
+ * table is larger than any request.
  */
-const judgeSql = (incoming: string): string => `
-  WITH judged AS MATERIALIZED (
+const classifySql = (incoming: string): string => `
+  WITH classified AS MATERIALIZED (
     SELECT incoming.index, incoming.stream_id, incoming.occurred_at,
       CASE
         WHEN incoming.refusal = 'busy' THEN 'busy'
-        -- Nothing else holds back what was to be stored and is not there.
-        WHEN known.position IS NULL THEN coalesce(incoming.refusal, 'usage_late')
-        WHEN known.stream_id = incoming.stream_id AND known.position = incoming.position THEN NULL
-        WHEN known.stream_id = incoming.stream_id AND known.occurred_at = incoming.occurred_at
-          AND known.properties = incoming.properties THEN 'duplicate'
+        -- Only late usage prevents an event without a refusal from being stored.
+        WHEN stored.position IS NULL THEN coalesce(incoming.refusal, 'usage_late')
+        WHEN stored.stream_id = incoming.stream_id AND stored.position = incoming.position THEN NULL
+        WHEN stored.stream_id = incoming.stream_id AND stored.occurred_at = incoming.occurred_at
+          AND stored.properties = incoming.properties THEN 'duplicate'
         ELSE 'idempotency_key_reused'
-      END AS verdict
+      END AS result
     FROM (${incoming}) AS incoming
     LEFT JOIN LATERAL (
       SELECT stream_id, position, occurred_at, properties
       FROM usage_event WHERE key_digest = incoming.key_digest LIMIT 1
-    ) AS known ON true
+    ) AS stored ON true
   ),
   tallied AS (
     ${TALLY}
     SELECT stream_id, ${hourOf('occurred_at')}, 0,
-      count(*) FILTER (WHERE verdict = 'duplicate'), count(*) FILTER (WHERE verdict <> 'duplicate')
-    FROM judged WHERE stream_id IS NOT NULL AND verdict <> 'busy'
+      count(*) FILTER (WHERE result = 'duplicate'), count(*) FILTER (WHERE result <> 'duplicate')
+    FROM classified WHERE stream_id IS NOT NULL AND result <> 'busy'
     GROUP BY 1, 2 ORDER BY 1, 2
     ${ADD_TO_TALLY}
   )
-  SELECT index, verdict FROM judged WHERE verdict IS NOT NULL ORDER BY index`;
+  SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index`;
 
-/** A pair of statements, for events from one of the two places. */
+/** Statements for events from one of the two sources. */
 export interface AppendStatements {
   readonly record: string;
-  readonly judge: string;
+  readonly classify: string;
 }
 
 export const ON_PARAMETERS: AppendStatements = {
   record: recordSql(FROM_PARAMETERS),
-  judge: judgeSql(FROM_PARAMETERS),
+  classify: classifySql(FROM_PARAMETERS),
 };
 
 export const ON_TABLE: AppendStatements = {
   record: recordSql(FROM_TABLE),
-  judge: judgeSql(FROM_TABLE),
+  classify: classifySql(FROM_TABLE),
 };

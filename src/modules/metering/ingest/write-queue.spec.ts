@@ -1,77 +1,77 @@
-import type { Appended, NotTried } from './append-result';
-import { KnownRequest } from './known-request';
-import { Lane } from './lane';
+import type { AppendOutcome, NotTried } from './append-outcome';
+import { FastPathRequest } from './fast-path-request';
+import { WriteQueue } from './write-queue';
 
-const STORED: Appended = { accepted: 1, missed: [] };
+const STORED: AppendOutcome = { accepted: 1, notStored: [] };
 
-const write = (lane: Lane): Promise<Appended> => lane.put([], null);
+const write = (queue: WriteQueue): Promise<AppendOutcome> => queue.put([], null);
 
-describe('a lane', () => {
-  it('goes on after a request that nobody took', async () => {
-    const answers: (Appended | NotTried)[] = ['busy', STORED];
-    const lane = new Lane(
+describe('a write queue', () => {
+  it('continues after a request that fails to be taken over', async () => {
+    const answers: (AppendOutcome | NotTried)[] = ['busy', STORED];
+    const queue = new WriteQueue(
       (group) => Promise.resolve(group.map(() => answers.shift() ?? STORED)),
       () => {
-        throw new Error('nobody takes it');
+        throw new Error('not taken over');
       },
     );
-    const answered = [write(lane), write(lane), write(lane)];
+    const answered = [write(queue), write(queue), write(queue)];
     expect(await Promise.allSettled(answered)).toEqual([
-      { status: 'rejected', reason: new Error('nobody takes it') },
+      { status: 'rejected', reason: new Error('not taken over') },
       { status: 'fulfilled', value: STORED },
       { status: 'fulfilled', value: STORED },
     ]);
-    expect(await write(lane)).toEqual(STORED);
+    expect(await write(queue)).toEqual(STORED);
   });
 
-  it('writes those of a group one by one if the group fails', async () => {
-    const lane = new Lane(
+  it('writes the requests of a failed group one by one', async () => {
+    const queue = new WriteQueue(
       (group) =>
         group.length > 1 ? Promise.reject(new Error('one of them')) : Promise.resolve([STORED]),
       () => undefined,
     );
-    expect(await Promise.all([write(lane), write(lane), write(lane)])).toEqual([
+    expect(await Promise.all([write(queue), write(queue), write(queue)])).toEqual([
       STORED,
       STORED,
       STORED,
     ]);
   });
 
-  it('gives up those of a group that waits in vain after two that do so alone', async () => {
+  it('gives up the rest of a group after two of its requests time out', async () => {
     const timeout = Object.assign(new Error('lock timeout'), { code: '55P03' });
     const groups: number[] = [];
-    const lane = new Lane(
+    const queue = new WriteQueue(
       (group) => {
         groups.push(group.length);
         return groups.length > 1 ? Promise.reject(timeout) : Promise.resolve([STORED]);
       },
       () => undefined,
     );
-    const first = write(lane);
+    const first = write(queue);
     await Promise.resolve();
-    const others = Array.from({ length: 8 }, () => write(lane));
+    const others = Array.from({ length: 8 }, () => write(queue));
     const answered = await Promise.allSettled([first, ...others]);
     expect(answered.filter(({ status }) => status === 'rejected')).toHaveLength(8);
     expect(groups).toEqual([1, 8, 1, 1]);
   });
 
-  it('is idle once all who came are answered', async () => {
-    const lane = new Lane(
+  it('is idle once all requests are answered', async () => {
+    const queue = new WriteQueue(
       (group) => Promise.resolve(group.map(() => STORED)),
       () => undefined,
     );
-    const answered = write(lane);
-    expect(lane.isIdle).toBe(false);
+    const answered = write(queue);
+    expect(queue.isIdle).toBe(false);
     await Promise.resolve();
-    expect(lane.isIdle).toBe(false);
+    expect(queue.isIdle).toBe(false);
     await answered;
     await new Promise((resolve) => setImmediate(resolve));
-    expect(lane.isIdle).toBe(true);
+    expect(queue.isIdle).toBe(true);
   });
 
-  describe('of two shares', () => {
-    /** Of the stream with this number. */
-    const requestOf = (stream: number, length: number): KnownRequest => {
+  describe('of two shards', () => {
+    /** Returns a request of the stream with this number. */
+    const requestOf = (stream: number, length: number): FastPathRequest => {
       const events = Array.from({ length }, (_, index) => ({
         index,
         idempotencyKey: `${stream}-${index}`,
@@ -80,34 +80,34 @@ describe('a lane', () => {
         timestamp: new Date(0),
         properties: {},
       }));
-      const known = { id: String(stream), version: '1', plainFromMs: 0 };
-      const [request] = KnownRequest.partsOf(events, 2, () => known, new Date(0)) ?? [];
+      const cached = { id: String(stream), version: '1', plainFromMs: 0 };
+      const [request] = FastPathRequest.partsOf(events, 2, () => cached, new Date(0)) ?? [];
       if (request === undefined) throw new Error('The events are plain.');
       return request;
     };
 
-    /** A lane whose commits end when they are told to, and the streams of each. */
+    /** Returns a queue whose commits end on request, and the streams of each commit. */
     const watched = () => {
       const groups: string[] = [];
-      const underWay: (() => void)[] = [];
-      let tell = (): void => undefined;
-      const lane = new Lane(
+      const inFlight: (() => void)[] = [];
+      let onStart = (): void => undefined;
+      const queue = new WriteQueue(
         async (group) => {
-          groups.push(group.map(({ known }) => known?.streams[0]?.id).join(' '));
-          tell();
-          await new Promise<void>((resolve) => underWay.push(resolve));
+          groups.push(group.map(({ fastPath }) => fastPath?.streams[0]?.id).join(' '));
+          onStart();
+          await new Promise<void>((resolve) => inFlight.push(resolve));
           return group.map(() => STORED);
         },
         () => undefined,
         2,
       );
-      const put = (request: KnownRequest) => lane.put(request.events, request);
-      const end = () => underWay.splice(0).forEach((endOne) => endOne());
-      const begun = () => new Promise<void>((resolve) => (tell = resolve));
+      const put = (request: FastPathRequest) => queue.put(request.events, request);
+      const end = () => inFlight.splice(0).forEach((endOne) => endOne());
+      const begun = () => new Promise<void>((resolve) => (onStart = resolve));
       return { groups, put, end, begun };
     };
 
-    it('writes much of each at the same time', async () => {
+    it('writes large groups of both concurrently', async () => {
       const { groups, put, end } = watched();
       const answered = [0, 1, 2, 3].map((stream) => put(requestOf(stream, 200)));
       await Promise.resolve();
@@ -116,7 +116,7 @@ describe('a lane', () => {
       expect(await Promise.all(answered)).toEqual([STORED, STORED, STORED, STORED]);
     });
 
-    it('writes little of both together', async () => {
+    it('writes small groups of both together', async () => {
       const { groups, put, end } = watched();
       const answered = [0, 1, 2, 3].map((stream) => put(requestOf(stream, 20)));
       await Promise.resolve();
@@ -125,7 +125,7 @@ describe('a lane', () => {
       expect(await Promise.all(answered)).toEqual([STORED, STORED, STORED, STORED]);
     });
 
-    it('writes little once nothing is under way', async () => {
+    it('writes a small group once no commit is in flight', async () => {
       const { groups, put, end, begun } = watched();
       const much = put(requestOf(0, 600));
       await Promise.resolve();

@@ -1,7 +1,7 @@
 import type { LateUsage } from '../domain/late-usage';
 
-/** What the statement that stores usage tells, as JSON of the database. */
-export interface Recorded {
+/** Result of the statement that stores usage in a transaction, as JSON of the database. */
+export interface RecordedUsage {
   readonly accepted: number;
   readonly late: readonly {
     readonly streamId: string;
@@ -13,9 +13,9 @@ export interface Recorded {
   }[];
 }
 
-/** @param customers by stream */
+/** @param customers customer ids by stream id */
 export function toLateUsage(
-  { late }: Recorded,
+  { late }: RecordedUsage,
   customers: ReadonlyMap<string, string>,
 ): LateUsage[] {
   return late.map(({ streamId, billedId, meterId, startMs, endMs, events }) => ({

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { MeterBackfills } from '../../src/modules/metering/meter-backfills';
-import { AppendKnown } from '../../src/modules/metering/store/append-known';
-import { KnownRequest } from '../../src/modules/metering/store/known-request';
-import { KnownStreams } from '../../src/modules/metering/store/known-streams';
+import { FastPathAppend } from '../../src/modules/metering/ingest/fast-path-append';
+import { FastPathRequest } from '../../src/modules/metering/ingest/fast-path-request';
+import { StreamCache } from '../../src/modules/metering/ingest/stream-cache';
 import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -43,7 +43,7 @@ describe('events of a stream in the cache', () => {
 
   const accepted = (count: number) => ({ accepted: count, duplicates: 0, rejected: [] });
 
-  const known = () => engine.app.get(KnownStreams).get({ customerId: customer, eventName: NAME });
+  const known = () => engine.app.get(StreamCache).get({ customerId: customer, eventName: NAME });
 
   /** Creates a customer whose stream is in the cache of this process. */
   beforeEach(async () => {
@@ -186,7 +186,7 @@ describe('events of a stream in the cache', () => {
   it('are not stored with cached state that another request of the same commit has changed', async () => {
     const stream = known();
     if (stream === undefined) throw new Error('The stream is known.');
-    const request = (version: string): KnownRequest => {
+    const request = (version: string): FastPathRequest => {
       const incoming = {
         index: 0,
         idempotencyKey: event().idempotency_key,
@@ -196,12 +196,12 @@ describe('events of a stream in the cache', () => {
         properties: {},
       };
       const ofVersion = () => ({ ...stream, version });
-      const [made] = KnownRequest.partsOf([incoming], 1, ofVersion, new Date(HOUR)) ?? [];
+      const [made] = FastPathRequest.partsOf([incoming], 1, ofVersion, new Date(HOUR)) ?? [];
       if (made === undefined) throw new Error('The event needs nothing but to be stored.');
       return made;
     };
-    const append = (requests: readonly KnownRequest[]) =>
-      engine.app.get(AppendKnown).append(requests);
+    const append = (requests: readonly FastPathRequest[]) =>
+      engine.app.get(FastPathAppend).append(requests);
     const stored = { accepted: 1, missed: [] };
     const [now, before] = [stream.version, `-${stream.version}1`];
     expect(await append([request(now), request(before)])).toEqual([stored, 'changed']);
@@ -218,7 +218,7 @@ describe('events of a stream in the cache', () => {
         const one = await createCustomer(engine);
         await send(event({ customer_id: one }));
         await send(event({ customer_id: one }));
-        const stream = engine.app.get(KnownStreams).get({ customerId: one, eventName: NAME });
+        const stream = engine.app.get(StreamCache).get({ customerId: one, eventName: NAME });
         byShare[Number(stream?.id) % 2]?.push(one);
       }
       customers = byShare.flatMap((share) => share.slice(0, 2));

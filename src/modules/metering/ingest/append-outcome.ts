@@ -1,0 +1,57 @@
+import { invariant } from '../../../core/invariant';
+import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
+import { type Refusal, rejectionOf } from './usage-refusals';
+
+/** Result of an event that was not stored. `busy`: not tried, because another transaction has locked its stream. */
+export type EventResult = Refusal | 'duplicate' | 'busy';
+
+/** Reason why a request was not tried: a stream of it is locked, or the cached state of a stream is outdated. */
+export type NotTried = 'busy' | 'outdated';
+
+export interface AppendOutcome {
+  readonly accepted: number;
+  /** The other events, in order. */
+  readonly notStored: readonly { readonly index: number; readonly result: EventResult }[];
+}
+
+/**
+ * Returns the outcome of each of several requests that were written together.
+ * @param notStored events of all requests, each by its index among all of them, in order
+ */
+export function splitByRequest(
+  requests: readonly { readonly events: readonly IncomingEvent[] }[],
+  notStored: AppendOutcome['notStored'],
+): readonly AppendOutcome[] {
+  let first = 0;
+  let next = 0;
+  return requests.map(({ events }) => {
+    const ofRequest: AppendOutcome['notStored'][number][] = [];
+    const end = first + events.length;
+    for (; next < notStored.length && (notStored[next]?.index ?? 0) < end; next += 1) {
+      const { index, result } = notStored[next] ?? { index: 0, result: 'busy' };
+      ofRequest.push({ index: events[index - first]?.index ?? -1, result });
+    }
+    first = end;
+    return { accepted: events.length - ofRequest.length, notStored: ofRequest };
+  });
+}
+
+/** Returns the outcome of a request that was written in parts. */
+export function mergeParts(parts: readonly AppendOutcome[]): AppendOutcome {
+  const [only, ...others] = parts;
+  if (only !== undefined && others.length === 0) return only;
+  return {
+    accepted: parts.reduce((sum, { accepted }) => sum + accepted, 0),
+    notStored: parts.flatMap(({ notStored }) => notStored).sort((a, b) => a.index - b.index),
+  };
+}
+
+export function toAppendResult({ accepted, notStored }: AppendOutcome): AppendResult {
+  const rejected = notStored.flatMap(({ index, result }) => toRejection(index, result) ?? []);
+  return { accepted, duplicates: notStored.length - rejected.length, rejected };
+}
+
+function toRejection(index: number, result: EventResult): Rejection | null {
+  invariant(result !== 'busy', 'A request that waits for its streams is tried.');
+  return result === 'duplicate' ? null : rejectionOf(index, result);
+}

@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { Clock } from '../../../platform/clock';
+import { Database, IDLE_IN_TRANSACTION_TIMEOUT_MS } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { LateUsageWriter } from '../store/late-usage-writer';
+import { lockMeters } from '../store/meter-locks';
+import { type OnBusy, type StreamName, UsageStreams } from '../store/usage-streams';
+import { WindowChanges } from '../store/window-changes';
+import type { IncomingEvent, IncomingEvents } from '../usage-store';
+import type { AppendOutcome } from './append-outcome';
+import { type RecordedUsage, toLateUsage } from './recorded-usage';
+import { NO_STREAM, StagedEvents, type StagedStream } from './staged-events';
+
+/** How far an event may be ahead of the time of its customer: clocks differ, and some clients report local time. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
+
+/** Limits for a stream of 100,000 lines, which takes seconds and waits longer for locks than a single event. */
+const LONG_WORK = { statementMs: 600_000, lockMs: 60_000 };
+
+const NO_EVENTS: AppendOutcome = { accepted: 0, notStored: [] };
+
+/**
+ * Slow path of ingest: stores events in a transaction that checks customers, billed periods and registered windows, updates
+ * all totals, and runs the usage hooks.
+ */
+@Injectable()
+export class AppendUsage {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly streams: UsageStreams,
+    private readonly late: LateUsageWriter,
+    private readonly windows: WindowChanges,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
+   * @param requestOf index of the request of each event, if several requests are written together; they fit into memory
+   */
+  async append(
+    events: IncomingEvents,
+    onBusy: OnBusy = 'wait',
+    requestOf: readonly number[] = [],
+  ): Promise<AppendOutcome> {
+    const staged = new StagedEvents(this.database);
+    const pieces = piecesOf(events);
+    const hasMore = await fill(staged, pieces);
+    if (staged.length === 0) return NO_EVENTS;
+    if (!hasMore) return this.database.transaction(() => this.record(staged, onBusy, requestOf));
+    // The body cannot be read twice, so a deadlock repeats only the savepoint after it.
+    return this.database.transaction(
+      async () => {
+        // The client may pause within its own limits. This transaction holds no locks that others wait for yet.
+        await this.database.allowLongWork({ ...LONG_WORK, idleMs: 0 });
+        await staged.moveToTable();
+        for await (const piece of pieces) {
+          for (const event of piece) staged.add(event);
+          await staged.flush(false);
+        }
+        await staged.flush();
+        await this.database.allowLongWork({
+          ...LONG_WORK,
+          idleMs: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+        });
+        return this.database.savepoint(() => this.record(staged, onBusy, requestOf));
+      },
+      { tries: 1 },
+    );
+  }
+
+  private async record(
+    staged: StagedEvents,
+    onBusy: OnBusy,
+    requestOf: readonly number[],
+  ): Promise<AppendOutcome> {
+    const streams = await this.lockStreams(staged, onBusy);
+    const customers = customersOf(staged.streams, streams);
+    const now = this.clock.now();
+    const parameters = [now, staged.earliestAt, ...staged.parameters(streams, requestOf)];
+    const { earliestAt, latestAt } = staged;
+    const recorded = await this.windows.around({ customers, earliestAt, latestAt }, () =>
+      this.store(staged, parameters),
+    );
+    await this.late.write(toLateUsage(recorded, customers), now);
+    const missing = staged.length - recorded.accepted;
+    if (missing === 0) return { accepted: recorded.accepted, notStored: [] };
+    const notStored = await this.classify(staged, parameters);
+    invariant(notStored.length === missing, 'Each event that was not stored has a result.');
+    return { accepted: recorded.accepted, notStored };
+  }
+
+  private async store(
+    staged: StagedEvents,
+    parameters: readonly unknown[],
+  ): Promise<RecordedUsage> {
+    const sql = staged.statements.record;
+    const [recorded] = staged.isInTable
+      ? await this.database.query<RecordedUsage>(sql, parameters)
+      : await this.database.prepared<RecordedUsage>('usage-record', sql, parameters);
+    invariant(recorded !== undefined, 'The statement that stores usage returns a row.');
+    return recorded;
+  }
+
+  private classify(
+    staged: StagedEvents,
+    parameters: readonly unknown[],
+  ): Promise<AppendOutcome['notStored'][number][]> {
+    return this.database.query(staged.statements.classify, parameters);
+  }
+
+  /** Locks meters, then streams, and returns the state of each stream or why none of its events is stored. */
+  private async lockStreams(
+    staged: StagedEvents,
+    onBusy: OnBusy,
+  ): Promise<readonly StagedStream[]> {
+    const names = staged.streams;
+    const eventNames = names.map(({ eventName }) => eventName);
+    const busyNames = await lockMeters(this.database, eventNames, onBusy);
+    const customerIds = [...new Set(names.map(({ customerId }) => customerId))];
+    const times = await this.customers.timesOf(customerIds);
+    const locked = await this.streams.lock(
+      names,
+      ({ customerId }) => times.has(customerId),
+      onBusy,
+    );
+    return names.map(({ customerId, eventName }, number) => {
+      const stream = busyNames.has(eventName) ? 'busy' : (locked[number] ?? null);
+      const now = times.get(customerId);
+      if (stream === 'busy') return { ...NO_STREAM, refusal: 'busy' };
+      // A customer with a time but without a stream was purged with its test clock meanwhile.
+      const exists = now !== undefined && stream !== null;
+      return {
+        id: stream?.id ?? null,
+        lastPosition: stream?.lastPosition ?? null,
+        refusal: exists ? null : 'customer_not_found',
+        lastInstant: exists ? lastInstantAt(now) : null,
+      };
+    });
+  }
+}
+
+/** Returns customer ids by the ids of locked streams. */
+function customersOf(
+  names: readonly StreamName[],
+  streams: readonly StagedStream[],
+): ReadonlyMap<string, string> {
+  return new Map(
+    names.flatMap(({ customerId }, number): [string, string][] => {
+      const id = streams[number]?.id ?? null;
+      return id === null ? [] : [[id, customerId]];
+    }),
+  );
+}
+
+/** Returns the last instant that events may have. */
+export function lastInstantAt(now: Date): Date {
+  return new Date(now.getTime() + MAX_AHEAD_MS);
+}
+
+async function* piecesOf(events: IncomingEvents): AsyncGenerator<readonly IncomingEvent[]> {
+  if (Symbol.asyncIterator in events) yield* events;
+  else yield [...events];
+}
+
+/** Adds events until none is left or memory is full. Returns true if there may be more. */
+async function fill(
+  staged: StagedEvents,
+  pieces: AsyncGenerator<readonly IncomingEvent[]>,
+): Promise<boolean> {
+  while (!staged.isFull) {
+    const piece = await pieces.next();
+    if (piece.done === true) return false;
+    for (const event of piece.value) staged.add(event);
+  }
+  return true;
+}

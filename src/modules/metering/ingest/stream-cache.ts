@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { noMeterIsCreated, slotOf } from '../store/meter-locks';
+import { streamKey, type StreamName } from '../store/usage-streams';
+
+/** State of a stream that the fast path relies on. Valid as long as the stream has this version. */
+export interface CachedStream {
+  readonly id: string;
+  readonly version: string;
+  /** Events from this instant on are in no billed period and no registered window; milliseconds since 1970. */
+  readonly plainFromMs: number;
+}
+
+interface Entry extends CachedStream {
+  readonly readAtMs: number;
+}
+
+interface StreamRow extends StreamName {
+  readonly id: string;
+  readonly version: string;
+  readonly plainFromMs: number | null;
+}
+
+/**
+ * Reads no streams of an event name whose ingest is locked for a new meter. The creation of a meter increments the versions
+ * of the streams it sees. A stream committed after it looked keeps its version, so the fast path could store an event there
+ * that the meter does not count.
+ */
+const READ = `
+  SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
+    (extract(epoch FROM greatest(
+      (SELECT max(period_end_at) FROM usage_billed WHERE stream_id = stream.id),
+      (SELECT max(end_at) FROM usage_window WHERE stream_id = stream.id)
+    )) * 1000)::float8 AS "plainFromMs"
+  FROM usage_stream AS stream
+  WHERE (customer_id, event_name) IN (
+    SELECT customer_id, event_name FROM unnest($1::text[], $2::text[], $3::int[]) AS asked(customer_id, event_name, slot)
+    WHERE ${noMeterIsCreated('slot')}
+  )`;
+
+const MAX_ENTRIES = 50_000;
+/** Entries expire because closing a registered window does not change the version. */
+const EXPIRES_AFTER_MS = 60_000;
+
+/**
+ * Cache of stream state in this process: which events can be stored without a transaction. Only caches streams of existing
+ * customers on real time. An outdated entry is harmless: the statement that uses it compares the version with the locked row.
+ */
+@Injectable()
+export class StreamCache {
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+  ) {}
+
+  get(name: StreamName): CachedStream | undefined {
+    const entry = this.entries.get(streamKey(name));
+    if (entry === undefined || performance.now() - entry.readAtMs < EXPIRES_AFTER_MS) return entry;
+    return undefined;
+  }
+
+  /** Caches the state of streams. Skips streams that do not exist yet, and those for which a meter is being created. */
+  async read(names: readonly StreamName[]): Promise<void> {
+    const rows = await this.database.prepared<StreamRow>('usage-streams-cache', READ, [
+      names.map(({ customerId }) => customerId),
+      names.map(({ eventName }) => eventName),
+      names.map(({ eventName }) => slotOf(eventName)),
+    ]);
+    // Read after the streams: a customer deleted before is not found, and a later deletion increments the version.
+    const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];
+    const inRealTime = await this.customers.inRealTime(customerIds);
+    if (this.entries.size > MAX_ENTRIES) this.entries.clear();
+    const readAtMs = performance.now();
+    for (const row of rows) {
+      const { id, version, plainFromMs } = row;
+      this.entries.set(streamKey(row), {
+        id,
+        version,
+        plainFromMs: inRealTime.has(row.customerId) ? (plainFromMs ?? -Infinity) : Infinity,
+        readAtMs,
+      });
+    }
+  }
+
+  forget(name: StreamName): void {
+    this.entries.delete(streamKey(name));
+  }
+}

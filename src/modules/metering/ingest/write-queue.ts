@@ -1,0 +1,193 @@
+import { AsyncResource } from 'node:async_hooks';
+import { invariant } from '../../../core/invariant';
+import { isDatabaseUnavailable, isLockTimeout } from '../../../platform/database';
+import type { IncomingEvent } from '../usage-store';
+import type { AppendOutcome, NotTried } from './append-outcome';
+import type { FastPathRequest } from './fast-path-request';
+import { MAX_EVENTS_IN_MEMORY } from './staged-events';
+
+/** Longest wait for requests of clients that were just answered and report again. */
+const MAX_WAIT_MS = 2;
+
+/** From this number of events on, storing them takes longer than a commit. */
+const EVENTS_WORTH_A_COMMIT = 500;
+
+/** Requests of a group that may wait for a lock until it times out, each for the whole lock timeout. */
+const MAX_TIMEOUTS = 2;
+
+/** A request that waits to be written. */
+export interface QueuedRequest {
+  readonly events: readonly IncomingEvent[];
+  /** The same events for the fast path; null outside of it. */
+  readonly fastPath: FastPathRequest | null;
+  readonly resolve: (outcome: AppendOutcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** How often it was not tried. */
+  retries: number;
+}
+
+/** Writes a group; returns the outcome of each request, or why it was not tried. */
+type WriteGroup = (
+  group: readonly QueuedRequest[],
+) => Promise<readonly (AppendOutcome | NotTried)[]>;
+
+/** Requests of one shard of the streams. */
+interface Shard {
+  readonly queue: QueuedRequest[];
+  isWriting: boolean;
+}
+
+/** Collects requests into shared commits. At most one commit per shard is in flight. */
+export class WriteQueue {
+  private readonly shards: readonly Shard[];
+  private isStarting = false;
+  /** Called when another request is added. */
+  private readonly listeners = new Set<() => void>();
+  /** Commits run outside the asynchronous context of the request that happened to arrive first. */
+  private readonly scope = new AsyncResource('usage-write-queue');
+
+  /** @param onNotTried takes over requests that were not tried because of their streams */
+  constructor(
+    private readonly writeGroup: WriteGroup,
+    private readonly onNotTried: (request: QueuedRequest, reason: NotTried) => void,
+    shards = 1,
+  ) {
+    this.shards = Array.from({ length: shards }, () => ({ queue: [], isWriting: false }));
+  }
+
+  /** True if no request waits and no commit is in flight. */
+  get isIdle(): boolean {
+    return !this.isWriting && requestsIn(this.shards) === 0;
+  }
+
+  private get isWriting(): boolean {
+    return this.shards.some(({ isWriting }) => isWriting);
+  }
+
+  /** Returns the outcome of the events once they are written, here or by the queue that takes over a request not tried. */
+  put(events: readonly IncomingEvent[], fastPath: FastPathRequest | null): Promise<AppendOutcome> {
+    return new Promise((resolve, reject) =>
+      this.add({ events, fastPath, resolve, reject, retries: 0 }),
+    );
+  }
+
+  add(request: QueuedRequest): void {
+    // A request from the fast path may have been assigned to one of more shards.
+    const shard = this.shards[(request.fastPath?.shard ?? 0) % this.shards.length];
+    invariant(shard !== undefined, 'A write queue has a shard.');
+    shard.queue.push(request);
+    for (const listener of this.listeners) listener();
+    if (this.isStarting || shard.isWriting) return;
+    this.isStarting = true;
+    // The parts of a request are added one after the other.
+    this.scope.runInAsyncScope(() => queueMicrotask(() => this.start()));
+  }
+
+  /** Writes shards concurrently if they have enough events, otherwise together once no commit is in flight. */
+  private start(): void {
+    this.isStarting = false;
+    const due = this.shards.filter(({ isWriting, queue }) => !isWriting && queue.length > 0);
+    const isSmall = eventsIn(due.flatMap(({ queue }) => queue)) < EVENTS_WORTH_A_COMMIT;
+    if (!isSmall) for (const shard of due) void this.writeShards([shard]);
+    else if (due.length > 0 && !this.isWriting) void this.writeShards(due);
+  }
+
+  /**
+   * Writes all waiting requests of shards. Then waits shortly for about half as many again: otherwise, among clients that
+   * report in a loop, one event that arrives first gets a commit of its own and all others wait for it.
+   */
+  private async writeShards(shards: readonly Shard[]): Promise<void> {
+    for (const shard of shards) shard.isWriting = true;
+    const group = takeGroup(shards);
+    await this.write(group);
+    await this.waitFor(shards, Math.floor((group.length + requestsIn(shards)) / 2));
+    for (const shard of shards) shard.isWriting = false;
+    this.start();
+  }
+
+  private waitFor(shards: readonly Shard[], requests: number): Promise<void> | undefined {
+    if (requestsIn(shards) >= requests) return undefined;
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.listeners.delete(listener);
+        resolve();
+      };
+      const listener = (): void => {
+        if (requestsIn(shards) >= requests) finish();
+      };
+      const timer = setTimeout(finish, MAX_WAIT_MS);
+      this.listeners.add(listener);
+    });
+  }
+
+  private async write(group: readonly QueuedRequest[]): Promise<void> {
+    const failure = await this.tryToWrite(group);
+    if (failure !== null) await this.writeOneByOne(group, failure);
+  }
+
+  /** Returns the failure; null on success. */
+  private async tryToWrite(
+    group: readonly QueuedRequest[],
+  ): Promise<{ readonly reason: unknown } | null> {
+    try {
+      const outcomes = await this.writeGroup(group);
+      for (const [index, request] of group.entries()) this.answer(request, outcomes[index]);
+      return null;
+    } catch (reason) {
+      return { reason };
+    }
+  }
+
+  /** Rejects only the request that shows a defect: an error thrown here would stop the queue for ever. */
+  private answer(request: QueuedRequest, outcome: AppendOutcome | NotTried | undefined): void {
+    try {
+      invariant(outcome !== undefined, 'Each request has an outcome.');
+      if (typeof outcome === 'string') this.onNotTried(request, outcome);
+      else request.resolve(outcome);
+    } catch (error) {
+      request.reject(error);
+    }
+  }
+
+  /**
+   * Writes requests one by one after their group failed, so that one cannot fail the others. Gives up after two lock
+   * timeouts: the rest would wait for the same lock, and so would the requests behind them.
+   */
+  private async writeOneByOne(
+    group: readonly QueuedRequest[],
+    { reason }: { readonly reason: unknown },
+  ): Promise<void> {
+    let timeouts = 0;
+    const isHopeless = isDatabaseUnavailable(reason) && !isLockTimeout(reason);
+    for (const request of group) {
+      const failure =
+        group.length === 1 || isHopeless || timeouts >= MAX_TIMEOUTS
+          ? { reason }
+          : await this.tryToWrite([request]);
+      if (failure === null) continue;
+      request.reject(failure.reason);
+      if (isLockTimeout(failure.reason)) timeouts += 1;
+    }
+  }
+}
+
+function requestsIn(shards: readonly Shard[]): number {
+  return shards.reduce((sum, { queue }) => sum + queue.length, 0);
+}
+
+function eventsIn(requests: readonly QueuedRequest[]): number {
+  return requests.reduce((sum, { events }) => sum + events.length, 0);
+}
+
+/** Takes from each shard as many requests as fit into one statement, at least one. */
+function takeGroup(shards: readonly Shard[]): readonly QueuedRequest[] {
+  return shards.flatMap(({ queue }) => {
+    let events = 0;
+    const end = queue.findIndex((request, index) => {
+      events += request.events.length;
+      return index > 0 && events > MAX_EVENTS_IN_MEMORY;
+    });
+    return queue.splice(0, end === -1 ? queue.length : end);
+  });
+}

@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import type { Database } from '../../../platform/database';
+import type { OnBusy } from './usage-streams';
+
+/** Advisory lock class of ingest: shared by appends, exclusive while a meter counts stored events. */
+const INGEST_KEY = 7_301_995;
+/** Advisory lock class of the creation of meters, one at a time per slot. */
+const CREATION_KEY = 7_301_996;
+/** Event names share slots, because a lock per name of a large request would fill the lock table. */
+const SLOTS = 64;
+
+/** Locks in one order, so that callers cannot deadlock. */
+const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
+const LOCK_METERS = {
+  wait: `SELECT slot FROM ${SLOT} WHERE pg_advisory_xact_lock_shared($1, slot) IS NULL`,
+  skip: `SELECT slot FROM ${SLOT} WHERE NOT pg_try_advisory_xact_lock_shared($1, slot)`,
+} as const;
+
+const INGESTING = `
+  SELECT DISTINCT virtualtransaction AS id FROM pg_locks
+  WHERE locktype = 'advisory' AND granted AND classid = $1::int AND objid = $2::int AND objsubid = 2
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/**
+ * Prevents, until the open transaction ends, that a meter of these event names becomes active without a backfill. So the
+ * meters that the next statements read are all that count the events.
+ * @returns with `skip`, the names for which a meter is being created
+ */
+export async function lockMeters(
+  database: Database,
+  eventNames: Iterable<string>,
+  onBusy: OnBusy = 'wait',
+): Promise<ReadonlySet<string>> {
+  database.requireTransaction();
+  const slots = new Map([...eventNames].map((name) => [name, slotOf(name)]));
+  const rows = await database.prepared<{ slot: number }>(
+    `usage-lock-meters-${onBusy}`,
+    LOCK_METERS[onBusy],
+    [INGEST_KEY, [...new Set(slots.values())]],
+  );
+  const busy = new Set(rows.map(({ slot }) => slot));
+  return new Set([...slots].filter(([, slot]) => busy.has(slot)).map(([name]) => name));
+}
+
+/** SQL condition for an autocommitted statement: no meter is being created for event names with this slot. */
+export const noMeterIsCreated = (slot: string): string =>
+  `pg_try_advisory_xact_lock_shared(${INGEST_KEY}, ${slot})`;
+
+/** Locks the creation of meters of this event name until the open transaction ends. Does not block ingest. */
+export async function lockMeterCreation(database: Database, eventName: string): Promise<void> {
+  database.requireTransaction();
+  await database.query('SELECT pg_advisory_xact_lock($1, $2)', [CREATION_KEY, slotOf(eventName)]);
+}
+
+/**
+ * Locks ingest of this event name until the open transaction ends, unless a transaction is storing events of it. Never waits,
+ * because later appends would queue behind it.
+ * @returns true if ingest is locked
+ */
+export async function tryLockIngest(database: Database, eventName: string): Promise<boolean> {
+  database.requireTransaction();
+  const [row] = await database.query<{ isLocked: boolean }>(
+    'SELECT pg_try_advisory_xact_lock($1, $2) AS "isLocked"',
+    [INGEST_KEY, slotOf(eventName)],
+  );
+  return row?.isLocked ?? false;
+}
+
+/**
+ * Returns the virtual ids of the transactions that are storing events of this name. Every transaction that does not see an
+ * already committed meter is among them.
+ */
+export async function ingestingTransactions(
+  database: Database,
+  eventName: string,
+): Promise<readonly string[]> {
+  const rows = await database.query<{ id: string }>(INGESTING, [INGEST_KEY, slotOf(eventName)]);
+  return rows.map(({ id }) => id);
+}
+
+/** Returns the lock slot of an event name. */
+export function slotOf(eventName: string): number {
+  return hash('sha256', eventName, 'buffer').readUInt8() % SLOTS;
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { Rational } from '../../core/decimal';
+import type { Period } from '../../core/time';
+
+/** A registered window whose usage changed; over all groups, without what a recurring meter carried over. */
+export interface ChangedWindow {
+  readonly customerId: string;
+  readonly meterId: string;
+  readonly period: Period;
+  readonly before: Rational;
+  readonly after: Rational;
+}
+
+/** Called in the transaction that stores or voids events, which has locked their streams. */
+export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
+
+/**
+ * Hooks on the ingest path, for modules above that must react in the commit of the events. They register when they start.
+ * A hook must not lock what comes before a stream in the lock order.
+ */
+@Injectable()
+export class UsageHooks {
+  private readonly hooks: UsageHook[] = [];
+
+  get isEmpty(): boolean {
+    return this.hooks.length === 0;
+  }
+
+  register(hook: UsageHook): void {
+    this.hooks.push(hook);
+  }
+
+  async run(windows: readonly ChangedWindow[]): Promise<void> {
+    if (windows.length === 0) return;
+    for (const hook of this.hooks) await hook(windows);
+  }
+}

@@ -1,0 +1,160 @@
+import type { Period } from '../../core/time';
+import type { Group, GroupUsage } from '../../core/usage';
+import type { Meter } from '../meters';
+import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
+
+/** Event of a request, with its index in the list, or its line from 0. */
+export interface IncomingEvent extends UsageEvent {
+  readonly index: number;
+}
+
+/** Events in memory, or chunks of events that arrive over time. */
+export type IncomingEvents = Iterable<IncomingEvent> | AsyncIterable<readonly IncomingEvent[]>;
+
+export interface Rejection {
+  readonly index: number;
+  /** Stable, see docs/errors.md. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface AppendResult {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly Rejection[];
+}
+
+export interface UsageQuery {
+  readonly customerId: string;
+  readonly meter: Meter;
+  readonly period: Period;
+  /** Start from which a non-recurring `weighted_sum` holds values. Default: the start of the period. */
+  readonly heldSince?: Date | undefined;
+  /** Counts only events and voids up to this position, as an invoice line once did; null: all. */
+  readonly upToPosition: bigint | null;
+}
+
+/** Usage at one position of the stream. */
+export interface UsageReading {
+  readonly groups: readonly GroupUsage[];
+  /** First instant whose events change it; before the period where values are held. */
+  readonly countedFrom: Date;
+  readonly upToPosition: bigint;
+}
+
+export interface UsageSeriesQuery {
+  readonly customerId: string;
+  readonly meter: Meter;
+  /** Adjoining windows in order, at least one. */
+  readonly windows: readonly Period[];
+  /** Properties of `meter.groupBy` that the answer is grouped by. */
+  readonly groupBy: readonly string[];
+  /** As in {@link UsageQuery}. Default: each window starts at zero, unless the meter is recurring. */
+  readonly heldSince?: Date | undefined;
+}
+
+/** Usage of each window, and of all of them as one period, at one position of the stream. */
+export interface UsageSeries {
+  readonly windows: readonly (readonly GroupUsage[])[];
+  readonly whole: readonly GroupUsage[];
+  /** First instant whose events change the first window. */
+  readonly countedFrom: Date;
+  readonly upToPosition: bigint;
+}
+
+export interface EventFilter {
+  readonly customerId: string;
+  /** Null: all names. */
+  readonly eventName: string | null;
+  /** First instant; null: unbounded. */
+  readonly from: Date | null;
+  /** End, exclusive; null: unbounded. */
+  readonly to: Date | null;
+}
+
+export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'period'> {
+  /** Returns the periods whose events no bill will count. Called in the transaction of the proof. */
+  readonly unbillableOf: () => Promise<readonly Period[]>;
+}
+
+/** Number of events of a meter by outcome. */
+export interface UsageProof {
+  readonly accepted: bigint;
+  /** In the whole hours that the period touches, like `rejected`. */
+  readonly duplicates: bigint;
+  readonly rejected: bigint;
+  readonly voided: bigint;
+  /** Accepted, not voided, and counted by the meter. */
+  readonly counted: bigint;
+  /** Counted events that are in every bill of the periods they change. */
+  readonly billed: bigint;
+  /** Counted events that are in no bill and that no bill will count. */
+  readonly unbillable: bigint;
+  /** All other counted events. */
+  readonly pending: bigint;
+  /** SHA-256, hex, over the keys of the accepted events, by timestamp and key, each followed by a line feed. */
+  readonly digest: string;
+}
+
+/** Request for a page of events; `after` is `next` of the previous page. */
+export interface EventPageRequest {
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface EventPage {
+  readonly items: readonly StoredUsageEvent[];
+  /** Null on the last page. */
+  readonly next: string | null;
+}
+
+/**
+ * Interface between metering and the storage of usage, so that a store for many machines can replace PostgreSQL. Every store
+ * must pass `test/contract/usage-store.ts`.
+ */
+export abstract class UsageStore {
+  /**
+   * Stores events and updates all totals in one commit: that of the caller's transaction if there is one. An event with a
+   * stored key counts as a duplicate, or is rejected if its content differs.
+   * @param events read once, in order, with bounded memory and without locks that others wait for
+   */
+  abstract append(events: IncomingEvents): Promise<AppendResult>;
+
+  /** Stores at most 1,000 events in a commit that concurrent requests may share. Must not be called in a transaction. */
+  abstract appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult>;
+
+  /** Returns the exact usage of a period, by group, from running totals where they cover it. */
+  abstract aggregate(query: UsageQuery): Promise<UsageReading>;
+
+  /** Returns the exact usage of many windows from one snapshot. */
+  abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
+
+  /**
+   * Returns the events that a reading counts, of one group if given, by timestamp and position. Events before the period, whose
+   * values a weighted sum holds, come first.
+   * @throws {ProblemError} `invalid_cursor`
+   */
+  abstract counted(
+    query: UsageQuery,
+    group: Group | null,
+    page: EventPageRequest,
+  ): Promise<EventPage>;
+
+  /**
+   * Returns accepted events, voided or not, newest first.
+   * @throws {ProblemError} `invalid_cursor`
+   */
+  abstract list(filter: EventFilter, page: EventPageRequest): Promise<EventPage>;
+
+  /** Returns the event accepted under this key; null if there is none. */
+  abstract find(idempotencyKey: string): Promise<StoredUsageEvent | null>;
+
+  /**
+   * Voids an event and updates all totals in one commit. Voiding it again is a no-op.
+   * @throws {ProblemError} `usage_event_not_found`; `usage_late` if a meter rejects late usage
+   */
+  abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
+
+  /** @throws {ProblemError} `too_many_events_to_prove` */
+  abstract prove(query: ProofQuery): Promise<UsageProof>;
+}
