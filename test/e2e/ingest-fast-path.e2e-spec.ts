@@ -202,10 +202,10 @@ describe('events of a stream in the cache', () => {
     };
     const append = (requests: readonly FastPathRequest[]) =>
       engine.app.get(FastPathAppend).append(requests);
-    const stored = { accepted: 1, missed: [] };
+    const stored = { accepted: 1, notStored: [] };
     const [now, before] = [stream.version, `-${stream.version}1`];
-    expect(await append([request(now), request(before)])).toEqual([stored, 'changed']);
-    expect(await append([request(before), request(now)])).toEqual(['changed', stored]);
+    expect(await append([request(now), request(before)])).toEqual([stored, 'outdated']);
+    expect(await append([request(before), request(now)])).toEqual(['outdated', stored]);
   });
 
   describe('in a list for many customers', () => {
