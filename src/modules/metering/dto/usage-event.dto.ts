@@ -33,6 +33,10 @@ export class UsageEventReportDto {
 }
 
 export class UsageBatchDto {
-  @ApiProperty({ type: [UsageEventReportDto], maxItems: 1_000, description: 'Events, at most 1,000.' })
+  @ApiProperty({
+    type: [UsageEventReportDto],
+    maxItems: 1_000,
+    description: 'Events, at most 1,000.',
+  })
   readonly events!: readonly UsageEventReportDto[];
 }

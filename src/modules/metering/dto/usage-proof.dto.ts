@@ -2,10 +2,7 @@ import { IntegerProperty, TextProperty, toDto } from '../../../platform/http';
 import type { UsageProof } from '../usage-store';
 
 export class UsageProofDto {
-  @IntegerProperty(
-    'Stored events of the name of the meter with a timestamp in the period.',
-    1000,
-  )
+  @IntegerProperty('Stored events of the name of the meter with a timestamp in the period.', 1000)
   readonly accepted!: number;
   @IntegerProperty('Repeated events, in the whole UTC hours that the period touches.', 1000)
   readonly duplicates!: number;
@@ -15,10 +12,7 @@ export class UsageProofDto {
   readonly voided!: number;
   @IntegerProperty('Accepted events that are not voided and that the meter counts.', 1000)
   readonly counted!: number;
-  @IntegerProperty(
-    'Counted events that are in every bill of the periods they change.',
-    1000,
-  )
+  @IntegerProperty('Counted events that are in every bill of the periods they change.', 1000)
   readonly billed!: number;
   @IntegerProperty(
     'Counted events that wait for a bill: `counted` = `billed` + `pending` + `unbillable`.',

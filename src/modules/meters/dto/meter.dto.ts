@@ -54,13 +54,12 @@ export class MeterDto {
   readonly filters!: readonly MeterFilterDto[];
   @TextListProperty('Properties that usage is grouped by.', ['model'])
   readonly group_by!: readonly string[];
-  @EnumProperty(
-    LATE_EVENTS,
-    'Policy for events of a billed period.',
-    'next_invoice',
-  )
+  @EnumProperty(LATE_EVENTS, 'Policy for events of a billed period.', 'next_invoice')
   readonly late_events!: LateEvents;
-  @BooleanProperty('If true, the value that a `weighted_sum` holds carries over to the next billing period.', false)
+  @BooleanProperty(
+    'If true, the value that a `weighted_sum` holds carries over to the next billing period.',
+    false,
+  )
   readonly is_recurring!: boolean;
   @EnumProperty(
     METER_STATUSES,
