@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { startWorker, type Worker } from './support/channel';
 import type { LoadJob, LoadResult } from './support/load';
-import { tellCpuTime } from './support/cpu-time';
+import { reportCpuTime } from './support/cpu-time';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, post, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
@@ -117,7 +117,7 @@ async function batches(
   const rates = await alternate(
     bench.settings.rounds,
     () =>
-      tellCpuTime(benchmark, bench.service, bench.database, async () => ({
+      reportCpuTime(benchmark, bench.service, bench.database, async () => ({
         rate: await bench.sender.ask({ ...portion(bench, events), perRequest: BATCH, connections }),
         items: events,
       })),
@@ -143,7 +143,7 @@ async function singles(bench: Bench): Promise<Finding> {
     const rates = await alternate(
       settings.rounds,
       () =>
-        tellCpuTime('usage: single events', service, bench.database, async () => {
+        reportCpuTime('usage: single events', service, bench.database, async () => {
           const { answers, perSecond } = await load.ask({
             port: service.port,
             connections,

@@ -11,7 +11,7 @@ const BACKENDS =
  * Runs the work and prints the CPU time of each item: on a busy machine it is more reliable than the rate.
  * @returns the rate
  */
-export async function tellCpuTime(
+export async function reportCpuTime(
   what: string,
   service: Service,
   database: TemporaryDatabase,

@@ -135,7 +135,7 @@ describe('credit notes', () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: await story.plan(9_300), when: 'now' });
+    await story.command(id, 'change', { plan_id: await story.plan(9_300), when: 'now' });
     const [bought] = await story.invoices();
     if (bought === undefined) return;
     expect((await issue(bought, 1)).body).toMatchObject({ code: 'credit_exceeds_line' });
@@ -149,7 +149,7 @@ describe('credit notes', () => {
     if (bought === undefined) return;
     await issue(bought, 2_500).expect(201);
     await story.advance('2026-04-11T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     // 19 of 30 days of the 500 that the line still holds.
     expect(await story.amounts()).toEqual([[3_000], [-317]]);
     await story.verify();
@@ -180,7 +180,7 @@ describe('credit notes', () => {
     const plan = await story.planOf([{ ...price, minimum_amount: 3_000 }]);
     const { id } = await story.subscribe(plan.id);
     await story.advance('2026-04-11T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     expect(await story.amounts()).toEqual([[100, 2_900], [-1_900]]);
     const [bought] = await story.invoices();
     if (bought === undefined) return;
@@ -198,11 +198,11 @@ describe('credit notes', () => {
     const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
     const { id } = await story.planOf([{ ...calls, meter_id: meter.id }]);
     await story.subscribe(id);
-    await story.use(meter.event, '2026-03-01T06:00:00.000Z', { n: 6 });
-    const key = await story.use(meter.event, '2026-03-01T12:00:00.000Z', { n: 4 });
+    await story.reportUsage(meter.event, '2026-03-01T06:00:00.000Z', { n: 6 });
+    const key = await story.reportUsage(meter.event, '2026-03-01T12:00:00.000Z', { n: 4 });
     await story.advance('2026-04-01T00:00:00.000Z');
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
-    await story.use(meter.event, '2026-04-01T12:00:00.000Z', { n: 9 });
+    await story.reportUsage(meter.event, '2026-04-01T12:00:00.000Z', { n: 9 });
     await story.advance('2026-05-01T00:00:00.000Z');
     expect(await story.amounts()).toEqual([[100], [90, -40]]);
     const [march] = await story.invoices();

@@ -48,7 +48,7 @@ describe('payments of invoices', () => {
     });
   const settle = (paymentId: string, outcome: string) =>
     engine.http.post(`/v1/sandbox/payments/${paymentId}/settle`).send({ outcome });
-  const tell = (id: string, command: string) =>
+  const invoiceCommand = (id: string, command: string) =>
     engine.http.post(`/v1/invoices/${id}/${command}`).send({});
   const read = async (id: string) => (await engine.http.get(`/v1/invoices/${id}`)).body as Invoice;
   const payment = async (id: string) =>
@@ -175,7 +175,7 @@ describe('payments of invoices', () => {
         pay(id, { payment_method_id: tokens[index % 3] }),
         payPart(story, id, 300, { payment_method_id: tokens[(index + 1) % 3] }),
         payPart(story, id, 400, { payment_method_id: 'pm_sandbox_pending' }),
-        tell(id, index % 2 === 0 ? 'void' : 'mark-uncollectible'),
+        invoiceCommand(id, index % 2 === 0 ? 'void' : 'mark-uncollectible'),
         read(id).then(({ lines }) => credit(id, lines[0]?.id, 250)),
       ]),
     );
@@ -241,7 +241,7 @@ describe('payments of invoices', () => {
       const story = await begin();
       const id = await open(story);
       const paymentId = await begun(story, id);
-      await tell(id, 'void').expect(200);
+      await invoiceCommand(id, 'void').expect(200);
       await settle(paymentId, 'succeeded').expect(200);
       expect(await payment(paymentId)).toMatchObject({ status: 'succeeded', amount_applied: 0 });
       expect(await read(id)).toMatchObject({ status: 'void', amount_paid: 0, amount_pending: 0 });
@@ -292,7 +292,7 @@ describe('payments of invoices', () => {
   it('of a written-off invoice reverse the bad debt, also in parts', async () => {
     const story = await begin();
     const id = await open(story);
-    await tell(id, 'mark-uncollectible').expect(200);
+    await invoiceCommand(id, 'mark-uncollectible').expect(200);
     const { body } = await payPart(story, id, 400);
     expect(await read(id)).toMatchObject({ status: 'uncollectible', amount_remaining: 600 });
     await story.verify();
@@ -310,15 +310,17 @@ describe('payments of invoices', () => {
     const [credited, writtenOff] = [await open(story), await open(story)];
     for (const id of [credited, writtenOff]) {
       await payPart(story, id, 400).expect(201);
-      expect((await tell(id, 'void')).body).toMatchObject({
+      expect((await invoiceCommand(id, 'void')).body).toMatchObject({
         status: 409,
         code: 'invoice_partly_paid',
       });
     }
     await credit(credited, (await read(credited)).lines[0]?.id, 600).expect(201);
     expect(await read(credited)).toMatchObject({ status: 'paid', amount_remaining: 0 });
-    await tell(writtenOff, 'mark-uncollectible').expect(200);
-    expect((await tell(writtenOff, 'void')).body).toMatchObject({ code: 'invoice_partly_paid' });
+    await invoiceCommand(writtenOff, 'mark-uncollectible').expect(200);
+    expect((await invoiceCommand(writtenOff, 'void')).body).toMatchObject({
+      code: 'invoice_partly_paid',
+    });
     await story.verify();
   });
 
@@ -328,7 +330,7 @@ describe('payments of invoices', () => {
       const drafted = await draft(story, 100);
       const [paid, voided, free] = [await open(story), await open(story), await open(story, 0)];
       await pay(paid).expect(201);
-      await tell(voided, 'void').expect(200);
+      await invoiceCommand(voided, 'void').expect(200);
       for (const [id, status] of [
         [drafted, 'draft'],
         [paid, 'paid'],

@@ -290,7 +290,7 @@ describe('the backfill of a meter', () => {
     let before = 0;
     for (const share of [5_000, 20_000, 60_000]) {
       const worker = await startWorker();
-      await until('the backfill goes on', async () => (await counted()) >= share);
+      await until('the backfill continues', async () => (await counted()) >= share);
       if (share < 60_000) {
         worker.kill('SIGKILL');
         await once(worker, 'exit');

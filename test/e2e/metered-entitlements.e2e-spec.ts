@@ -375,10 +375,10 @@ describe('metered usage of an entitlement', () => {
   it('records nothing while the subscription is paused, and the limit when it is reached after that', async () => {
     const setup = await subscriber({}, {}, []);
     const { story, subscriptionId } = setup;
-    await story.tell(subscriptionId, 'pause');
+    await story.command(subscriptionId, 'pause');
     await send(setup, ['5']);
     expect(await notifiedOf(story.customerId)).toEqual([]);
-    await story.tell(subscriptionId, 'resume');
+    await story.command(subscriptionId, 'resume');
     await send(setup, ['94']);
     expect(await notifiedOf(story.customerId)).toEqual([]);
     await send(setup, ['1']);
@@ -389,7 +389,7 @@ describe('metered usage of an entitlement', () => {
     const setup = await subscriber({}, {}, []);
     const { story, allowances, key, subscriptionId } = setup;
     await allowances.grant(key, { value: '10', rollover: { max: '10' } });
-    await story.tell(subscriptionId, 'cancel', { when: 'now' });
+    await story.command(subscriptionId, 'cancel', { when: 'now' });
     await story.advance('2026-04-10T00:00:00Z');
     await send(setup, ['10'], '2026-04-05T00:00:00Z');
     expect(await notifiedOf(story.customerId)).toEqual([['limit_reached', 100]]);

@@ -223,7 +223,7 @@ describe('payments', () => {
       const worker = own.app.get(DuePayments);
 
       await worker.runDue();
-      await until('five are asked about', () => held.length === 5);
+      await until('five provider calls are in flight', () => held.length === 5);
       expect(await leased()).toBe(5);
       await worker.runDue();
       expect(await leased()).toBe(5);
@@ -255,13 +255,13 @@ describe('payments', () => {
         .mockImplementation(() => new Promise<ProviderOutcome>((answer) => letGo.push(answer)));
       const worker = own.app.get(DuePayments);
       await worker.runDue();
-      await until('it is asked about', () => letGo.length === 1);
+      await until('the first provider call is in flight', () => letGo.length === 1);
       own.clock.advanceMs(60_000);
       await worker.runDue();
       expect(letGo).toHaveLength(1);
       own.clock.advanceMs(90_000);
       await worker.runDue();
-      await until('another asks after the lease', () => letGo.length === 2);
+      await until('another call follows after the lease', () => letGo.length === 2);
       for (const answer of letGo) answer({ kind: 'succeeded', reference: 'pm_sandbox_ok/late' });
       await worker.idle();
       expect(await eventsOf(own, id)).toHaveLength(3);

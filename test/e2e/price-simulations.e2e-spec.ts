@@ -61,13 +61,13 @@ describe('a simulation of prices', () => {
       const story = quantity === '1' ? first : await Story.begin(engine, START);
       stories.push(story);
       const { id } = await story.subscribe(plan, { quantity });
-      await story.use(event, START, { n: Number(quantity) * 60 });
+      await story.reportUsage(event, START, { n: Number(quantity) * 60 });
       await story.advance('2026-02-11T00:00:00.000Z');
-      await story.use(event, '2026-01-20T00:00:00.000Z', { n: 15 });
-      await story.tell(id, 'change', { quantity: '2', when: 'now' });
+      await story.reportUsage(event, '2026-01-20T00:00:00.000Z', { n: 15 });
+      await story.command(id, 'change', { quantity: '2', when: 'now' });
       await story.advance('2026-03-17T00:00:00.000Z');
-      await story.use(event, '2026-03-16T00:00:00.000Z', { n: '12.5' });
-      await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+      await story.reportUsage(event, '2026-03-16T00:00:00.000Z', { n: '12.5' });
+      await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     }
   });
 
@@ -130,13 +130,13 @@ describe('a simulation of prices', () => {
     const { id } = await other.subscribe(planId, { quantity: '1' });
     const { body } = await engine.http.get(`/v1/meters/${String(meters[0])}`);
     const { event_name: event } = body as { event_name: string };
-    await other.use(event, START, { n: 60 });
+    await other.reportUsage(event, START, { n: 60 });
     await other.advance('2026-02-11T00:00:00.000Z');
-    await other.use(event, '2026-01-20T00:00:00.000Z', { n: 15 });
-    await other.tell(id, 'change', { quantity: '2', when: 'now' });
+    await other.reportUsage(event, '2026-01-20T00:00:00.000Z', { n: 15 });
+    await other.command(id, 'change', { quantity: '2', when: 'now' });
     await other.advance('2026-03-17T00:00:00.000Z');
-    await other.use(event, '2026-03-16T00:00:00.000Z', { n: '12.5' });
-    await other.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    await other.reportUsage(event, '2026-03-16T00:00:00.000Z', { n: '12.5' });
+    await other.command(id, 'cancel', { when: 'now', credit_unused: true });
     expect(steps[0]).toMatchObject({
       customer_id: sold.customerId,
       old_amount: await amountsOf(sold),

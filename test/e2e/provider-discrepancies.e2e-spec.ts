@@ -91,7 +91,7 @@ describe('a provider that contradicts a final outcome', () => {
       amount: 700,
       currency: 'EUR',
     }).then((answer) => answer.body as { id: string; status: string });
-    await until('the provider is asked', () => answers.length === 1);
+    await until('the provider is called', () => answers.length === 1);
     engine.clock.advanceMs(150_000);
     jest.spyOn(sandbox, 'retrieve').mockResolvedValueOnce(DECLINED);
     const worker = engine.app.get(DuePayments);

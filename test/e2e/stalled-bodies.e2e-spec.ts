@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 /** Number of NDJSON requests that are read at a time. */
-const PLACES = 4;
+const SLOTS = 4;
 /** More than stays in memory before a transaction begins. */
 const MANY_LINES = 8_000;
 
@@ -140,23 +140,23 @@ describe('a client that starts a body and does not finish it', () => {
 
   it('waits for a slot without a transaction, and leaves it to others when it gives up', async () => {
     const before = await stored();
-    const holders = await Promise.all(Array.from({ length: PLACES }, hold));
-    await until('all places are taken', async () => (await inTransaction()) === PLACES);
+    const holders = await Promise.all(Array.from({ length: SLOTS }, hold));
+    await until('all slots are taken', async () => (await inTransaction()) === SLOTS);
     const [gone, other] = [await hold(), await hold()];
     gone.destroy();
     other.write(END);
     // A request with a single event does not wait for a slot.
     const single = { ...JSON.parse(linesOf(1)) } as object;
     expect((await engine.http.post('/v1/usage-events').send(single)).status).toBe(200);
-    expect(await inTransaction()).toBe(PLACES);
+    expect(await inTransaction()).toBe(SLOTS);
 
     const answers = [...holders, other].map((socket) => text(socket));
     for (const holder of holders) holder.write(END);
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await stored()).toBe(before + 1 + (PLACES + 1) * MANY_LINES);
+    expect(await stored()).toBe(before + 1 + (SLOTS + 1) * MANY_LINES);
 
-    await Promise.all(Array.from({ length: PLACES }, hold));
-    await until('all places are there again', async () => (await inTransaction()) === PLACES);
+    await Promise.all(Array.from({ length: SLOTS }, hold));
+    await until('all slots are free again', async () => (await inTransaction()) === SLOTS);
   }, 60_000);
 
   it.each([['Content-Length: 100'], ['Transfer-Encoding: chunked']])(

@@ -154,7 +154,7 @@ describe('a process that is stopped', () => {
     socket.write(`${chunk(linesOf(3, 'held'))}${END}`);
     await until('it waits to be stored', async () => (await waitingForLocks()) === 1);
     service.kill('SIGTERM');
-    await until('it listens no more', isRefused);
+    await until('it no longer listens', isRefused);
     await monitor.query('COMMIT');
     expect(await answer).toMatch(/^HTTP\/1\.1 200 [^]*"accepted":3/);
     expect(await ended).toEqual([0, null]);

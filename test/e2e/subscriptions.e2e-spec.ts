@@ -83,7 +83,7 @@ describe('subscriptions on the real clock', () => {
   it('are renewed before a command, which then acts on the current period', async () => {
     const { customerId, id, story } = await subscribed();
     engine.clock.set('2026-04-16T00:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: await story.plan(3_000), when: 'now' });
+    await story.command(id, 'change', { plan_id: await story.plan(3_000), when: 'now' });
     expect(
       (await invoicesOf(customerId)).map(({ lines }) => lines.map(({ amount }) => amount)),
     ).toEqual([[1_500, -500], [1_000], [1_000]]);
@@ -108,7 +108,7 @@ describe('subscriptions on the real clock', () => {
     const plans = await Promise.all([2_000, 3_000].map((amount) => story.plan(amount)));
     await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        story.tell(id, 'change', { plan_id: plans[index % 2], when: 'now' }),
+        story.command(id, 'change', { plan_id: plans[index % 2], when: 'now' }),
       ),
     );
     const { body } = await engine.http.get(`/v1/subscriptions/${id}`);
@@ -162,7 +162,7 @@ describe('subscriptions on the real clock', () => {
     expect(await send('cancel', { when: 'at' })).toMatchObject({
       code: 'subscription_terms_contradict',
     });
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     expect(await send('pause')).toMatchObject({ status: 409, code: 'invalid_transition' });
     expect(await send('change', { quantity: '2', when: 'now' })).toMatchObject({
       code: 'subscription_not_running',

@@ -44,8 +44,8 @@ describe('deleting a test clock', () => {
     ]);
     const { id } = await story.subscribe(plan.id, { quantity: '3', coupon });
     await story.advance('2026-04-11T00:00:00.000Z');
-    await story.tell(id, 'change', { quantity: '2', when: 'now' });
-    await story.tell(id, 'change', { quantity: '9', when: 'period_end' });
+    await story.command(id, 'change', { quantity: '2', when: 'now' });
+    await story.command(id, 'change', { quantity: '9', when: 'period_end' });
     const [invoice] = await story.invoices();
     const line = invoice?.lines[0]?.id;
     const note = await post('/v1/credit-notes', {

@@ -78,7 +78,7 @@ describe('test clocks', () => {
   });
 
   it('give the same amounts, lines and numbers of events for the same commands', async () => {
-    const tell = async (): Promise<unknown> => {
+    const runCommands = async (): Promise<unknown> => {
       const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z', {
         timezone: 'Europe/Paris',
       });
@@ -87,16 +87,16 @@ describe('test clocks', () => {
         trial_days: 10,
       });
       await story.advance('2026-03-20T00:00:00.000Z');
-      await story.tell(id, 'change', { quantity: '7', when: 'now' });
+      await story.command(id, 'change', { quantity: '7', when: 'now' });
       await story.advance('2026-08-01T00:00:00.000Z');
-      await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+      await story.command(id, 'cancel', { when: 'now', credit_unused: true });
       const events = await engine.database.query<{ type: string }>(
         `SELECT type FROM event WHERE data::text LIKE '%' || $1 || '%' ORDER BY id`,
         [story.customerId],
       );
       return { amounts: await story.amounts(), starts: await story.starts(), events };
     };
-    expect(await tell()).toEqual(await tell());
+    expect(await runCommands()).toEqual(await runCommands());
   });
 
   it('must exist when a customer is created with one', async () => {

@@ -87,7 +87,7 @@ describe("a process whose clock is compared with the database's", () => {
     const readiness = async (): Promise<number> => (await engine.http.get('/health/ready')).status;
 
     it('stops its due work when its clock falls behind, and continues when it is correct again', async () => {
-      await until('the events of before are dispatched', async () => (await waiting()) === 0);
+      await until('earlier events are dispatched', async () => (await waiting()) === 0);
       expect(await readiness()).toBe(200);
       const wrong = jest
         .spyOn(SystemClock.prototype, 'now')

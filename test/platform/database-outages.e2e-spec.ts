@@ -62,10 +62,10 @@ it('a connection that breaks between two requests affects only itself', async ()
   const second = database
     .transaction(() => database.query('SELECT 2'))
     .catch((error: unknown) => error);
-  await until('the first answer is there', () => proxy.heldBytes > 0);
+  await until('the first answer has arrived', () => proxy.heldBytes > 0);
   const before = proxy.heldBytes;
   await administer(TERMINATE_OTHERS);
-  await until('the end of the connection is there too', () => proxy.heldBytes > before);
+  await until('the end of the connection has arrived', () => proxy.heldBytes > before);
   proxy.release();
   await first;
   expect(await second).toEqual([{ '?column?': 2 }]);
@@ -285,7 +285,7 @@ it('a read-only database is unavailable: 503, not ready, and no connection of th
   );
   await administer(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
   proxy.cut();
-  await until('connections of before have gone', async () => {
+  await until('earlier connections are closed', async () => {
     return (await http.post('/v1/customers').send(aCustomer)).status === 503;
   });
   expect(await http.get('/health/ready')).toMatchObject(UNAVAILABLE);
@@ -298,7 +298,7 @@ it('a read-only database is unavailable: 503, not ready, and no connection of th
     'SET default_transaction_read_only = off',
     `ALTER DATABASE ${name} RESET default_transaction_read_only`,
   );
-  await until('connections of that time have gone', async () => {
+  await until('connections of that time are closed', async () => {
     return (await http.post('/v1/customers').send(aCustomer)).status === 201;
   });
   await http.get('/health/ready').expect(200);

@@ -44,7 +44,7 @@ describe('work of a process', () => {
   /** Starts a payment whose provider call by the first engine is in flight. */
   async function inFlight(key: string): Promise<{ id: string; answer: Promise<unknown> }> {
     const answer = pay(first, key).then(({ body }) => body as unknown);
-    await until('the provider is asked', () => answerFirst !== null);
+    await until('the provider is called', () => answerFirst !== null);
     const [row] = await second.database.query<{ id: string }>('SELECT id FROM payment');
     return { id: row?.id ?? '', answer };
   }

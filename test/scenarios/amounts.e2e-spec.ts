@@ -47,7 +47,7 @@ describe('the amounts of invoices', () => {
       duration: 'once',
     });
     const { id } = await story.subscribe(await story.plan(1_000));
-    await story.tell(id, 'coupons', { code });
+    await story.command(id, 'coupons', { code });
     await story.advance('2026-05-01T00:00:00.000Z');
     expect((await story.invoices()).map(({ discount }) => discount)).toEqual([
       0, 1_000, 1_000, 500, 0,
@@ -59,7 +59,7 @@ describe('the amounts of invoices', () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const code = await coupon({ type: 'percent', percent_off: '50', duration: 'once' });
     const { id } = await story.subscribe(await story.plan(3_000), { coupon: code });
-    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     // 29 of 30 days are unused, and 1,500 were paid.
     expect(await story.amounts()).toEqual([[3_000], [-1_450]]);
     await story.verify();
@@ -79,7 +79,7 @@ describe('the amounts of invoices', () => {
     // 19 % of 999 is 189.81, 21 % of it 209.79.
     expect(january).toMatchObject({ subtotal: 999, tax: 190, total: 1_189 });
     expect(february).toMatchObject({ subtotal: 999, tax: 210, total: 1_209 });
-    await story.tell(id, 'change', { quantity: '1', when: 'now' });
+    await story.command(id, 'change', { quantity: '1', when: 'now' });
     expect((await story.invoices())[2]).toMatchObject({ subtotal: -666, tax: -140, total: -806 });
     await story.verify();
   });
@@ -123,7 +123,7 @@ describe('the amounts of invoices', () => {
       const { id } = await story.subscribe(await story.plan(amount, { currency }));
       await story.advance('2026-04-11T00:00:00.000Z');
       const twice = await story.plan(2 * amount, { currency });
-      await story.tell(id, 'change', { plan_id: twice, when: 'now' });
+      await story.command(id, 'change', { plan_id: twice, when: 'now' });
       expect(await story.amounts()).toEqual([[amount], change]);
       await story.verify();
     },
@@ -135,7 +135,7 @@ describe('the amounts of invoices', () => {
     const limited = await story.planOf([{ ...price, minimum_amount: 600, maximum_amount: 1_500 }]);
     const { id } = await story.subscribe(limited.id, { quantity: '2' });
     await story.advance('2026-04-16T00:00:00.000Z');
-    await story.tell(id, 'change', { quantity: '40', when: 'now' });
+    await story.command(id, 'change', { quantity: '40', when: 'now' });
     // Half of the minimum back, half of 40 seats, down to half of the maximum.
     expect(await story.amounts()).toEqual([
       [200, 400],
@@ -149,7 +149,7 @@ describe('the amounts of invoices', () => {
     const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '210.5' };
     const limited = await story.planOf([{ ...price, maximum_amount: 1_500 }]);
     const { id } = await story.subscribe(limited.id, { quantity: '11' });
-    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     // 30 of 31 days of 1,500.
     expect(await story.amounts()).toEqual([[2_316, -816], [-1_452]]);
     await story.verify();

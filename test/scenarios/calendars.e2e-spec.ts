@@ -107,7 +107,7 @@ describe('periods in local time zones', () => {
     });
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-30T22:30:00.000Z');
-    await story.tell(id, 'change', { plan_id: await story.plan(6_200), when: 'now' });
+    await story.command(id, 'change', { plan_id: await story.plan(6_200), when: 'now' });
     expect(await story.amounts()).toEqual([[3_100], [200, -100]]);
     await story.verify();
   });

@@ -18,7 +18,7 @@ describe('a new default method while an invoice is being paid', () => {
     return answer.body as { id: string };
   };
 
-  const charge = (story: Story, token: string) =>
+  const addCard = (story: Story, token: string) =>
     post(`/v1/customers/${story.customerId}/payment-methods`, {
       provider: 'sandbox',
       token,
@@ -36,14 +36,14 @@ describe('a new default method while an invoice is being paid', () => {
 
   it('is charged after that payment failed, also if no attempts are left', async () => {
     const story = await Story.begin(engine, START);
-    await charge(story, 'pm_sandbox_declined');
+    await addCard(story, 'pm_sandbox_declined');
     const { id } = await story.subscribe(await story.plan(1_000));
     await story.advance('2026-03-20T00:00:00.000Z');
     expect((await story.subscription(id)).status).toBe('unpaid');
     const invoice = await invoiceOf(story);
     const path = `/v1/invoices/${invoice.id}/pay`;
     const payment = await post(path, { payment_method_id: 'pm_sandbox_pending' });
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await story.advance('2026-03-21T00:00:00.000Z');
     expect((await story.subscription(id)).status).toBe('past_due');
     expect(await invoiceOf(story)).toMatchObject({ status: 'open', attempt_count: 5 });
@@ -56,14 +56,14 @@ describe('a new default method while an invoice is being paid', () => {
 
   it('is charged at once after an attempt in flight, and not days later', async () => {
     const story = await Story.begin(engine, START);
-    await charge(story, 'pm_sandbox_pending');
+    await addCard(story, 'pm_sandbox_pending');
     await story.subscribe(await story.plan(1_000));
     await story.advance('2026-03-01T01:00:00.000Z');
     const invoice = await invoiceOf(story);
     const { body } = await engine.http.get('/v1/payments').query({ invoice_id: invoice.id });
     const [attempt] = (body as { data: { id: string; status: string }[] }).data;
     expect(attempt?.status).toBe('processing');
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await fail(attempt?.id ?? '');
     await story.advance('2026-03-01T01:00:00.000Z');
     expect(await invoiceOf(story)).toMatchObject({ status: 'paid', attempt_count: 2 });
@@ -82,7 +82,7 @@ describe('a new default method while an invoice is being paid', () => {
       currency: 'USD',
       payment_method_id: 'pm_sandbox_pending',
     });
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await story.advance('2026-03-01T02:00:00.000Z');
     expect(await invoiceOf(story)).toMatchObject({
       status: 'open',

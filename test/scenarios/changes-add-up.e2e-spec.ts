@@ -69,9 +69,9 @@ describe.each([
         await story.advance(new Date(part.at).toISOString());
       }
       const plan_id = await planOf(part);
-      await story.tell(id, 'change', { plan_id, quantity: String(part.quantity), when: 'now' });
+      await story.command(id, 'change', { plan_id, quantity: String(part.quantity), when: 'now' });
     }
-    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance(END);
     const invoices = await story.invoices();
     await story.verify();

@@ -16,12 +16,12 @@ describe('changes of a subscription', () => {
     const { id } = await story.subscribe(small);
     // 11 March: 21 of 31 days are left.
     await story.advance('2026-03-11T09:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: large, when: 'now' });
+    await story.command(id, 'change', { plan_id: large, when: 'now' });
     // 21 March: 11 of 31 days.
     await story.advance('2026-03-21T09:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: small, when: 'now' });
+    await story.command(id, 'change', { plan_id: small, when: 'now' });
     await story.advance('2026-03-21T18:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: large, when: 'now' });
+    await story.command(id, 'change', { plan_id: large, when: 'now' });
     expect(await story.amounts()).toEqual([
       [3_100],
       [4_200, -2_100],
@@ -53,7 +53,7 @@ describe('changes of a subscription', () => {
     ]);
     const { id } = await story.subscribe(plan.id, { quantity: '2' });
     await story.advance('2026-04-11T12:00:00.000Z');
-    await story.tell(id, 'change', { quantity: '5', when: 'now' });
+    await story.command(id, 'change', { quantity: '5', when: 'now' });
     await story.advance('2026-05-01T00:00:00.000Z');
     // 10 of 30 days for 2 seats, 20 of 30 for 5.
     expect(await story.amounts()).toEqual([[200, 1_000]]);
@@ -64,7 +64,7 @@ describe('changes of a subscription', () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.seats('1000'), { quantity: '2' });
     await story.advance('2026-03-10T00:00:00.000Z');
-    const changed = await story.tell(id, 'change', {
+    const changed = await story.command(id, 'change', {
       quantity: '7',
       when: 'now',
       proration: 'none',
@@ -80,7 +80,7 @@ describe('changes of a subscription', () => {
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T12:00:00.000Z');
     const yearly = await story.plan(30_000, { interval: 'year' });
-    const changed = await story.tell(id, 'change', { plan_id: yearly, when: 'now' });
+    const changed = await story.command(id, 'change', { plan_id: yearly, when: 'now' });
     expect(changed).toMatchObject({
       current_period_start: '2026-03-11T12:00:00.000Z',
       current_period_end: '2027-03-11T12:00:00.000Z',
@@ -107,8 +107,8 @@ describe('changes of a subscription', () => {
       const yearly = await story.planOf([{ ...seats, ...limit }], { interval: 'year' });
       const { id } = await story.subscribe(yearly.id);
       await story.advance('2026-03-11T00:00:00.000Z');
-      await story.tell(id, 'change', { quantity: '2', when: 'now' });
-      await story.tell(id, 'change', { plan_id: await story.plan(1_000), when: 'now' });
+      await story.command(id, 'change', { quantity: '2', when: 'now' });
+      await story.command(id, 'change', { plan_id: await story.plan(1_000), when: 'now' });
       const path = `/v1/ledger/accounts?customer_id=${story.customerId}`;
       const { body } = await engine.http.get(path);
       const { data } = body as { data: { account: string; balance: string }[] };
@@ -123,7 +123,7 @@ describe('changes of a subscription', () => {
     const { id } = await story.subscribe(await story.plan(1_000));
     const large = await story.plan(4_000);
     const path = `/v1/subscriptions/${id}/scheduled-changes`;
-    await story.tell(id, 'change', { plan_id: large, when: 'period_end' });
+    await story.command(id, 'change', { plan_id: large, when: 'period_end' });
     const { body } = await engine.http.get(path);
     expect(body).toMatchObject({
       data: [
@@ -142,7 +142,7 @@ describe('changes of a subscription', () => {
     const { id: changeId } = (body as { data: { id: string }[] }).data[0] ?? { id: '' };
     expect((await engine.http.delete(`${path}/${changeId}`)).status).toBe(204);
     await story.advance('2026-04-01T00:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: large, when: 'period_end' });
+    await story.command(id, 'change', { plan_id: large, when: 'period_end' });
     await story.advance('2026-05-01T00:00:00.000Z');
     expect(await story.amounts()).toEqual([[1_000], [1_000], [4_000]]);
     expect((await engine.http.get(path)).body).toMatchObject({
@@ -210,7 +210,7 @@ describe('changes of a subscription', () => {
     const paused = await preview('pause');
     expect(paused).toMatchObject({ bills_at, plan_version_id });
     expect(amountsOf(paused)).toEqual([200]);
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance(bills_at);
     expect(await story.amounts()).toEqual([[1_000], [200]]);
     await story.verify();
@@ -220,7 +220,7 @@ describe('changes of a subscription', () => {
     const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_100, { proration: 'none' }));
     await story.advance('2026-03-16T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     expect(await story.amounts()).toEqual([[3_100]]);
     await story.verify();
   });
@@ -230,7 +230,7 @@ describe('changes of a subscription', () => {
     const { id } = await story.subscribe(await story.plan(3_000, { proration: 'second' }));
     await story.advance('2026-04-16T00:00:00.000Z');
     const large = await story.plan(6_000, { proration: 'second' });
-    await story.tell(id, 'change', { plan_id: large, when: 'now' });
+    await story.command(id, 'change', { plan_id: large, when: 'now' });
     expect(await story.amounts()).toEqual([[3_000], [3_000, -1_500]]);
     expect((await story.invoices())[1]?.lines[1]?.proration).toMatchObject({
       numerator: 15 * 86_400,

@@ -83,12 +83,12 @@ class Service {
     const [message] = (await once(child, 'message')) as [AuditedMessage];
     if (message.kind !== 'listening') throw new Error('The engine did not start.');
     const service = new Service(child, proxy, supertest(message.url));
-    await service.tell(NOW);
+    await service.setTime(NOW);
     return service;
   }
 
   /** Sets the time, wakes the pollers of payment providers, and returns the audit of connections. */
-  async tell(now: string): Promise<{ readonly handedOut: number; readonly notIdle: number }> {
+  async setTime(now: string): Promise<{ readonly handedOut: number; readonly notIdle: number }> {
     const message: TimeMessage = { now, work: WORK };
     const answer = once(this.child, 'message');
     this.child.send(message);
@@ -248,7 +248,7 @@ describe('a campaign of faults between the service and its database', () => {
   async function settle(): Promise<void> {
     for (const { proxy } of services) proxy.release();
     await until('sessions of faults have ended', async () => (await openTransactions()) === 0);
-    for (const service of services) await service.tell(LATER);
+    for (const service of services) await service.setTime(LATER);
     for (const operation of operations.filter(({ kind }) => kind.hasKey)) {
       await until(`${operation.name} is answered`, async () => {
         return operation.said.at(-1) === 'done' || (await send(operation)) === 'done';
@@ -285,7 +285,7 @@ describe('a campaign of faults between the service and its database', () => {
           `${operation.kind.path} ${operation.name}: ${made} after ${operation.said.join()}`,
         );
       }
-      const audits = await Promise.all(services.map((service) => service.tell(LATER)));
+      const audits = await Promise.all(services.map((service) => service.setTime(LATER)));
       const books = await serviceOf(0).http.get('/v1/ledger/verify');
 
       expect({ wrong, notVisible, left: faults.left }).toEqual({

@@ -56,10 +56,10 @@ describe('credits give back what was paid', () => {
       .reduce((sum, { total }) => sum + total, 0);
 
   const change = (story: Story, { id }: Subscription, body: object): Promise<Subscription> =>
-    story.tell(id, 'change', { when: 'now', ...body });
+    story.command(id, 'change', { when: 'now', ...body });
 
   const cancel = (story: Story, { id }: Subscription): Promise<Subscription> =>
-    story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    story.command(id, 'cancel', { when: 'now', credit_unused: true });
 
   const retax = async (story: Story, fields: object): Promise<void> => {
     const path = `/v1/customers/${story.customerId}`;
@@ -104,7 +104,8 @@ describe('credits give back what was paid', () => {
       await story.subscribe(plan.id, { coupon: code });
       await story.advance(on('03-06'));
       const keys: string[] = [];
-      for (let count = 0; count < 10; count += 1) keys.push(await story.use(event, on('03-05')));
+      for (let count = 0; count < 10; count += 1)
+        keys.push(await story.reportUsage(event, on('03-05')));
       await story.advance(on('04-01'));
       for (const key of keys.slice(0, 5)) {
         await post('/v1/usage-events/void', { idempotency_key: key });

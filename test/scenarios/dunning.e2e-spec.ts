@@ -19,7 +19,7 @@ describe('automatic collection', () => {
     (await eventsOf(engine, id)).map(({ type }) => type.replace(/^[a-z]+\./, ''));
 
   /** Adds a payment method to the customer, which becomes the default. */
-  async function charge(story: Story, token: string): Promise<string> {
+  async function addCard(story: Story, token: string): Promise<string> {
     const { status, body } = await engine.http
       .post(`/v1/customers/${story.customerId}/payment-methods`)
       .send({ provider: 'sandbox', token, is_default: true });
@@ -32,7 +32,7 @@ describe('automatic collection', () => {
     if (invoice === undefined) throw new Error(`There is no invoice ${index}.`);
     return invoice;
   };
-  const tell = (id: string, command: string, body: object = {}) =>
+  const invoiceCommand = (id: string, command: string, body: object = {}) =>
     engine.http.post(`/v1/invoices/${id}/${command}`).send(body);
 
   interface Attempt {
@@ -54,7 +54,7 @@ describe('automatic collection', () => {
   /** Subscribes a customer to 10.00 a month, with a card of the given behaviour. */
   async function subscriber(token: string | null, fields: Readonly<Record<string, unknown>> = {}) {
     const story = await Story.begin(engine, START);
-    if (token !== null) await charge(story, token);
+    if (token !== null) await addCard(story, token);
     const { id } = await story.subscribe(await story.plan(1_000), fields);
     return { story, id, status: async () => (await story.subscription(id)).status };
   }
@@ -88,7 +88,7 @@ describe('automatic collection', () => {
     });
     await story.advance('2026-03-07T00:00:00.000Z');
     expect(days(await attemptsAt(invoiceId))).toEqual(['2026-03-01', '2026-03-02', '2026-03-05']);
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await story.advance('2026-03-07T00:00:00.000Z');
     expect(await invoiceOf(story)).toMatchObject({ status: 'paid', attempt_count: 4 });
     expect(await status()).toBe('active');
@@ -138,7 +138,7 @@ describe('automatic collection', () => {
     await story.verify();
 
     // Another card pays all open invoices.
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     expect(await status()).toBe('past_due');
     await story.advance('2026-05-15T00:00:00.000Z');
     expect((await story.invoices()).map((one) => one.status)).toEqual(['paid', 'paid', 'paid']);
@@ -149,7 +149,7 @@ describe('automatic collection', () => {
   it('given up, with another card that also fails, leaves the subscription unpaid', async () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-20T00:00:00.000Z');
-    await charge(story, 'pm_sandbox_insufficient_funds');
+    await addCard(story, 'pm_sandbox_insufficient_funds');
     expect(await status()).toBe('past_due');
     await story.advance('2026-03-25T00:00:00.000Z');
     expect(await status()).toBe('unpaid');
@@ -166,7 +166,7 @@ describe('automatic collection', () => {
       );
       expect(await status()).toBe(expected);
       const { id } = await invoiceOf(story);
-      expect((await tell(id, 'pay', { provider: 'manual' })).body).toMatchObject({
+      expect((await invoiceCommand(id, 'pay', { provider: 'manual' })).body).toMatchObject({
         status: 'succeeded',
         collection_attempt: null,
       });
@@ -183,9 +183,9 @@ describe('automatic collection', () => {
     await story.advance('2026-04-01T00:00:00.000Z');
     expect(await status()).toBe('unpaid');
     const [first, second] = await story.invoices();
-    await tell(first?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
+    await invoiceCommand(first?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
     expect(await status()).toBe('unpaid');
-    await tell(second?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
+    await invoiceCommand(second?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
     expect(await status()).toBe('active');
     await story.verify();
   });
@@ -196,7 +196,7 @@ describe('automatic collection', () => {
       const { story, status } = await subscriber('pm_sandbox_declined');
       await story.advance('2026-03-03T00:00:00.000Z');
       const invoice = await invoiceOf(story);
-      if (by === 'void') await tell(invoice.id, 'void').expect(200);
+      if (by === 'void') await invoiceCommand(invoice.id, 'void').expect(200);
       else {
         await engine.http
           .post('/v1/credit-notes')
@@ -220,9 +220,9 @@ describe('automatic collection', () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-03T00:00:00.000Z');
     const { id } = await invoiceOf(story);
-    await tell(id, 'void').expect(200);
-    await charge(story, 'pm_sandbox_ok');
-    const { body } = await tell(id, 'reissue').expect(201);
+    await invoiceCommand(id, 'void').expect(200);
+    await addCard(story, 'pm_sandbox_ok');
+    const { body } = await invoiceCommand(id, 'reissue').expect(201);
     expect(body).toMatchObject({ status: 'open', attempt_count: 0, overdue_at: null });
     await story.advance('2026-03-03T00:00:00.000Z');
     expect(await invoiceOf(story, 1)).toMatchObject({ status: 'paid', attempt_count: 1 });
@@ -234,11 +234,11 @@ describe('automatic collection', () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-03T00:00:00.000Z');
     const { id } = await invoiceOf(story);
-    await tell(id, 'mark-uncollectible').expect(200);
+    await invoiceCommand(id, 'mark-uncollectible').expect(200);
     await story.advance('2026-03-20T00:00:00.000Z');
     expect(await attemptsAt(id)).toHaveLength(2);
     expect(await status()).toBe('past_due');
-    await tell(id, 'pay', { provider: 'manual' }).expect(201);
+    await invoiceCommand(id, 'pay', { provider: 'manual' }).expect(201);
     expect(await status()).toBe('active');
     await story.verify();
   });
@@ -246,10 +246,10 @@ describe('automatic collection', () => {
   it('continues for a subscription canceled while past due, which stays canceled', async () => {
     const { story, id, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     await story.advance('2026-03-02T00:00:00.000Z');
     expect(await invoiceOf(story)).toMatchObject({ status: 'open', attempt_count: 2 });
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await story.advance('2026-04-01T00:00:00.000Z');
     expect(await invoiceOf(story)).toMatchObject({ status: 'paid', attempt_count: 3 });
     expect(await status()).toBe('canceled');
@@ -264,10 +264,10 @@ describe('automatic collection', () => {
   ])('that failed during a pause counts at the resume: %s, %s', async (resumedAt, expected) => {
     const { story, id, status } = await subscriber('pm_sandbox_pending');
     await story.advance('2026-03-01T00:00:00.000Z');
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     const { id: invoiceId } = await invoiceOf(story);
     const [pending] = await attemptsAt(invoiceId);
-    await charge(story, 'pm_sandbox_declined');
+    await addCard(story, 'pm_sandbox_declined');
     await story.advance('2026-04-01T00:00:00.000Z');
     await engine.http
       .post(`/v1/sandbox/payments/${pending?.id ?? ''}/settle`)
@@ -275,7 +275,7 @@ describe('automatic collection', () => {
       .expect(200);
     await story.advance(resumedAt ?? '2026-04-20T00:00:00.000Z');
     expect(await status()).toBe('paused');
-    const renewed = await story.tell(id, 'resume');
+    const renewed = await story.command(id, 'resume');
     expect(renewed).toMatchObject({ status: expected });
     await story.verify();
   });
@@ -292,7 +292,7 @@ describe('automatic collection', () => {
       overdue_at: START,
     });
     expect(await typesOf(id)).toEqual(['created', 'finalized', 'overdue']);
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await story.advance('2026-03-10T00:00:00.000Z');
     expect(await invoiceOf(story)).toMatchObject({ status: 'paid', attempt_count: 1 });
     await story.verify();
@@ -311,7 +311,7 @@ describe('automatic collection', () => {
     expect(await invoiceOf(story)).toMatchObject({ overdue_at: '2026-03-15T00:00:00.000Z' });
     expect(await attemptsAt(id)).toEqual([]);
     expect(await status()).toBe('active');
-    await tell(id, 'pay').expect(201);
+    await invoiceCommand(id, 'pay').expect(201);
     await story.verify();
   });
 
@@ -335,7 +335,7 @@ describe('automatic collection', () => {
     const { story } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T00:00:00.000Z');
     const { id } = await invoiceOf(story);
-    const { body } = await tell(id, 'pay', { payment_method_id: 'pm_sandbox_pending' });
+    const { body } = await invoiceCommand(id, 'pay', { payment_method_id: 'pm_sandbox_pending' });
     await story.advance('2026-03-10T00:00:00.000Z');
     expect(await attemptsAt(id)).toHaveLength(2);
     await engine.http

@@ -48,15 +48,15 @@ describe('entitlements of a customer over time', () => {
 
     await allowances.consume(key, '100');
     expect(await allowances.of(key)).toMatchObject({ has_access: false });
-    await story.tell(subscription.id, 'change', { plan_id: large, when: 'now' });
+    await story.command(subscription.id, 'change', { plan_id: large, when: 'now' });
     expect(await allowances.figures(key)).toEqual(['500', '100', '400']);
-    await story.tell(subscription.id, 'change', {
+    await story.command(subscription.id, 'change', {
       addons: [{ addon_id: addonId, quantity: '2' }],
       when: 'now',
     });
     expect(await allowances.figures(key)).toEqual(['600', '100', '500']);
 
-    await story.tell(subscription.id, 'change', {
+    await story.command(subscription.id, 'change', {
       plan_id: small,
       addons: [],
       when: 'period_end',
@@ -69,22 +69,22 @@ describe('entitlements of a customer over time', () => {
     expect(await allowances.figures(key)).toEqual(['100', '0', '100']);
 
     await allowances.consume(key, '30');
-    await story.tell(subscription.id, 'pause');
+    await story.command(subscription.id, 'pause');
     expect(await allowances.of(key)).toMatchObject({ has_access: false, limit: '0', sources: [] });
     expect(await allowances.consume(key, '1')).toMatchObject({ allowed: false });
     await story.advance('2026-03-01T00:00:00Z');
-    await story.tell(subscription.id, 'resume');
+    await story.command(subscription.id, 'resume');
     expect(await allowances.figures(key)).toEqual(['100', '30', '70']);
-    await story.tell(subscription.id, 'pause');
+    await story.command(subscription.id, 'pause');
     await story.advance('2026-05-05T00:00:00Z');
-    await story.tell(subscription.id, 'resume');
+    await story.command(subscription.id, 'resume');
     expect(await allowances.of(key)).toMatchObject({
       used: '0',
       remaining: '100',
       resets_at: '2026-06-05T00:00:00.000Z',
     });
 
-    await story.tell(subscription.id, 'cancel', { when: 'period_end' });
+    await story.command(subscription.id, 'cancel', { when: 'period_end' });
     await story.advance('2026-06-04T23:59:59.999Z');
     expect(await allowances.of(key)).toMatchObject({ has_access: true });
     await story.advance('2026-06-05T00:00:00Z');
@@ -156,14 +156,14 @@ describe('entitlements of a customer over time', () => {
 
   test('a past due subscription gives access for the grace period, and again after the payment', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
-    const charge = async (token: string): Promise<void> => {
+    const addCard = async (token: string): Promise<void> => {
       const answer = await engine.http
         .post(`/v1/customers/${story.customerId}/payment-methods`)
         .send({ provider: 'sandbox', token, is_default: true });
       expect(answer.status).toBe(201);
     };
     const { id, key } = await createEntitlement(engine);
-    await charge('pm_sandbox_declined');
+    await addCard('pm_sandbox_declined');
     const { id: subscriptionId } = await story.subscribe(await plan(story, id, '10'));
     await story.advance('2026-01-01T00:00:00Z');
     expect((await story.subscription(subscriptionId)).status).toBe('past_due');
@@ -173,7 +173,7 @@ describe('entitlements of a customer over time', () => {
     await story.advance('2026-01-03T00:00:00Z');
     expect(await allowances.of(key)).toMatchObject({ has_access: false });
     expect(await allowances.consume(key, '1')).toMatchObject({ allowed: false });
-    await charge('pm_sandbox_ok');
+    await addCard('pm_sandbox_ok');
     await story.advance('2026-01-06T00:00:00Z');
     expect((await story.subscription(subscriptionId)).status).toBe('active');
     expect(await allowances.figures(key)).toEqual(['10', '4', '6']);
@@ -182,11 +182,11 @@ describe('entitlements of a customer over time', () => {
   test('a grace period starts when the subscription becomes past due, also when another payment method is tried', async () => {
     const { story, allowances } = await begin('2026-01-01T00:00:00Z');
     const { id, key } = await createEntitlement(engine);
-    const charge = (token: string) =>
+    const addCard = (token: string) =>
       engine.http
         .post(`/v1/customers/${story.customerId}/payment-methods`)
         .send({ provider: 'sandbox', token, is_default: true });
-    await charge('pm_sandbox_declined');
+    await addCard('pm_sandbox_declined');
     const { id: subscriptionId } = await story.subscribe(await plan(story, id, '10'));
     const standing = async () => [
       (await story.subscription(subscriptionId)).status,
@@ -196,14 +196,14 @@ describe('entitlements of a customer over time', () => {
     expect(await standing()).toEqual(['past_due', true]);
     await story.advance('2026-01-31T00:00:00Z');
     expect(await standing()).toEqual(['unpaid', false]);
-    await charge('pm_sandbox_declined');
+    await addCard('pm_sandbox_declined');
     expect(await standing()).toEqual(['past_due', false]);
 
     // The next overdue payment has its own grace period.
-    await charge('pm_sandbox_ok');
+    await addCard('pm_sandbox_ok');
     await story.advance('2026-02-09T00:00:00Z');
     expect(await standing()).toEqual(['active', true]);
-    await charge('pm_sandbox_declined');
+    await addCard('pm_sandbox_declined');
     await story.advance('2026-03-01T02:00:00Z');
     expect(await standing()).toEqual(['past_due', true]);
   });
@@ -247,7 +247,7 @@ describe('entitlements of a customer over time', () => {
     const subscription = await story.subscribe(large);
     await allowances.grant(key, { value: '100', rollover: { max: '100' } });
     await allowances.consume(key, '900');
-    await story.tell(subscription.id, 'change', { plan_id: small, when: 'period_end' });
+    await story.command(subscription.id, 'change', { plan_id: small, when: 'period_end' });
     await story.advance('2026-02-01T00:00:00Z');
     expect(await allowances.figures(key)).toEqual(['110', '0', '110']);
   });
@@ -273,12 +273,12 @@ describe('entitlements of a customer over time', () => {
     const subscription = await story.subscribe(await plan(story, id, '10'));
     await allowances.grant(key, { value: '10', rollover: { max: '10' } });
     await allowances.consume(key, '13');
-    await story.tell(subscription.id, 'pause');
+    await story.command(subscription.id, 'pause');
     // Plan usage is not taken from the grant during the pause.
     expect(await allowances.figures(key)).toEqual(['20', '13', '7']);
-    await story.tell(subscription.id, 'resume');
+    await story.command(subscription.id, 'resume');
     expect(await allowances.figures(key)).toEqual(['20', '13', '7']);
-    await story.tell(subscription.id, 'cancel', { when: 'now' });
+    await story.command(subscription.id, 'cancel', { when: 'now' });
 
     const alone = await begin('2026-01-01T00:00:00Z');
     await alone.allowances.grant(key, { value: '10' });
@@ -298,10 +298,10 @@ describe('entitlements of a customer over time', () => {
       const { id, key } = await createEntitlement(engine, isCounted ? { meter_id: meter.id } : {});
       const subscription = await story.subscribe(await plan(story, id, '10'));
       await allowances.consume(key, '6');
-      await story.tell(subscription.id, 'cancel', { when: 'now' });
+      await story.command(subscription.id, 'cancel', { when: 'now' });
       expect(await allowances.figures(key)).toEqual(['0', '6', '0']);
       await story.advance('2026-03-01T00:00:00Z');
-      if (isCounted) await story.use(meter.event, '2026-02-20T00:00:00Z', { n: 3 });
+      if (isCounted) await story.reportUsage(meter.event, '2026-02-20T00:00:00Z', { n: 3 });
       expect(await allowances.figures(key)).toEqual(['0', '0', '0']);
       const grant = await allowances.grant(key, { value: '5' });
       expect(grant).toMatchObject({ status: 'active', remaining: '5' });
@@ -334,7 +334,7 @@ describe('entitlements of a customer over time', () => {
       const { id, key } = await createEntitlement(engine);
       const subscription = await story.subscribe(await plan(story, id, '10'));
       if (isAsked) await allowances.of(key);
-      await story.tell(subscription.id, 'cancel', { when: 'now' });
+      await story.command(subscription.id, 'cancel', { when: 'now' });
       if (isAsked) await allowances.of(key);
       await allowances.grant(key, { value: '5' });
       expect(await allowances.of(key)).toMatchObject({ remaining: '5', resets_at: null });
@@ -352,7 +352,7 @@ describe('entitlements of a customer over time', () => {
       const subscription = await story.subscribe(await plan(story, id, '100'));
       await allowances.grant(key, { value: '50', rollover: { max: '50' } });
       await allowances.consume(key, '60');
-      await story.tell(subscription.id, command, body);
+      await story.command(subscription.id, command, body);
       expect(await allowances.figures(key)).toEqual(['110', '60', '50']);
       await allowances.grant(key, { value: '5', priority: 500 });
       expect(await allowances.consume(key, '56')).toMatchObject({ allowed: false });
@@ -373,15 +373,15 @@ describe('entitlements of a customer over time', () => {
     const large = await plan(story, id, '100');
     const small = await plan(story, id, '10');
     const subscription = await story.subscribe(large);
-    await story.use(meter.event, '2026-01-01T00:00:00Z', { n: 90 });
-    await story.tell(subscription.id, 'change', { plan_id: small, when: 'now' });
+    await story.reportUsage(meter.event, '2026-01-01T00:00:00Z', { n: 90 });
+    await story.command(subscription.id, 'change', { plan_id: small, when: 'now' });
     expect(await allowances.figures(key)).toEqual(['10', '90', '0']);
     await allowances.grant(key, { value: '20' });
     expect(await allowances.figures(key)).toEqual(['110', '90', '20']);
     await allowances.consume(key, '15');
-    await story.tell(subscription.id, 'change', { plan_id: large, when: 'now' });
+    await story.command(subscription.id, 'change', { plan_id: large, when: 'now' });
     expect(await allowances.figures(key)).toEqual(['120', '105', '15']);
-    await story.tell(subscription.id, 'change', { plan_id: small, when: 'now' });
+    await story.command(subscription.id, 'change', { plan_id: small, when: 'now' });
     // What the larger plan had covered instead of the grant counts against the grant again.
     expect(await allowances.figures(key)).toEqual(['110', '105', '5']);
   });
@@ -405,7 +405,7 @@ describe('entitlements of a customer over time', () => {
     const { id, key } = await createEntitlement(engine);
     const subscription = await story.subscribe(await plan(story, id, '10', { reset: 'day' }));
     await allowances.grant(key, { value: '5' });
-    await story.tell(subscription.id, 'cancel', { when: 'now' });
+    await story.command(subscription.id, 'cancel', { when: 'now' });
     await story.advance('2026-01-03T00:00:00Z');
     const { body } = await engine.http.get(`/v1/customers/${story.customerId}/entitlements`);
     expect(body).toEqual({ data: [], next_cursor: null });

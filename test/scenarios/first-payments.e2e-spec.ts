@@ -20,12 +20,12 @@ describe('an incomplete subscription', () => {
 
   const typesOf = async (id: string): Promise<readonly string[]> =>
     (await eventsOf(engine, id)).map(({ type }) => type.replace(/^[a-z]+\./, ''));
-  const tell = (id: string, command: string, body: object = {}) =>
+  const invoiceCommand = (id: string, command: string, body: object = {}) =>
     engine.http.post(`/v1/invoices/${id}/${command}`).send(body);
   const settle = (paymentId: string, outcome: 'succeeded' | 'failed') =>
     engine.http.post(`/v1/sandbox/payments/${paymentId}/settle`).send({ outcome }).expect(200);
 
-  async function charge(story: Story, token: string): Promise<void> {
+  async function addCard(story: Story, token: string): Promise<void> {
     await engine.http
       .post(`/v1/customers/${story.customerId}/payment-methods`)
       .send({ provider: 'sandbox', token, is_default: true })
@@ -53,7 +53,7 @@ describe('an incomplete subscription', () => {
   /** Creates an incomplete subscription of 10.00 a month, with a card of the given behaviour, or none. */
   async function subscriber(token: string | null, fields: Readonly<Record<string, unknown>> = {}) {
     const story = await Story.begin(engine, START);
-    if (token !== null) await charge(story, token);
+    if (token !== null) await addCard(story, token);
     const created = await story.subscribe(await story.plan(1_000), { ...WAITS, ...fields });
     const { id } = created;
     const status = async (): Promise<string> => (await story.subscription(id)).status;
@@ -84,7 +84,7 @@ describe('an incomplete subscription', () => {
     });
     const invoice = await first(story);
     expect(invoice).toMatchObject({ status: 'open', amount_due: 1_000 });
-    await tell(invoice.id, 'pay', { provider: 'manual' }).expect(201);
+    await invoiceCommand(invoice.id, 'pay', { provider: 'manual' }).expect(201);
     expect(await story.subscription(id)).toMatchObject({
       status: 'active',
       incomplete_expires_at: null,
@@ -125,7 +125,7 @@ describe('an incomplete subscription', () => {
       canceled_at: null,
       current_period_end: EXPIRY,
     });
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await story.advance('2026-05-01T00:00:00.000Z');
     expect((await story.invoices()).map((one) => one.status)).toEqual(['void']);
     expect(await paymentsOf(invoiceId)).toHaveLength(1);
@@ -148,11 +148,11 @@ describe('an incomplete subscription', () => {
     const { story, id, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T01:00:00.000Z');
     expect(await status()).toBe('incomplete');
-    await charge(story, 'pm_sandbox_insufficient_funds');
+    await addCard(story, 'pm_sandbox_insufficient_funds');
     await story.advance('2026-03-01T02:00:00.000Z');
     expect(await first(story)).toMatchObject({ attempt_count: 2, next_attempt_at: null });
     expect(await status()).toBe('incomplete');
-    await charge(story, 'pm_sandbox_ok');
+    await addCard(story, 'pm_sandbox_ok');
     await story.advance('2026-03-01T02:00:00.000Z');
     expect(await status()).toBe('active');
     await story.advance('2026-05-01T00:00:00.000Z');
@@ -179,7 +179,8 @@ describe('an incomplete subscription', () => {
         });
         const { id } = await story.subscribe(plan, WAITS);
         expect(await access(story, key)).toBe(false);
-        if (isPaid) await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
+        if (isPaid)
+          await invoiceCommand((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
         else await story.advance(EXPIRY);
         expect(await access(story, key)).toBe(isPaid);
         await verify(story, id);
@@ -202,8 +203,8 @@ describe('an incomplete subscription', () => {
     ]);
     const paid = await story.subscribe(planId, WAITS);
     await story.advance('2026-03-01T06:00:00.000Z');
-    await story.use(event, '2026-03-01T05:00:00.000Z', { n: 7 });
-    await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
+    await story.reportUsage(event, '2026-03-01T05:00:00.000Z', { n: 7 });
+    await invoiceCommand((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
     await story.advance(END);
     expect(await story.amounts()).toEqual([[1_000], [1_000, 70]]);
     await verify(story, paid.id);
@@ -224,7 +225,7 @@ describe('an incomplete subscription', () => {
     ]);
     const { id } = await story.subscribe(planId, WAITS);
     await story.advance('2026-03-01T06:00:00.000Z');
-    await story.use(event, '2026-03-01T05:00:00.000Z', { n: 7 });
+    await story.reportUsage(event, '2026-03-01T05:00:00.000Z', { n: 7 });
     await story.advance(END);
     expect(await story.amounts()).toEqual([[1_000]]);
     expect(await first(story)).toMatchObject({ status: 'void' });
@@ -291,9 +292,9 @@ describe('an incomplete subscription', () => {
         lines: [{ description: 'Work', amount: 1_400 }],
       });
       const { id: workId } = draft.body as { id: string };
-      const finalized = await tell(workId, 'finalize').expect(200);
+      const finalized = await invoiceCommand(workId, 'finalize').expect(200);
       const { lines } = finalized.body as Invoice;
-      await tell(workId, 'pay', { provider: 'manual' }).expect(201);
+      await invoiceCommand(workId, 'pay', { provider: 'manual' }).expect(201);
       await engine.http
         .post('/v1/credit-notes')
         .send({
@@ -339,7 +340,7 @@ describe('an incomplete subscription', () => {
       await refused('uncancel', {}, 'subscription_not_canceling');
       await refused('cancel', { when: 'period_end' }, 'subscription_not_running');
       await refused('cancel', { when: 'at', at: LATER }, 'subscription_not_running');
-      await tell((await first(story)).id, 'reissue').expect(409);
+      await invoiceCommand((await first(story)).id, 'reissue').expect(409);
       expect(await status()).toBe('incomplete');
       await verify(story, id);
     });
@@ -351,7 +352,7 @@ describe('an incomplete subscription', () => {
         .post(`/v1/subscriptions/${id}/cancel?preview=true`)
         .send({ when: 'now' });
       expect(preview).toMatchObject({ total: 0, lines: [] });
-      const canceled = await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+      const canceled = await story.command(id, 'cancel', { when: 'now', credit_unused: true });
       expect(canceled).toMatchObject({
         status: 'canceled',
         incomplete_expires_at: null,
@@ -360,7 +361,7 @@ describe('an incomplete subscription', () => {
       await story.advance(LATER);
       expect((await story.invoices()).map((one) => one.status)).toEqual(['void']);
       expect(await typesOf(id)).toEqual(['created', 'updated', 'canceled']);
-      await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(409);
+      await invoiceCommand((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(409);
       await verify(story, id);
     });
 
@@ -371,14 +372,14 @@ describe('an incomplete subscription', () => {
       const { story, id } = await subscriber(null);
       await story.advance('2026-03-01T12:00:00.000Z');
       const { id: invoiceId } = await first(story);
-      expect((await tell(invoiceId, command)).body).toMatchObject({ status: expected });
+      expect((await invoiceCommand(invoiceId, command)).body).toMatchObject({ status: expected });
       expect(await story.subscription(id)).toMatchObject({
         status: 'incomplete_expired',
         ended_at: '2026-03-01T12:00:00.000Z',
       });
       await story.advance(LATER);
       expect(await first(story)).toMatchObject({ status: expected });
-      await tell(invoiceId, 'reissue').expect(409);
+      await invoiceCommand(invoiceId, 'reissue').expect(409);
       expect(await typesOf(id)).toEqual(['created', 'updated', 'expired']);
       await verify(story, id);
     });
@@ -408,8 +409,8 @@ describe('an incomplete subscription', () => {
         .post('/v1/coupons')
         .send({ code, type: 'percent', percent_off: '50', duration: 'forever' })
         .expect(201);
-      await story.tell(id, 'coupons', { code });
-      await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
+      await story.command(id, 'coupons', { code });
+      await invoiceCommand((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
       await story.advance(END);
       expect((await story.invoices()).map(({ total }) => total)).toEqual([1_000, 500]);
       await verify(story, id);
@@ -463,8 +464,10 @@ describe('an incomplete subscription', () => {
       const [paid] = await paymentsOf(invoiceId);
       const paymentId = paid?.id ?? '';
       if (before > 0) await refund(paymentId, before);
-      expect((await tell(invoiceId, 'void')).body).toMatchObject({ code: 'invoice_partly_paid' });
-      if (end === 'cancel') await story.tell(id, 'cancel', { when: 'now' });
+      expect((await invoiceCommand(invoiceId, 'void')).body).toMatchObject({
+        code: 'invoice_partly_paid',
+      });
+      if (end === 'cancel') await story.command(id, 'cancel', { when: 'now' });
       else await story.advance(EXPIRY);
       expect(await status()).toBe(end === 'cancel' ? 'canceled' : 'incomplete_expired');
       expect(await first(story)).toMatchObject({ status: 'void', amount_paid: 0 });
@@ -573,7 +576,7 @@ describe('an incomplete subscription', () => {
       await story.advance('2026-03-01T01:00:00.000Z');
       const { id: invoiceId } = await first(story);
       const [pending] = await paymentsOf(invoiceId);
-      await story.tell(id, 'cancel', { when: 'now' });
+      await story.command(id, 'cancel', { when: 'now' });
       await settle(pending?.id ?? '', 'succeeded');
       expect(await status()).toBe('canceled');
       expect(await first(story)).toMatchObject({ status: 'void', amount_pending: 0 });
@@ -606,7 +609,7 @@ describe('an incomplete subscription', () => {
     const { story, id, created } = await subscriber(null, { start_at: '2026-01-10T00:00:00.000Z' });
     expect(created).toMatchObject({ status: 'incomplete', incomplete_expires_at: EXPIRY });
     expect(await story.starts()).toEqual(['2026-01-10T00:00:00.000Z']);
-    await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
+    await invoiceCommand((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
     await story.advance(START);
     expect(await story.starts()).toEqual(['2026-01-10T00:00:00.000Z', '2026-02-10T00:00:00.000Z']);
     expect((await story.subscription(id)).next_billing_at).toBe('2026-03-10T00:00:00.000Z');
@@ -620,7 +623,7 @@ describe('an incomplete subscription', () => {
       const { id } = await story.subscribe(await story.plan(1_000), WAITS);
       const invoice = await first(story);
       expect(invoice).toMatchObject({ status: 'open' });
-      if (isPaid) await tell(invoice.id, 'pay', { provider: 'sandbox' }).expect(201);
+      if (isPaid) await invoiceCommand(invoice.id, 'pay', { provider: 'sandbox' }).expect(201);
       await story.advance(END);
       expect((await story.subscription(id)).status).toBe(isPaid ? 'active' : 'incomplete_expired');
       expect((await story.invoices()).map(({ status }) => status)).toEqual(
@@ -646,7 +649,7 @@ describe('an incomplete subscription', () => {
     });
     await story.advance('2026-04-01T00:00:00.000Z');
     expect(await story.amounts()).toEqual([[100]]);
-    await tell((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
+    await invoiceCommand((await first(story)).id, 'pay', { provider: 'sandbox' }).expect(201);
     await story.advance('2026-04-01T00:00:00.000Z');
     expect(await story.amounts()).toEqual([[100], [3_100]]);
     await verify(story, id);

@@ -18,7 +18,7 @@ describe('the lifecycle of a subscription', () => {
     const { id, status } = await story.subscribe(await story.plan(1_000), { trial_days: 14 });
     expect(status).toBe('trialing');
     await story.advance('2026-01-25T00:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: await story.plan(2_500), when: 'now' });
+    await story.command(id, 'change', { plan_id: await story.plan(2_500), when: 'now' });
     expect(await story.invoices()).toEqual([]);
     await story.advance('2026-03-03T08:00:00.000Z');
     expect(await story.amounts()).toEqual([[2_500], [2_500]]);
@@ -49,7 +49,7 @@ describe('the lifecycle of a subscription', () => {
       status: 'trialing',
       next_billing_at: '2026-02-03T08:00:00.000Z',
     });
-    await story.tell(id, 'change', { quantity: '2', when: 'now' });
+    await story.command(id, 'change', { quantity: '2', when: 'now' });
     await story.advance('2026-02-03T08:00:00.000Z');
     expect((await typesOf(id)).slice(2)).toEqual([
       'subscription.trial_ending',
@@ -72,11 +72,11 @@ describe('the lifecycle of a subscription', () => {
   it('a scheduled end can be taken back, and bills nothing further otherwise', async () => {
     const story = await Story.begin(engine, '2026-01-31T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(1_000));
-    const canceling = await story.tell(id, 'cancel', { when: 'period_end' });
+    const canceling = await story.command(id, 'cancel', { when: 'period_end' });
     expect(canceling).toMatchObject({ status: 'active', cancel_at: '2026-02-28T00:00:00.000Z' });
-    expect(await story.tell(id, 'uncancel')).toMatchObject({ cancel_at: null });
+    expect(await story.command(id, 'uncancel')).toMatchObject({ cancel_at: null });
     await story.advance('2026-02-28T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance('2026-06-01T00:00:00.000Z');
     expect(await story.subscription(id)).toMatchObject({
       status: 'canceled',
@@ -89,7 +89,7 @@ describe('the lifecycle of a subscription', () => {
   it('an end at an instant credits the unused part, after the day of the end', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000));
-    await story.tell(id, 'cancel', {
+    await story.command(id, 'cancel', {
       when: 'at',
       at: '2026-04-10T15:00:00.000Z',
       credit_unused: true,
@@ -110,7 +110,7 @@ describe('the lifecycle of a subscription', () => {
     ]);
     const { id } = await story.subscribe(plan.id);
     await story.advance('2026-04-10T15:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     expect(await story.amounts()).toEqual([[100]]);
     const again = await engine.http.post(`/v1/subscriptions/${id}/cancel`).send({ when: 'now' });
     expect(again.body).toMatchObject({ status: 409, code: 'invalid_transition' });
@@ -120,7 +120,7 @@ describe('the lifecycle of a subscription', () => {
   it('an end at the instant of the start recognizes what was billed', async () => {
     const story = await Story.begin(engine, '2026-04-01T00:00:00.000Z');
     const { id } = await story.subscribe(await story.plan(3_000));
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     const { body } = await engine.http.get(`/v1/ledger/accounts?customer_id=${story.customerId}`);
     const { data } = body as { data: { account: string; balance: string }[] };
     const deferred = data.filter(({ account }) => account === 'deferred_revenue');
@@ -136,11 +136,11 @@ describe('the lifecycle of a subscription', () => {
     ]);
     const { id } = await story.subscribe(plan.id);
     await story.advance('2026-03-11T00:00:00.000Z');
-    expect(await story.tell(id, 'pause')).toMatchObject({ status: 'paused' });
+    expect(await story.command(id, 'pause')).toMatchObject({ status: 'paused' });
     await story.advance('2026-05-20T00:00:00.000Z');
     // Ten days of support before the pause.
     expect(await story.amounts()).toEqual([[3_100], [100]]);
-    expect(await story.tell(id, 'resume')).toMatchObject({
+    expect(await story.command(id, 'resume')).toMatchObject({
       status: 'active',
       current_period_start: '2026-05-20T00:00:00.000Z',
       current_period_end: '2026-06-20T00:00:00.000Z',
@@ -158,9 +158,9 @@ describe('the lifecycle of a subscription', () => {
     ]);
     const { id } = await story.subscribe(plan.id);
     await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance('2026-03-21T00:00:00.000Z');
-    await story.tell(id, 'resume');
+    await story.command(id, 'resume');
     await story.advance('2026-04-01T00:00:00.000Z');
     expect(await story.amounts()).toEqual([[3_100], [3_100, 100, 110]]);
     await story.verify();
@@ -208,8 +208,11 @@ describe('the lifecycle of a subscription', () => {
       addons: [{ addon_id: addonId, quantity: '2' }],
     });
     await story.advance('2026-04-16T00:00:00.000Z');
-    await story.tell(id, 'change', { addons: [{ addon_id: addonId, quantity: '4' }], when: 'now' });
-    await story.tell(id, 'change', { addons: [], when: 'now' });
+    await story.command(id, 'change', {
+      addons: [{ addon_id: addonId, quantity: '4' }],
+      when: 'now',
+    });
+    await story.command(id, 'change', { addons: [], when: 'now' });
     expect(await story.amounts()).toEqual([[1_000, 600], [600, -300], [-600]]);
     await story.advance('2026-05-01T00:00:00.000Z');
     expect((await story.amounts()).at(-1)).toEqual([1_000]);

@@ -47,7 +47,7 @@ describe('versions of a plan under a running subscription', () => {
 
   it('a change of only the quantity keeps the version', async () => {
     const { story, id, versionOne } = await onVersionOne();
-    const changed = await story.tell(id, 'change', { quantity: '2', when: 'now' });
+    const changed = await story.command(id, 'change', { quantity: '2', when: 'now' });
     expect(changed).toMatchObject({ quantity: '2', plan_version_id: versionOne });
     // 16 of 31 days of one more seat.
     expect((await story.invoices()).map(({ total }) => total)).toEqual([1_000, 516]);
@@ -66,8 +66,8 @@ describe('versions of a plan under a running subscription', () => {
     const { story, id } = await onVersionOne();
     const before = await story.subscription(id);
     const recorded = await eventTypes(id);
-    expect(await story.tell(id, 'change', { ...change, when: 'now' })).toEqual(before);
-    expect(await story.tell(id, 'change', { ...change, when: 'period_end' })).toEqual(before);
+    expect(await story.command(id, 'change', { ...change, when: 'now' })).toEqual(before);
+    expect(await story.command(id, 'change', { ...change, when: 'period_end' })).toEqual(before);
     expect(await story.subscription(id)).toEqual(before);
     expect(await eventTypes(id)).toEqual(recorded);
     expect((await story.invoices()).map(({ total }) => total)).toEqual([1_000]);
@@ -78,7 +78,7 @@ describe('versions of a plan under a running subscription', () => {
   it('a new add-on bills only the add-on', async () => {
     const { story, id, versionOne } = await onVersionOne();
     const addons = [{ addon_id: await addon('100') }];
-    const changed = await story.tell(id, 'change', { addons, when: 'now' });
+    const changed = await story.command(id, 'change', { addons, when: 'now' });
     expect(changed.plan_version_id).toBe(versionOne);
     expect(await story.amounts()).toEqual([[1_000], [52]]);
     await story.verify();
@@ -86,7 +86,7 @@ describe('versions of a plan under a running subscription', () => {
 
   it('a second version with another interval does not move the anchor', async () => {
     const { story, id } = await onVersionOne({ interval: 'year', prices: seats('9000') });
-    const changed = await story.tell(id, 'change', { quantity: '2', when: 'now' });
+    const changed = await story.command(id, 'change', { quantity: '2', when: 'now' });
     expect(changed).toMatchObject({
       current_period_start: '2026-03-01T00:00:00.000Z',
       current_period_end: '2026-04-01T00:00:00.000Z',
@@ -101,7 +101,7 @@ describe('versions of a plan under a running subscription', () => {
   ])('%s changes the subscription to the second version', async (_, change) => {
     const begun = await onVersionOne();
     const { story, id, versionTwo } = begun;
-    const changed = await story.tell(id, 'change', { ...change(begun), when: 'now' });
+    const changed = await story.command(id, 'change', { ...change(begun), when: 'now' });
     expect(changed.plan_version_id).toBe(versionTwo);
     expect(await story.amounts()).toEqual([[1_000], [2_581, -516]]);
     await story.verify();
@@ -111,7 +111,7 @@ describe('versions of a plan under a running subscription', () => {
     const { story, planId, versionOne } = await onVersionOne();
     const { id } = await story.subscribe(await story.plan(3_100));
     const change = { plan_id: planId, plan_version: versionOne, when: 'now' };
-    expect((await story.tell(id, 'change', change)).plan_version_id).toBe(versionOne);
+    expect((await story.command(id, 'change', change)).plan_version_id).toBe(versionOne);
   });
 
   it('a version that belongs to another plan is refused', async () => {
@@ -145,14 +145,14 @@ describe('versions of a plan under a running subscription', () => {
 
     it('a subscriber can change quantities, pause, resume, renew and end', async () => {
       const { story, planId, addonId, id } = await onArchived();
-      await story.tell(id, 'change', { quantity: '2', when: 'now' });
-      await story.tell(id, 'change', {
+      await story.command(id, 'change', { quantity: '2', when: 'now' });
+      await story.command(id, 'change', {
         plan_id: planId,
         addons: [{ addon_id: addonId, quantity: '3' }],
         when: 'now',
       });
-      await story.tell(id, 'pause');
-      await story.tell(id, 'resume');
+      await story.command(id, 'pause');
+      await story.command(id, 'resume');
       await story.advance('2026-04-01T00:00:00.000Z');
       expect(await story.amounts()).toEqual([
         [1_000, 100],
@@ -160,10 +160,10 @@ describe('versions of a plan under a running subscription', () => {
         [155, -52],
         [2_000, 300],
       ]);
-      await story.tell(id, 'change', { quantity: '1', when: 'period_end' });
+      await story.command(id, 'change', { quantity: '1', when: 'period_end' });
       await story.advance('2026-05-01T00:00:00.000Z');
       expect((await story.amounts()).at(-1)).toEqual([300, 1_000]);
-      expect((await story.tell(id, 'cancel', { when: 'now' })).status).toBe('canceled');
+      expect((await story.command(id, 'cancel', { when: 'now' })).status).toBe('canceled');
       await story.verify();
     });
 
@@ -185,7 +185,7 @@ describe('versions of a plan under a running subscription', () => {
         const answer = await send(path, { ...change, when: 'now' });
         expect(answer).toMatchObject({ status: 422, body: { code: 'reference_not_found' } });
       }
-      const kept = await story.tell(id, 'change', { quantity: '2', when: 'now' });
+      const kept = await story.command(id, 'change', { quantity: '2', when: 'now' });
       expect(kept.quantity).toBe('2');
     });
   });
@@ -202,11 +202,11 @@ describe('versions of a plan under a running subscription', () => {
       const { id } = await story.subscribe(await story.plan(0, { proration: from }), { addons });
       await story.advance('2026-03-16T18:00:00.000Z');
       const plan_id = await story.plan(0, { proration: to });
-      await story.tell(id, 'change', { plan_id, when: 'now' });
+      await story.command(id, 'change', { plan_id, when: 'now' });
       const billed = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
       expect(billed).toBe(310_000);
       // A change uses the terms of the sale: 15 days and 6 hours of 31 days, or 16 dates.
-      await story.tell(id, 'change', { addons: [], when: 'now', proration: 'prorate' });
+      await story.command(id, 'change', { addons: [], when: 'now', proration: 'prorate' });
       const left = (await story.invoices()).reduce((sum, { total }) => sum + total, 0);
       expect(left).toBe(310_000 - (from === 'second' ? 152_500 : 160_000));
       await story.verify();

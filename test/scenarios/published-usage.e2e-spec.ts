@@ -92,7 +92,7 @@ describe('published cases of usage', () => {
   ] as const)('%s', async (_, price, amounts, expected) => {
     const { story, event } = await sell(price);
     for (const [index, n] of amounts.entries()) {
-      await story.use(event, new Date(Date.parse(MARCH) + index).toISOString(), { n });
+      await story.reportUsage(event, new Date(Date.parse(MARCH) + index).toISOString(), { n });
     }
     await story.advance(APRIL);
     expect(await story.amounts()).toEqual([[expected]]);
@@ -105,7 +105,7 @@ describe('published cases of usage', () => {
     const rate = await engine.http.post('/v1/tax-rates').send({ name: 'Tax', percentage: '8' });
     const { id } = rate.body as { id: string };
     await engine.http.patch(`/v1/customers/${story.customerId}`).send({ tax_rate_ids: [id] });
-    await story.use(event, MARCH, { n: 150_000 });
+    await story.reportUsage(event, MARCH, { n: 150_000 });
     await story.advance(APRIL);
     expect(await story.invoices()).toMatchObject([{ subtotal: 10_700, tax: 856, total: 11_556 }]);
     await story.verify();
@@ -115,7 +115,7 @@ describe('published cases of usage', () => {
     const price = { model: 'per_unit', unit_amount: '100' };
     const { story, event } = await sell(price, { aggregation: 'weighted_sum' });
     await story.advance('2026-03-05T00:00:00.000Z');
-    await story.use(event, '2026-03-05T00:00:00.000Z', { n: 2_500 });
+    await story.reportUsage(event, '2026-03-05T00:00:00.000Z', { n: 2_500 });
     await story.advance(APRIL);
     expect(await story.amounts()).toEqual([[217_742]]);
     await story.verify();
@@ -123,9 +123,9 @@ describe('published cases of usage', () => {
 
   it('U08 re-rating: 15 units were 10 each, the 16th makes all of them 5', async () => {
     const { story, event } = await sell(tiered('volume', ['15', '10'], [null, '5']));
-    await story.use(event, MARCH, { n: 15 });
+    await story.reportUsage(event, MARCH, { n: 15 });
     await story.advance(APRIL);
-    await story.use(event, MARCH, { n: 1 });
+    await story.reportUsage(event, MARCH, { n: 1 });
     await story.advance('2026-05-01T00:00:00.000Z');
     expect(await story.amounts()).toEqual([[150], [-70]]);
     await story.verify();

@@ -91,7 +91,7 @@ describe('regenerated invoices', () => {
     expect(third.body).toMatchObject({ reissue_of: second.id, total: 1_000 });
     // Lines of a regenerated invoice are credited like any others when the subscription ends.
     await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now', credit_unused: true });
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
     expect((await newest(story)).subtotal).toBe(-645);
     expect(await balanceOf(story, 'deferred_revenue')).toBe('0');
     await story.verify();
@@ -107,7 +107,7 @@ describe('regenerated invoices', () => {
     const { id } = await story.subscribe(planId, { quantity: '10' });
     const first = await newest(story);
     await voidIt(first.id);
-    await story.tell(id, 'coupons', { code });
+    await story.command(id, 'coupons', { code });
     // Not 1,000 off, which would leave the customer 4.00 of credit without a reason.
     expect((await regenerate(first.id)).body).toMatchObject({
       subtotal: 600,
@@ -126,7 +126,7 @@ describe('regenerated invoices', () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'change', { plan_id: await story.plan(6_200), when: 'now' });
+    await story.command(id, 'change', { plan_id: await story.plan(6_200), when: 'now' });
     const change = await newest(story);
     expect(change.lines.map(({ amount }) => amount)).toEqual([4_200, -2_100]);
     await voidIt(change.id);
@@ -151,7 +151,7 @@ describe('regenerated invoices', () => {
     const { id } = await story.subscribe(await story.plan(3_100));
     await story.advance('2026-03-11T00:00:00.000Z');
     const yearly = await story.plan(36_500, { interval: 'year' });
-    await story.tell(id, 'change', { plan_id: yearly, when: 'now' });
+    await story.command(id, 'change', { plan_id: yearly, when: 'now' });
     const change = await newest(story);
     const before = await balanceOf(story, 'deferred_revenue');
     await voidIt(change.id);
@@ -167,7 +167,7 @@ describe('regenerated invoices', () => {
     const [first] = await story.invoices();
     await voidIt(first?.id);
     await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'change', { quantity: '5', when: 'now' });
+    await story.command(id, 'change', { quantity: '5', when: 'now' });
     expect((await regenerate(first?.id)).body).toMatchObject({
       status: 409,
       code: 'invoice_overtaken',
@@ -185,8 +185,8 @@ describe('regenerated invoices', () => {
     await voidIt(first?.id);
     await voidIt(second?.id);
     await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now' });
-    await story.tell(other.id, 'cancel', { when: 'now', credit_unused: true });
+    await story.command(id, 'cancel', { when: 'now' });
+    await story.command(other.id, 'cancel', { when: 'now', credit_unused: true });
     // Nothing was credited, so that all of March is owed.
     const { status, body: again } = await regenerate(first?.id);
     expect(status).toBe(201);
@@ -205,8 +205,8 @@ describe('regenerated invoices', () => {
     const [first] = await story.invoices();
     await voidIt(first?.id);
     await story.advance('2026-03-11T00:00:00.000Z');
-    await story.tell(id, 'change', { quantity: '5', when: 'now' });
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'change', { quantity: '5', when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     expect((await regenerate(first?.id)).body).toMatchObject({ code: 'invoice_overtaken' });
     await story.verify();
   });
@@ -215,7 +215,7 @@ describe('regenerated invoices', () => {
     const story = await Story.begin(engine, START);
     const { id } = await story.subscribe(await story.plan(1_000));
     await voidIt((await newest(story)).id);
-    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance('2026-08-01T00:00:00.000Z');
     const [first] = await story.invoices();
     expect((await regenerate(first?.id)).body).toMatchObject({
@@ -241,8 +241,8 @@ describe('regenerated invoices', () => {
       const { id: planId } = await story.planOf([base, { ...calls, meter_id: meterId }]);
       const { id } = await story.subscribe(planId);
       const keys = [
-        await story.use(event, JANUARY, { n: 20 }),
-        await story.use(event, '2026-01-01T23:00:00.000Z', { n: 40 }),
+        await story.reportUsage(event, JANUARY, { n: 20 }),
+        await story.reportUsage(event, '2026-01-01T23:00:00.000Z', { n: 40 }),
       ];
       await story.advance('2026-02-01T00:00:00.000Z');
       const voided = await newest(story);
@@ -281,7 +281,7 @@ describe('regenerated invoices', () => {
       const { story, event, keys, voided } = setup;
       // A void period counts as billed: only its regenerated invoice bills it again.
       expect(await proof(setup)).toMatchObject({ counted: 2, billed: 2, pending: 0 });
-      const late = await story.use(event, JANUARY, { n: 5 });
+      const late = await story.reportUsage(event, JANUARY, { n: 5 });
       const again = (await regenerate(voided.id)).body;
       expect(again.lines).toMatchObject([
         { type: 'recurring', amount: 1_000 },
@@ -330,7 +330,7 @@ describe('regenerated invoices', () => {
     it('keep late usage of a void period that was billed already', async () => {
       const setup = await used();
       const { story, event, voided } = setup;
-      await story.use(event, JANUARY, { n: 5 });
+      await story.reportUsage(event, JANUARY, { n: 5 });
       await story.advance(START);
       expect(await lateLines(setup)).toEqual([['5', 50]]);
       expect((await regenerate(voided.id)).body).toMatchObject({ subtotal: 1_600 });
@@ -350,7 +350,7 @@ describe('regenerated invoices', () => {
       };
       const { id } = await story.subscribe(await story.seats('1000'), terms);
       if (end === 'void') await voidIt((await newest(story)).id);
-      if (end === 'cancel') await story.tell(id, 'cancel', { when: 'now' });
+      if (end === 'cancel') await story.command(id, 'cancel', { when: 'now' });
       await story.advance('2026-03-02T00:00:00.000Z');
       const { id: first, status } = await newest(story);
       expect(status).toBe('void');

@@ -50,7 +50,7 @@ describe('a renewal invoice with a grace period', () => {
 
   it('is a draft that includes late usage until its grace period ends', async () => {
     const { story, event } = await subscriber();
-    await story.use(event, START);
+    await story.reportUsage(event, START);
     await story.advance('2026-04-02T00:00:00.000Z');
     const draft = await last(story);
     expect(draft).toMatchObject({
@@ -63,7 +63,7 @@ describe('a renewal invoice with a grace period', () => {
       total: 3_010,
     });
     expect(await typesOf(draft.id)).toEqual(['invoice.created']);
-    await story.use(event, '2026-03-31T23:59:59.999Z');
+    await story.reportUsage(event, '2026-03-31T23:59:59.999Z');
     await story.advance('2026-04-03T23:59:59.999Z');
     expect((await last(story)).status).toBe('draft');
     await story.advance(GRACE_OVER);
@@ -82,7 +82,7 @@ describe('a renewal invoice with a grace period', () => {
       finalizes_at: GRACE_OVER,
       total: 3_010,
     });
-    await story.use(event, '2026-03-31T23:59:59.999Z');
+    await story.reportUsage(event, '2026-03-31T23:59:59.999Z');
     await story.advance('2026-05-06T00:00:00.000Z');
     expect((await story.lines()).slice(1)).toEqual([
       [
@@ -102,12 +102,13 @@ describe('a renewal invoice with a grace period', () => {
     const { id: meter_id, event } = await story.meter({ aggregation: 'count' });
     const plan = await story.planOf([base, { ...calls, meter_id, minimum_amount: 25 }]);
     const { id: subscription_id } = await story.subscribe(plan.id);
-    await story.use(event, START);
+    await story.reportUsage(event, START);
     await story.advance('2026-05-02T00:00:00.000Z');
-    await story.use(event, '2026-03-20T00:00:00.000Z');
+    await story.reportUsage(event, '2026-03-20T00:00:00.000Z');
     const draft = await last(story);
     const april = { period_start: BOUNDARY, period_end: '2026-05-01T00:00:00.000Z' };
-    for (const day of ['04-05', '04-06', '04-30']) await story.use(event, `2026-${day}T00:00:00Z`);
+    for (const day of ['04-05', '04-06', '04-30'])
+      await story.reportUsage(event, `2026-${day}T00:00:00Z`);
     const ofMay = { invoice_id: null, is_late: false, groups: [{ quantity: '0' }], amount: 25 };
     // Late usage of March is on whichever invoice is finalized first, once.
     const ofMarch = { invoice_id: null, is_late: true, period_start: START, amount: 0 };
@@ -124,16 +125,16 @@ describe('a renewal invoice with a grace period', () => {
       },
     ]);
     expect(draft).toMatchObject({ status: 'draft', total: 3_025 });
-    await story.tell(subscription_id, 'cancel', { when: 'now' });
+    await story.command(subscription_id, 'cancel', { when: 'now' });
     expect(await story.usage()).toEqual([]);
     await story.verify();
   });
 
   it('is finalized after its subscription has ended', async () => {
     const { story, id, event } = await subscriber();
-    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance(BOUNDARY);
-    await story.use(event, '2026-03-31T00:00:00.000Z');
+    await story.reportUsage(event, '2026-03-31T00:00:00.000Z');
     const { id: invoice_id } = await last(story);
     expect(await story.usage()).toMatchObject([{ invoice_id, amount: 10 }]);
     await story.advance(GRACE_OVER);
@@ -144,9 +145,9 @@ describe('a renewal invoice with a grace period', () => {
 
   it('is finalized early by a request, and not again afterwards', async () => {
     const { story, event } = await subscriber();
-    await story.use(event, START);
+    await story.reportUsage(event, START);
     await story.advance('2026-04-02T00:00:00.000Z');
-    await story.use(event, '2026-03-20T00:00:00.000Z');
+    await story.reportUsage(event, '2026-03-20T00:00:00.000Z');
     const { id } = await last(story);
     const [one, other] = await Promise.all([finalize(id), finalize(id)]);
     expect([one.status, other.status].sort()).toEqual([200, 409]);
@@ -187,7 +188,7 @@ describe('a renewal invoice with a grace period', () => {
     expect(first).toMatchObject({ status: 'draft', total: 0, lines: [] });
     const early = await finalize(first.id);
     expect([early.status, early.body]).toMatchObject([409, { code: 'invoice_empty' }]);
-    await story.use(event, '2026-03-31T00:00:00.000Z');
+    await story.reportUsage(event, '2026-03-31T00:00:00.000Z');
     await story.advance('2026-05-02T00:00:00.000Z');
     expect(await invoicesOf(story)).toMatchObject([
       { id: first.id, status: 'open', total: 10 },
@@ -197,8 +198,8 @@ describe('a renewal invoice with a grace period', () => {
     await story.advance('2026-05-05T00:00:00.000Z');
     expect(await story.invoices()).toHaveLength(1);
     expect(await typesOf(id)).toEqual(['invoice.created', 'invoice.deleted']);
-    await story.use(event, '2026-04-30T00:00:00.000Z');
-    await story.use(event, '2026-05-01T00:00:00.000Z');
+    await story.reportUsage(event, '2026-04-30T00:00:00.000Z');
+    await story.reportUsage(event, '2026-05-01T00:00:00.000Z');
     await story.advance('2026-06-04T00:00:00.000Z');
     expect((await story.amounts()).at(-1)).toEqual([10, 10]);
     await story.verify();
@@ -216,7 +217,7 @@ describe('a renewal invoice with a grace period', () => {
     const preview = await engine.http.post(path).send(change);
     expect(preview.body).toMatchObject({ lines: [{ amount: 5_800 }, { amount: -2_900 }] });
     expect((await last(story)).status).toBe('draft');
-    await story.tell(id, 'change', change);
+    await story.command(id, 'change', change);
     expect(await invoicesOf(story)).toMatchObject([
       { reason: 'subscription_start' },
       { reason: 'renewal', status: 'open', total: 3_000 },
@@ -231,7 +232,7 @@ describe('a renewal invoice with a grace period', () => {
     async (credit_unused) => {
       const { story, id } = await subscriber();
       await story.advance('2026-04-02T00:00:00.000Z');
-      await story.tell(id, 'cancel', { when: 'now', credit_unused });
+      await story.command(id, 'cancel', { when: 'now', credit_unused });
       const [, renewal] = await invoicesOf(story);
       expect(renewal).toMatchObject({ reason: 'renewal', status: 'open', finalizes_at: null });
       await story.advance('2026-06-01T00:00:00.000Z');
@@ -243,7 +244,7 @@ describe('a renewal invoice with a grace period', () => {
   it('is finalized before a scheduled end within its grace period', async () => {
     const { story, id } = await subscriber();
     const at = '2026-04-03T12:00:00.000Z';
-    await story.tell(id, 'cancel', { when: 'at', at, credit_unused: true });
+    await story.command(id, 'cancel', { when: 'at', at, credit_unused: true });
     await story.advance('2026-04-02T00:00:00.000Z');
     expect((await last(story)).status).toBe('draft');
     await story.advance('2026-06-01T00:00:00.000Z');
@@ -260,8 +261,8 @@ describe('a renewal invoice with a grace period', () => {
     const plan = await story.planOf([{ ...calls, meter_id }]);
     const { id } = await story.subscribe(plan.id);
     await story.advance('2026-04-02T00:00:00.000Z');
-    await story.tell(id, 'cancel', { when: 'now' });
-    await story.use(event, '2026-03-31T00:00:00.000Z');
+    await story.command(id, 'cancel', { when: 'now' });
+    await story.reportUsage(event, '2026-03-31T00:00:00.000Z');
     await story.advance(GRACE_OVER);
     expect(await invoicesOf(story)).toMatchObject([
       { reason: 'renewal', status: 'open', total: 10 },
@@ -271,11 +272,11 @@ describe('a renewal invoice with a grace period', () => {
 
   it('stays a draft when its subscription ends with the period, and keeps its coupon', async () => {
     const { story, id, event } = await subscriber({ coupon: await coupon() });
-    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance('2026-04-02T00:00:00.000Z');
     expect((await story.subscription(id)).status).toBe('canceled');
     expect(await last(story)).toMatchObject({ reason: 'end', status: 'draft', lines: [] });
-    await story.use(event, '2026-03-31T00:00:00.000Z');
+    await story.reportUsage(event, '2026-03-31T00:00:00.000Z');
     await story.advance(GRACE_OVER);
     expect(await last(story)).toMatchObject({ status: 'open', subtotal: 10, discount: 5 });
     await story.verify();
@@ -284,7 +285,7 @@ describe('a renewal invoice with a grace period', () => {
   it('does not use a coupon that was redeemed after the period, or the same coupon twice', async () => {
     const { story, id } = await subscriber();
     await story.advance('2026-04-02T00:00:00.000Z');
-    await story.tell(id, 'coupons', { code: await coupon({ duration: 'once' }) });
+    await story.command(id, 'coupons', { code: await coupon({ duration: 'once' }) });
     await story.advance('2026-07-10T00:00:00.000Z');
     expect((await story.invoices()).map(({ discount }) => discount)).toEqual([0, 0, 1_500, 0, 0]);
     await story.verify();
@@ -307,9 +308,9 @@ describe('a renewal invoice with a grace period', () => {
       ...Array<string>(4).fill('draft'),
     ]);
     for (const day of ['01', '08', '09', '29']) {
-      await story.use(event, `2026-03-${day}T00:00:00.000Z`);
+      await story.reportUsage(event, `2026-03-${day}T00:00:00.000Z`);
     }
-    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance('2026-05-31T00:00:00.000Z');
     const invoices = await invoicesOf(story);
     expect(invoices.map(({ total }) => total).slice(0, 6)).toEqual([0, 410, 720, 700, 700, 10]);
@@ -328,10 +329,10 @@ describe('a renewal invoice with a grace period', () => {
   it('bills late usage of an earlier period once', async () => {
     const { story, event } = await subscriber();
     await story.advance('2026-04-10T00:00:00.000Z');
-    await story.use(event, START);
+    await story.reportUsage(event, START);
     await story.advance('2026-05-02T00:00:00.000Z');
     expect((await last(story)).lines.map(({ amount }) => amount)).toEqual([3_000, 10]);
-    await story.use(event, START);
+    await story.reportUsage(event, START);
     await story.advance('2026-07-05T00:00:00.000Z');
     expect((await story.amounts()).slice(2)).toEqual([[3_000, 20], [3_000], [3_000]]);
     await story.verify();
@@ -343,12 +344,14 @@ describe('a renewal invoice with a grace period', () => {
     const plan = await story.planOf([base, { ...calls, meter_id: meter.id }]);
     await story.subscribe(plan.id);
     await story.advance('2026-04-02T00:00:00.000Z');
-    const key = await story.use(meter.event, '2026-03-31T00:00:00.000Z');
-    await story.use(meter.event, '2026-03-30T00:00:00.000Z');
+    const key = await story.reportUsage(meter.event, '2026-03-31T00:00:00.000Z');
+    await story.reportUsage(meter.event, '2026-03-30T00:00:00.000Z');
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key });
     await story.advance(GRACE_OVER);
     expect((await story.amounts()).at(-1)).toEqual([3_000, 10]);
-    await expect(story.use(meter.event, '2026-03-30T00:00:00.000Z')).rejects.toThrow('usage_late');
+    await expect(story.reportUsage(meter.event, '2026-03-30T00:00:00.000Z')).rejects.toThrow(
+      'usage_late',
+    );
     await story.verify();
   });
 

@@ -28,7 +28,7 @@ describe('a subscription that resumes while its invoice is being paid', () => {
       .send({ provider: 'sandbox', token, is_default: true })
       .expect(201);
     const { id } = await story.subscribe(await story.plan(1_000));
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance(at);
     const [invoice] = await story.invoices();
     const path = `/v1/invoices/${invoice?.id ?? ''}/pay`;
@@ -37,7 +37,7 @@ describe('a subscription that resumes while its invoice is being paid', () => {
       .post(path)
       .send({ payment_method_id: 'pm_sandbox_pending' })
       .expect(status === 'active' ? 409 : 201);
-    expect((await story.tell(id, 'resume')).status).toBe(status);
+    expect((await story.command(id, 'resume')).status).toBe(status);
     await story.verify();
   });
 });

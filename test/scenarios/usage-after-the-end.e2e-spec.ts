@@ -17,7 +17,7 @@ describe('usage that arrives around the end of a subscription', () => {
     const story = await Story.begin(engine, START, customer);
     const { id: meter_id, event } = await story.meter();
     const { id: planId } = await story.planOf([{ ...perUnit, meter_id }]);
-    const use = (date: string, n = 1) => story.use(event, on(date), { n });
+    const use = (date: string, n = 1) => story.reportUsage(event, on(date), { n });
     const proof = async () => {
       const query = { customer_id: story.customerId, from: START, to: on('12-01') };
       const { body } = await engine.http.get(`/v1/meters/${meter_id}/proof`).query(query);
@@ -43,7 +43,7 @@ describe('usage that arrives around the end of a subscription', () => {
     const flat = await story.plan(1_000);
     const { id } = await story.subscribe(planId);
     await story.advance(on('04-01'));
-    await story.tell(id, 'change', { plan_id: flat, when: 'now' });
+    await story.command(id, 'change', { plan_id: flat, when: 'now' });
     await story.advance(on('04-05'));
     await use('03-10');
     await story.advance(on('04-10'));
@@ -51,7 +51,7 @@ describe('usage that arrives around the end of a subscription', () => {
       .post(`/v1/subscriptions/${id}/cancel?preview=true`)
       .send({ when: 'now' });
     expect(preview.body).toMatchObject({ total: 5_000 });
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     expect(await billed()).toEqual([{ reason: 'end', usage: [5_000] }]);
     expect(await proof()).toEqual({ counted: 1, billed: 1, pending: 0, unbillable: 0 });
     await story.verify();
@@ -62,7 +62,7 @@ describe('usage that arrives around the end of a subscription', () => {
     const { id } = await story.subscribe(planId);
     await use('03-02');
     await story.advance(on('03-10'));
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     expect(await billed()).toEqual([{ reason: 'end', usage: [5_000] }]);
     await story.advance(on('03-12'));
     await use('03-03');
@@ -89,7 +89,7 @@ describe('usage that arrives around the end of a subscription', () => {
     await story.advance(on('03-10'));
     const key = await use('03-02');
     await use('03-03');
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
     await story.advance(on('03-11'));
     expect(await billed()).toEqual([
@@ -108,7 +108,7 @@ describe('usage that arrives around the end of a subscription', () => {
   it('waits for the last invoice while that is a draft', async () => {
     const { story, planId, use, proof, billed } = await metered({ invoice_grace_hours: 48 });
     const { id } = await story.subscribe(planId);
-    await story.tell(id, 'cancel', { when: 'period_end' });
+    await story.command(id, 'cancel', { when: 'period_end' });
     await story.advance(on('04-02'));
     await use('03-30');
     await story.advance(on('04-03'));
@@ -125,7 +125,7 @@ describe('usage that arrives around the end of a subscription', () => {
     const { id: free } = await story.planOf([]);
     const { id } = await story.subscribe(planId);
     await story.advance(on('04-01'));
-    await story.tell(id, 'change', { plan_id: free, when: 'now' });
+    await story.command(id, 'change', { plan_id: free, when: 'now' });
     await use('03-10');
     await story.advance(on('05-01'));
     expect(await billed()).toEqual([{ reason: 'renewal', usage: [5_000] }]);
@@ -136,7 +136,7 @@ describe('usage that arrives around the end of a subscription', () => {
     const { story, planId, use } = await metered();
     const { id } = await story.subscribe(planId);
     await story.advance(on('03-10'));
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     await use('03-02', 0);
     await story.advance(on('03-11'));
     expect(await story.invoices()).toEqual([]);
@@ -149,7 +149,7 @@ describe('usage that arrives around the end of a subscription', () => {
     const { id } = await story.subscribe(plan_id, { payment_behavior: 'default_incomplete' });
     await story.advance(on('03-01').replace('00:00', '12:00'));
     await use('03-01');
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     expect(await proof()).toEqual({ counted: 1, billed: 0, pending: 0, unbillable: 1 });
   });
 

@@ -24,7 +24,7 @@ describe('a usage proof', () => {
     const { id: meter_id, event } = await story.meter(meter);
     const plan = async (fields: object = {}) =>
       (await story.planOf([{ ...perUnit, meter_id }], { ...fields })).id;
-    const use = (date: string, n = 1) => story.use(event, on(date), { n });
+    const use = (date: string, n = 1) => story.reportUsage(event, on(date), { n });
     /** Returns billed, pending and unbillable. */
     const proof = async (from = START, to = '2027-01-01T00:00:00.000Z') => {
       const query = { customer_id: story.customerId, from, to };
@@ -50,13 +50,13 @@ describe('a usage proof', () => {
     const { id } = await story.subscribe(await plan());
     await use(START.slice(5, 10));
     await story.advance(on('01-11'));
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await use('01-10');
     await story.advance(on('01-16'));
     await use('01-11');
     await use('01-15');
     expect(await proof()).toEqual([0, 2, 2]);
-    await story.tell(id, 'resume');
+    await story.command(id, 'resume');
     await use('01-16');
     expect(await proof()).toEqual([0, 3, 2]);
     expect(await proof(on('01-11'), on('01-15'))).toEqual([0, 0, 1]);
@@ -76,12 +76,12 @@ describe('a usage proof', () => {
     const { id } = await story.subscribe(await plan());
     await use('01-01');
     await story.advance(on('01-11'));
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance(on('01-16'));
     await use('01-12');
     expect(await proof()).toEqual([0, 2, 0]);
     await story.advance(on('01-21'));
-    await story.tell(id, 'resume');
+    await story.command(id, 'resume');
     expect(await proof()).toEqual([0, 2, 0]);
     await story.advance(on('02-10'));
     expect(await proof()).toEqual([2, 0, 0]);
@@ -100,12 +100,12 @@ describe('a usage proof', () => {
     const { id } = await story.subscribe(await plan());
     await use('01-01');
     await story.advance(on('01-11'));
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance(on('01-16'));
     await use('01-12');
     await story.advance(on('02-10'));
     expect(await proof()).toEqual([1, 0, 1]);
-    await story.tell(id, 'resume');
+    await story.command(id, 'resume');
     await use('02-10');
     expect(await proof()).toEqual([1, 1, 1]);
     await story.advance(on('03-15'));
@@ -118,20 +118,20 @@ describe('a usage proof', () => {
     await use('01-01');
     const { id } = await story.subscribe(await plan({ trial_days: 10 }));
     await story.advance(on('01-20'));
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance(on('02-20'));
     await use('01-05');
     await use('02-15');
     // The first part is billed: one event is late for it, and the other changes what comes after the pause.
     expect(await proof()).toEqual([1, 2, 0]);
-    await story.tell(id, 'resume');
+    await story.command(id, 'resume');
     await story.advance(on('03-25'));
     expect(await proof()).toEqual([3, 0, 0]);
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance(on('03-27'));
     await use('03-26');
     expect(await proof()).toEqual([3, 1, 0]);
-    await story.tell(id, 'cancel', { when: 'now' });
+    await story.command(id, 'cancel', { when: 'now' });
     expect(await proof()).toEqual([3, 0, 1]);
     await story.verify();
   });
@@ -145,7 +145,7 @@ describe('a usage proof', () => {
     await use('01-11');
     expect(await proof()).toEqual([0, 1, 2]);
     const other = await story.planOf([base]);
-    await story.tell(id, 'change', { plan_id: other.id, when: 'now' });
+    await story.command(id, 'change', { plan_id: other.id, when: 'now' });
     await story.advance(on('01-22'));
     await use('01-21');
     expect(await proof()).toEqual([0, 1, 3]);
@@ -166,7 +166,7 @@ describe('a usage proof', () => {
     const { id } = await story.subscribe(first);
     await use('01-01');
     await story.advance(on('01-16'));
-    await story.tell(id, 'change', { plan_id: second, when: 'now' });
+    await story.command(id, 'change', { plan_id: second, when: 'now' });
     await use('01-15');
     await use('01-16');
     expect(await proof()).toEqual([0, 3, 0]);
@@ -183,7 +183,7 @@ describe('a usage proof', () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: 48 });
     const { id: meter_id, event } = await story.meter();
     await story.subscribe((await story.planOf([{ ...perUnit, meter_id }])).id);
-    await story.use(event, START, { n: 1 });
+    await story.reportUsage(event, START, { n: 1 });
     const proof = async () => {
       const query = { customer_id: story.customerId, from: START, to: on('03-01') };
       return (await engine.http.get(`/v1/meters/${meter_id}/proof`).query(query)).body as object;

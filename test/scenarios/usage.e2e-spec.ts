@@ -27,11 +27,11 @@ describe('usage', () => {
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([base, { ...graduated, meter_id }]);
     await story.subscribe(id, { quantity: '7' });
-    await story.use(event, '2026-01-01T00:00:00.000Z', { n: 30 });
+    await story.reportUsage(event, '2026-01-01T00:00:00.000Z', { n: 30 });
     await story.advance('2026-01-20T00:00:00.000Z');
-    await story.use(event, '2026-01-19T23:59:59.999Z', { n: '100.5' });
+    await story.reportUsage(event, '2026-01-19T23:59:59.999Z', { n: '100.5' });
     await story.advance('2026-02-01T00:00:00.000Z');
-    await story.use(event, '2026-02-01T00:00:00.000Z', { n: 1 });
+    await story.reportUsage(event, '2026-02-01T00:00:00.000Z', { n: 1 });
     await story.advance('2026-03-01T00:00:00.000Z');
     expect(await story.lines()).toEqual([
       [['recurring', '1', 1_000]],
@@ -53,7 +53,7 @@ describe('usage', () => {
     const seats = { name: 'Seats', model: 'per_unit', timing: 'in_arrears', unit_amount: '300' };
     const { id } = await story.planOf([{ ...perUnit, meter_id }, seats, base]);
     await story.subscribe(id, { quantity: '2' });
-    await story.use(event, START, { n: 5 });
+    await story.reportUsage(event, START, { n: 5 });
     await story.advance('2026-02-01T00:00:00.000Z');
     const [, renewal] = await story.invoices();
     const lines = renewal?.lines.map(({ type, period_start, amount }) => [
@@ -75,9 +75,9 @@ describe('usage', () => {
     const { id: planId } = await story.planOf([{ ...graduated, meter_id }]);
     const { id } = await story.subscribe(planId);
     await story.advance('2026-01-01T00:00:00.001Z');
-    await story.tell(id, 'pause');
+    await story.command(id, 'pause');
     await story.advance('2026-01-11T00:00:00.000Z');
-    await story.tell(id, 'resume');
+    await story.command(id, 'resume');
     expect(await story.usage()).toMatchObject([
       { groups: [{ quantity: '0', amount: 0 }], amount: 0 },
       { groups: [{ quantity: '0', amount: 339 }], amount: 339 },
@@ -97,8 +97,8 @@ describe('usage', () => {
     ];
     const { id } = await story.planOf(prices);
     await story.subscribe(id);
-    await story.use(event, START, { n: 120, region: 'eu' });
-    await story.use(event, START, { n: 10 });
+    await story.reportUsage(event, START, { n: 120, region: 'eu' });
+    await story.reportUsage(event, START, { n: 10 });
     expect(await story.usage()).toMatchObject([
       {
         is_late: false,
@@ -129,7 +129,7 @@ describe('usage', () => {
     const { id: meter_id, event } = await story.meter({ aggregation: 'weighted_sum' });
     const { id } = await story.planOf([{ ...perUnit, meter_id }]);
     await story.subscribe(id);
-    await story.use(event, '2026-02-02T00:00:00.000Z', { n: 100 });
+    await story.reportUsage(event, '2026-02-02T00:00:00.000Z', { n: 100 });
     expect(await story.usage()).toMatchObject([
       { groups: [{ quantity: '96.428571428571', amount: 964 }] },
     ]);
@@ -142,7 +142,7 @@ describe('usage', () => {
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([{ ...perUnit, meter_id, maximum_amount: 5_000 }]);
     await story.subscribe(id);
-    const idempotency_key = await story.use(event, START, { n: '9'.repeat(20) });
+    const idempotency_key = await story.reportUsage(event, START, { n: '9'.repeat(20) });
     const answer = await engine.http.get(`/v1/customers/${story.customerId}/usage`);
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({ code: 'invoice_too_large' });
@@ -155,15 +155,15 @@ describe('usage', () => {
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([base, { ...graduated, meter_id }]);
     await story.subscribe(id);
-    await story.use(event, START, { n: 90 });
+    await story.reportUsage(event, START, { n: 90 });
     await story.advance('2026-02-10T00:00:00.000Z');
-    await story.use(event, '2026-01-31T23:59:59.999Z', { n: 20 });
-    await story.use(event, '2026-01-15T00:00:00.000Z', { n: 5 });
+    await story.reportUsage(event, '2026-01-31T23:59:59.999Z', { n: 20 });
+    await story.reportUsage(event, '2026-01-15T00:00:00.000Z', { n: 5 });
     expect((await story.usage()).filter(({ is_late }) => is_late)).toMatchObject([
       { period_start: START, amount: 175, groups: [{ quantity: '115', events: 3 }] },
     ]);
     await story.advance('2026-03-10T00:00:00.000Z');
-    await story.use(event, '2026-01-15T00:00:00.000Z', { n: 5 });
+    await story.reportUsage(event, '2026-01-15T00:00:00.000Z', { n: 5 });
     await story.advance('2026-05-10T00:00:00.000Z');
     const lines = (await story.invoices()).flatMap(({ lines }) => lines);
     const january = lines.filter(
@@ -183,8 +183,8 @@ describe('usage', () => {
     const meter = await story.meter();
     const { id } = await story.planOf([base, { ...perUnit, meter_id: meter.id }]);
     await story.subscribe(id);
-    await story.use(meter.event, '2026-03-01T06:00:00.000Z', { n: 6 });
-    const key = await story.use(meter.event, '2026-03-01T12:00:00.000Z', { n: 4 });
+    await story.reportUsage(meter.event, '2026-03-01T06:00:00.000Z', { n: 6 });
+    const key = await story.reportUsage(meter.event, '2026-03-01T12:00:00.000Z', { n: 4 });
     await story.advance('2026-04-01T00:00:00.000Z');
     await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key }).expect(200);
     await story.advance('2026-05-01T00:00:00.000Z');
@@ -204,7 +204,7 @@ describe('usage', () => {
     const { id } = await story.planOf([{ ...graduated, meter_id }]);
     for (let month = 1; month <= 12; month += 1) {
       const day = `2026-${String(month).padStart(2, '0')}-15T12:00:00.000Z`;
-      await story.use(event, day, { n: month * 10 });
+      await story.reportUsage(event, day, { n: month * 10 });
     }
     await story.subscribe(id, { start_at: START });
     await story.advance('2027-02-01T00:00:00.000Z');
@@ -224,12 +224,12 @@ describe('usage', () => {
     });
     const { id } = await story.planOf([{ ...perUnit, unit_amount: '3100', meter_id }]);
     await story.subscribe(id);
-    await story.use(event, START, { n: 2 });
+    await story.reportUsage(event, START, { n: 2 });
     await story.advance('2026-01-11T00:00:00.000Z');
-    await story.use(event, '2026-01-11T00:00:00.000Z', { n: 1 });
+    await story.reportUsage(event, '2026-01-11T00:00:00.000Z', { n: 1 });
     await story.advance('2027-01-01T00:00:00.000Z');
     expect((await story.amounts()).flat()).toEqual([8_300, ...Array<number>(11).fill(9_300)]);
-    await story.use(event, '2026-12-31T00:00:00.000Z', { n: 31 });
+    await story.reportUsage(event, '2026-12-31T00:00:00.000Z', { n: 31 });
     await story.advance('2027-02-01T00:00:00.000Z');
     expect((await story.amounts()).at(-1)).toEqual([3_100 * 34, 3_100]);
     await story.verify();
@@ -247,7 +247,7 @@ describe('usage', () => {
         await story.planOf([{ ...held, ...price, meter_id }]),
       ];
       const { id } = await story.subscribe(first.id);
-      const change = () => story.tell(id, 'change', { plan_id: second.id, when: 'now' });
+      const change = () => story.command(id, 'change', { plan_id: second.id, when: 'now' });
       return { story, event, id, change };
     }
 
@@ -262,7 +262,7 @@ describe('usage', () => {
 
     it('is held across a change of the plan, so that the parts add up to the whole, and not in the next period', async () => {
       const { story, event, change } = await subscribed();
-      await story.use(event, START, { n: 160 });
+      await story.reportUsage(event, START, { n: 160 });
       await story.advance('2026-01-16T00:00:00.000Z');
       await change();
       const parts = [
@@ -282,16 +282,16 @@ describe('usage', () => {
         { group_by: ['region'] },
         { by_group: true },
       );
-      await story.use(event, START, { n: 2, region: 'eu' });
+      await story.reportUsage(event, START, { n: 2, region: 'eu' });
       await story.advance('2026-01-11T00:00:00.000Z');
       await change();
-      await story.use(event, '2026-01-06T00:00:00.000Z', { n: 1, region: 'us' });
+      await story.reportUsage(event, '2026-01-06T00:00:00.000Z', { n: 1, region: 'us' });
       await story.advance('2026-01-16T00:00:00.000Z');
-      await story.tell(id, 'pause');
-      await story.use(event, '2026-01-16T00:00:00.000Z', { n: -2, region: 'eu' });
-      await story.use(event, '2026-01-16T00:00:00.000Z', { n: 3, region: 'us' });
+      await story.command(id, 'pause');
+      await story.reportUsage(event, '2026-01-16T00:00:00.000Z', { n: -2, region: 'eu' });
+      await story.reportUsage(event, '2026-01-16T00:00:00.000Z', { n: 3, region: 'us' });
       await story.advance('2026-01-21T00:00:00.000Z');
-      await story.tell(id, 'resume');
+      await story.command(id, 'resume');
       await story.advance('2026-03-10T00:00:00.000Z');
       expect((await linesOf(story)).map(([day, , amount]) => [day, amount])).toEqual([
         ['2026-01-01', 2_000],
@@ -305,13 +305,13 @@ describe('usage', () => {
 
     it('is corrected once in every later part that was billed, and given back when it is voided', async () => {
       const { story, event, id, change } = await subscribed();
-      await story.use(event, START, { n: 1 });
+      await story.reportUsage(event, START, { n: 1 });
       await story.advance('2026-01-11T00:00:00.000Z');
       await change();
       await story.advance('2026-01-16T00:00:00.000Z');
-      await story.tell(id, 'pause');
+      await story.command(id, 'pause');
       await story.advance('2026-01-21T00:00:00.000Z');
-      await story.tell(id, 'resume');
+      await story.command(id, 'resume');
       await story.advance('2026-02-10T00:00:00.000Z');
       const amounts = async () => (await linesOf(story)).map(([day, , amount]) => [day, amount]);
       const billed = [
@@ -320,9 +320,9 @@ describe('usage', () => {
         ['2026-01-21', 1_100],
       ];
       expect(await amounts()).toEqual(billed);
-      const early = await story.use(event, '2026-01-06T00:00:00.000Z', { n: 10 });
-      await story.use(event, '2026-01-18T00:00:00.000Z', { n: 1 });
-      await story.use(event, '2026-02-05T00:00:00.000Z', { n: 1 });
+      const early = await story.reportUsage(event, '2026-01-06T00:00:00.000Z', { n: 10 });
+      await story.reportUsage(event, '2026-01-18T00:00:00.000Z', { n: 1 });
+      await story.reportUsage(event, '2026-02-05T00:00:00.000Z', { n: 1 });
       const late = [
         ['2026-01-01', 5_000],
         ['2026-01-11', 5_000],
@@ -352,10 +352,10 @@ describe('usage', () => {
       const { id: meter_id, event } = await story.meter({ aggregation: 'weighted_sum' });
       const { id } = await story.planOf([{ ...held, meter_id }]);
       await story.advance('2026-01-11T00:00:00.000Z');
-      await story.use(event, '2026-01-05T00:00:00.000Z', { n: 7 });
+      await story.reportUsage(event, '2026-01-05T00:00:00.000Z', { n: 7 });
       await story.subscribe(id, { billing_anchor: 'calendar' });
       await story.advance('2026-01-22T00:00:00.000Z');
-      await story.use(event, '2026-01-22T00:00:00.000Z', { n: 1 });
+      await story.reportUsage(event, '2026-01-22T00:00:00.000Z', { n: 1 });
       await story.advance('2026-02-10T00:00:00.000Z');
       expect((await linesOf(story)).map(([day, , amount]) => [day, amount])).toEqual([
         ['2026-01-11', 1_000],
@@ -371,10 +371,10 @@ describe('usage', () => {
     const second = await story.planOf([{ ...perUnit, unit_amount: '3', meter_id }]);
     const { id } = await story.subscribe(first.id);
     await story.advance('2026-01-11T00:00:00.000Z');
-    await story.use(event, '2026-01-05T00:00:00.000Z', { n: 10 });
-    await story.use(event, '2026-01-11T00:00:00.000Z', { n: 100 });
-    await story.use(event, '2026-01-10T23:59:59.999Z', { n: 1 });
-    await story.tell(id, 'change', { plan_id: second.id, when: 'now' });
+    await story.reportUsage(event, '2026-01-05T00:00:00.000Z', { n: 10 });
+    await story.reportUsage(event, '2026-01-11T00:00:00.000Z', { n: 100 });
+    await story.reportUsage(event, '2026-01-10T23:59:59.999Z', { n: 1 });
+    await story.command(id, 'change', { plan_id: second.id, when: 'now' });
     await story.advance('2026-02-01T00:00:00.000Z');
     expect(await story.lines()).toEqual([
       [
@@ -391,17 +391,17 @@ describe('usage', () => {
     const { id: meter_id, event } = await story.meter();
     const { id: plan } = await story.planOf([{ ...graduated, meter_id }]);
     const { id } = await story.subscribe(plan, { trial_days: 14 });
-    await story.use(event, START, { n: 1_000 });
+    await story.reportUsage(event, START, { n: 1_000 });
     await story.advance('2026-01-20T00:00:00.000Z');
-    await story.use(event, '2026-01-20T00:00:00.000Z', { n: 60 });
-    await story.tell(id, 'change', { quantity: '5', when: 'now' });
+    await story.reportUsage(event, '2026-01-20T00:00:00.000Z', { n: 60 });
+    await story.command(id, 'change', { quantity: '5', when: 'now' });
     await story.advance('2026-01-25T00:00:00.000Z');
-    await story.use(event, '2026-01-24T00:00:00.000Z', { n: 60 });
-    await story.tell(id, 'pause');
-    await story.use(event, '2026-01-26T00:00:00.000Z', { n: 5_000 });
+    await story.reportUsage(event, '2026-01-24T00:00:00.000Z', { n: 60 });
+    await story.command(id, 'pause');
+    await story.reportUsage(event, '2026-01-26T00:00:00.000Z', { n: 5_000 });
     await story.advance('2026-02-01T00:00:00.000Z');
-    await story.tell(id, 'resume');
-    await story.use(event, '2026-02-01T00:00:00.000Z', { n: 1 });
+    await story.command(id, 'resume');
+    await story.reportUsage(event, '2026-02-01T00:00:00.000Z', { n: 1 });
     await story.advance('2026-02-15T00:00:00.000Z');
     expect(await story.lines()).toEqual([
       [
@@ -418,12 +418,12 @@ describe('usage', () => {
     const { id: plan } = await story.planOf([{ ...perUnit, meter_id, minimum_amount: 3_100 }]);
     const { id } = await story.subscribe(plan);
     await story.advance('2026-01-10T12:00:00.000Z');
-    await story.use(event, '2026-01-10T11:00:00.000Z', { n: 7 });
-    await story.use(event, '2026-01-10T12:00:00.000Z', { n: 900 });
+    await story.reportUsage(event, '2026-01-10T11:00:00.000Z', { n: 7 });
+    await story.reportUsage(event, '2026-01-10T12:00:00.000Z', { n: 900 });
     const path = `/v1/subscriptions/${id}/cancel?preview=true`;
     const { body } = await engine.http.post(path).send({ when: 'now' });
-    await story.tell(id, 'cancel', { when: 'now' });
-    await story.use(event, '2026-01-09T00:00:00.000Z', { n: 500 });
+    await story.command(id, 'cancel', { when: 'now' });
+    await story.reportUsage(event, '2026-01-09T00:00:00.000Z', { n: 500 });
     const [invoice] = await story.invoices();
     expect(await story.lines()).toEqual([
       [
@@ -450,9 +450,9 @@ describe('usage', () => {
     const { id: meter_id, event } = await story.meter();
     const { id } = await story.planOf([{ ...perUnit, meter_id, maximum_amount: 900 }]);
     await story.subscribe(id, { coupon: 'HALF-OFF' });
-    await story.use(event, START, { n: 100 });
+    await story.reportUsage(event, START, { n: 100 });
     await story.advance('2026-02-05T00:00:00.000Z');
-    await story.use(event, START, { n: -70 });
+    await story.reportUsage(event, START, { n: -70 });
     await story.advance('2026-03-01T00:00:00.000Z');
     expect(
       (await story.invoices()).map(({ subtotal, discount, tax, total }) => [
@@ -485,7 +485,7 @@ describe('usage', () => {
       '2026-03-09T04:00:00.000Z',
       '2026-03-16T03:30:00.000Z',
     ]) {
-      await story.use(event, at);
+      await story.reportUsage(event, at);
     }
     await story.advance('2026-03-23T04:00:00.000Z');
     const late = (await story.invoices()).at(-1)?.lines ?? [];
@@ -514,9 +514,9 @@ describe('usage', () => {
     const { id } = await story.planOf([percentage]);
     await story.subscribe(id);
     // By time: 400 is free, of 900 the 300 beyond 1000 are charged, 5000 costs 70, at most 60.
-    await story.use(event, '2026-01-01T00:00:00.003Z', { n: '5000' });
-    await story.use(event, '2026-01-01T00:00:00.001Z', { n: 400 });
-    await story.use(event, '2026-01-01T00:00:00.002Z', { n: 900 });
+    await story.reportUsage(event, '2026-01-01T00:00:00.003Z', { n: '5000' });
+    await story.reportUsage(event, '2026-01-01T00:00:00.001Z', { n: 400 });
+    await story.reportUsage(event, '2026-01-01T00:00:00.002Z', { n: 900 });
     await story.advance('2026-02-01T00:00:00.000Z');
     expect(await story.lines()).toEqual([[['usage', '6300', 74]]]);
     await story.verify();
@@ -545,10 +545,10 @@ describe('usage', () => {
     const { id: meter_id, event } = await story.meter({ group_by: ['region'] });
     const { id } = await story.planOf([base, { ...perUnit, meter_id, by_group: true }]);
     await story.subscribe(id);
-    for (const n of [1, 2, 4]) await story.use(event, START, { n, region: 'eu' });
-    const key = await story.use(event, START, { n: 8, region: 'us' });
+    for (const n of [1, 2, 4]) await story.reportUsage(event, START, { n, region: 'eu' });
+    const key = await story.reportUsage(event, START, { n: 8, region: 'us' });
     await story.advance('2026-02-02T00:00:00.000Z');
-    await story.use(event, START, { n: 16, region: 'eu' });
+    await story.reportUsage(event, START, { n: 16, region: 'eu' });
     const answer = await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key });
     expect(answer.status).toBe(200);
     await story.advance('2026-03-02T00:00:00.000Z');
@@ -599,7 +599,7 @@ describe('usage', () => {
     await story.subscribe(id, { start_at: START });
     const report = async (): Promise<void> => {
       for (let sent = 0; sent < 40; sent += 1) {
-        await story.use(event, '2026-01-31T12:00:00.000Z', { n: 1 });
+        await story.reportUsage(event, '2026-01-31T12:00:00.000Z', { n: 1 });
       }
     };
     await Promise.all([report(), report(), story.advance('2026-02-01T00:00:00.000Z'), report()]);

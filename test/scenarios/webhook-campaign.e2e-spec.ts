@@ -88,7 +88,7 @@ class Workers {
     await Promise.all(started);
   }
 
-  tell(now: Date): void {
+  setTime(now: Date): void {
     const message: TimeMessage = { now: now.toISOString() };
     for (const child of this.running) child.send(message);
   }
@@ -203,7 +203,7 @@ describe.each([1, 2])('a delivery campaign with %i worker(s)', (workerCount) => 
           requestsBefore = flaky.requests;
           if (quietSince >= 15 && next !== null && next > engine.clock.now()) {
             engine.clock.set(next.toISOString());
-            workers.tell(engine.clock.now());
+            workers.setTime(engine.clock.now());
             quietSince = 0;
           }
           return false;

@@ -29,7 +29,7 @@ function watch(pool: Pool): void {
   });
 }
 
-function tell(message: AuditedMessage): void {
+function send(message: AuditedMessage): void {
   process.send?.(message);
 }
 
@@ -48,10 +48,10 @@ async function main([databaseUrl = '', timeoutMs = '']: readonly string[]): Prom
   process.on('message', ({ now, work }: TimeMessage) => {
     engine.clock.set(now);
     for (const name of work) jobs.wake(name);
-    tell({ kind: 'audit', ...audit });
+    send({ kind: 'audit', ...audit });
   });
   process.on('disconnect', () => process.exit());
-  tell({ kind: 'listening', url: await engine.app.getUrl() });
+  send({ kind: 'listening', url: await engine.app.getUrl() });
 }
 
 void main(process.argv.slice(2));

@@ -196,9 +196,13 @@ export class PairedHistory {
     if (event === null) return;
     this.model.report(at, n);
     await this.both(async ({ story, eventKeys }) => {
-      eventKeys[this.model.events.length - 1] = await story.use(event, new Date(at).toISOString(), {
-        n,
-      });
+      eventKeys[this.model.events.length - 1] = await story.reportUsage(
+        event,
+        new Date(at).toISOString(),
+        {
+          n,
+        },
+      );
     });
     await this.check();
   }

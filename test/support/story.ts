@@ -131,7 +131,7 @@ export class Story {
   }
 
   /** Reports one event; fails the test unless it is accepted. Returns its key. */
-  async use(
+  async reportUsage(
     event: string,
     timestamp: string,
     properties: Readonly<Record<string, unknown>> = {},
@@ -174,7 +174,7 @@ export class Story {
   }
 
   /** Sends a command to a subscription; fails the test unless it is accepted. */
-  async tell(subscriptionId: string, command: string, body: object = {}): Promise<Subscription> {
+  async command(subscriptionId: string, command: string, body: object = {}): Promise<Subscription> {
     const path = `/v1/subscriptions/${subscriptionId}/${command}`;
     const answer = await this.engine.http.post(path).send(body);
     if (answer.status !== 200) {
