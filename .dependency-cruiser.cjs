@@ -79,14 +79,13 @@ const rules = [
     name: 'dto-at-the-edge',
     comment:
       'The wire stays at the edge: dto/ is used by the controllers, dto/ and the events of its own module; ' +
-      'alone invoices, prices and usage events are asked for and shown by other modules as well.',
+      'alone what the routes of billing take and show is exported by the modules that own it.',
     from: {
       pathNot: [
         `${ANY_MODULE}${atAnyDepth('dto/')}`,
         '\\.(controller|events)\\.ts$',
-        // A preview answers the invoice it would make, a simulation asks for prices, a line lists its usage events: each in
-        // the shape of the module that owns it. Metering creates meters, because it counts stored events.
-        '^src/modules/(invoicing|catalog|metering|meters)/index\\.ts$',
+        // The routes of workflows answer with the objects of several modules, each in the shape of the module that owns it.
+        '^src/modules/(invoicing|catalog|metering|meters|payments|subscriptions|customers)/index\\.ts$',
         '^test/',
       ],
     },

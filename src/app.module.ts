@@ -10,6 +10,7 @@ import { OutboxModule } from './platform/outbox';
 import { ProcessesModule } from './platform/processes';
 import { SecretsModule } from './platform/secrets';
 import { AccessModule } from './modules/access';
+import { BillingModule, SandboxPaymentsModule } from './modules/billing';
 import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
 import { CustomersModule } from './modules/customers';
@@ -19,7 +20,7 @@ import { InvoicingModule } from './modules/invoicing';
 import { LedgerModule } from './modules/ledger';
 import { MeteringModule } from './modules/metering';
 import { MetersModule } from './modules/meters';
-import { PaymentsModule, SandboxPaymentsModule } from './modules/payments';
+import { PaymentsModule } from './modules/payments';
 import { RefundsModule, SandboxRefundsModule } from './modules/refunds';
 import { StudioModule } from './modules/studio';
 import { SubscriptionsModule } from './modules/subscriptions';
@@ -53,6 +54,7 @@ export class AppModule {
         FeaturesModule,
         EntitlementsModule,
         AccessModule,
+        BillingModule,
         CouponsModule,
         CustomersModule,
         CatalogModule,

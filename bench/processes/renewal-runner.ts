@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { Client } from 'pg';
 import { AppModule } from '../../src/app.module';
-import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { Clock } from '../../src/platform/clock';
 import { Configuration } from '../../src/platform/config';
 import { answerJobs } from '../support/channel';

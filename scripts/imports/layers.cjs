@@ -5,11 +5,10 @@
  */
 const LAYERS = [
   ['access', 'studio', 'webhooks'],
+  ['billing'],
   ['refunds'],
-  ['payments'],
-  ['entitlements'],
-  ['subscriptions'],
-  ['invoicing'],
+  ['payments', 'entitlements'],
+  ['subscriptions', 'invoicing'],
   ['metering'],
   ['ledger', 'catalog', 'customers', 'coupons'],
   ['features'],

@@ -112,8 +112,6 @@ export const OPENINGS = {
  */
 export const PENDING = [
   'src/core/invoice/plan-change.ts',
-  // It imports a name of a lower module that is not renamed yet.
-  'src/modules/entitlements/entitlement-access-hooks.ts',
   'src/modules/invoicing/',
   'src/modules/subscriptions/',
 ];

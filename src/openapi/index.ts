@@ -67,9 +67,13 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     document.paths[path] = sorted(item, (method) => METHOD_ORDER.indexOf(method));
   }
-  if (document.components?.schemas !== undefined) {
-    document.components.schemas = sorted(document.components.schemas);
-  }
+  const { components = {} } = document;
+  document.components = {
+    ...components,
+    schemas: sorted(components.schemas ?? {}),
+    responses: sorted(components.responses ?? {}),
+    examples: sorted(components.examples ?? {}),
+  };
   return document;
 }
 

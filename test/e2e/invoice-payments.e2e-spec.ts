@@ -1,4 +1,4 @@
-import { DuePayments } from '../../src/modules/payments/due-payments';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { postingsOf } from '../support/ledger';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';

@@ -1,5 +1,5 @@
-import { DueCollections } from '../../src/modules/payments/collection/due-collections';
-import { DuePayments } from '../../src/modules/payments/due-payments';
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 

@@ -1,6 +1,6 @@
-import { DuePayments } from '../../src/modules/payments/due-payments';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
-import { PaymentsService } from '../../src/modules/payments/payments.service';
+import { ResumePaymentWorkflow } from '../../src/modules/billing/payments/resume-payment.workflow';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
 import { RefundsService } from '../../src/modules/refunds/refunds.service';
 import { createCustomer, createPayment } from '../support/billing';
@@ -65,7 +65,7 @@ describe('a provider that contradicts a final outcome', () => {
   async function report(id: string, outcome: ProviderOutcome): Promise<void> {
     jest.spyOn(sandbox, 'retrieve').mockResolvedValueOnce(outcome);
     const providerCall = id.startsWith('pay_')
-      ? engine.app.get(PaymentsService)
+      ? engine.app.get(ResumePaymentWorkflow)
       : engine.app.get(RefundsService);
     await providerCall.resume(id);
   }

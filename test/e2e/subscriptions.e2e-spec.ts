@@ -1,4 +1,4 @@
-import { DueSubscriptions } from '../../src/modules/subscriptions';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { eventsOf } from '../support/test-app';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 

@@ -1,4 +1,4 @@
-import { DuePayments } from '../../src/modules/payments/due-payments';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
 import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
 import { Idempotency } from '../../src/platform/idempotency';

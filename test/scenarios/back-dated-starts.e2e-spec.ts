@@ -1,4 +1,4 @@
-import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { verifyLedger } from '../support/ledger';
 import { startTestApp, Story, type TestApp } from '../support/story';
 

@@ -1,6 +1,6 @@
-import { CollectInvoicesService } from '../../src/modules/payments/collection/collect-invoices.service';
-import { DueCollections } from '../../src/modules/payments/collection/due-collections';
-import { DuePayments } from '../../src/modules/payments/due-payments';
+import { CollectInvoicesWorkflow } from '../../src/modules/billing/payments/collect-invoices.workflow';
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';
 
@@ -406,7 +406,7 @@ describe('automatic collection', () => {
         .send({ customer_id: customerId, lines: [{ description: 'Work', amount: 100 }] });
       const { id } = draft.body as { id: string };
       await own.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
-      const begun = await own.app.get(CollectInvoicesService).begin(null, own.clock.now(), 5);
+      const begun = await own.app.get(CollectInvoicesWorkflow).begin(null, own.clock.now(), 5);
       expect(begun).toMatchObject({ lookedAt: 1, payments: [{ collectionAttempt: 1 }] });
       const collections = own.app.get(DueCollections);
       await collections.runDue();

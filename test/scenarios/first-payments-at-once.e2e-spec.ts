@@ -1,7 +1,7 @@
-import { DueSubscriptions } from '../../src/modules/subscriptions';
-import { CollectInvoicesService } from '../../src/modules/payments/collection/collect-invoices.service';
-import { DueCollections } from '../../src/modules/payments/collection/due-collections';
-import { DuePayments } from '../../src/modules/payments/due-payments';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { CollectInvoicesWorkflow } from '../../src/modules/billing/payments/collect-invoices.workflow';
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { startTestApp, type Invoice, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';
 
@@ -169,7 +169,7 @@ describe('incomplete subscriptions on the real clock', () => {
   it('are finished by another process if one died during the charge', async () => {
     const [id] = await waiting(1, 'pm_sandbox_declined');
     engine.clock.set(BEFORE_EXPIRY);
-    const begun = await engine.app.get(CollectInvoicesService).begin(null, engine.clock.now(), 5);
+    const begun = await engine.app.get(CollectInvoicesWorkflow).begin(null, engine.clock.now(), 5);
     expect(begun.payments).toHaveLength(1);
     engine.clock.set(LATER);
     await runDue();

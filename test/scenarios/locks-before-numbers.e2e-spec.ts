@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { createEntitlement } from '../support/allowances';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { startTestApp, type TestApp } from '../support/test-app';

@@ -1,5 +1,5 @@
-import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
-import { DueSubscriptionsService } from '../../src/modules/subscriptions/due-subscriptions.service';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { verifyLedger } from '../support/ledger';
 import { leftByRenewals } from '../support/renewal-outcome';
@@ -105,7 +105,7 @@ describe('renewals in a batch', () => {
   it('are made once by two workers that claimed the same subscriptions, in either order', async () => {
     const ids = await subscribeMany(engine, 5);
     engine.clock.set(RENEWED_AT);
-    const due = engine.app.get(DueSubscriptionsService);
+    const due = engine.app.get(RenewSubscriptionsWorkflow);
     const now = engine.clock.now();
     await Promise.all([due.runNext(ids, now), due.runNext([...ids].reverse(), now)]);
     expect(await renewalsOf(engine)).toEqual(new Map(ids.map((id) => [id, 1])));
@@ -159,7 +159,7 @@ describe('a batch of renewals', () => {
     SELECT id FROM subscription WHERE next_billing_at <= $1 ORDER BY next_billing_at, id`;
 
   async function runAlone(engine: TestApp): Promise<void> {
-    const due = engine.app.get(DueSubscriptionsService);
+    const due = engine.app.get(RenewSubscriptionsWorkflow);
     const now = engine.clock.now();
     for (;;) {
       const rows = await engine.database.query<{ id: string }>(DUE, [now]);

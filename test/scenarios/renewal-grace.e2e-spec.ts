@@ -1,7 +1,7 @@
 import { FinalizeInvoicesService } from '../../src/modules/invoicing';
-import { DueDrafts } from '../../src/modules/subscriptions/due-drafts';
-import { DueDraftsService } from '../../src/modules/subscriptions/due-drafts.service';
-import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
+import { FinalizeDueDraftsWorkflow } from '../../src/modules/billing/invoices/finalize-due-drafts.workflow';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
 import { runRenewals } from '../support/run-renewals';
 import { eventsOf } from '../support/test-app';
@@ -489,7 +489,7 @@ describe('renewal drafts in real time', () => {
     engine.clock.advanceMs(LEASE_OVER_MS);
     expect(await due.runDue()).toBe(true);
     // The worker that seemed dead continues with what it had claimed, which is done already.
-    await engine.app.get(DueDraftsService).finalizeDue(claimed, engine.clock.now());
+    await engine.app.get(FinalizeDueDraftsWorkflow).finalizeDue(claimed, engine.clock.now());
     expect(await statuses()).toEqual({ open: 6 });
     await assertWhole(6);
   });

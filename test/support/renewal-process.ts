@@ -1,6 +1,6 @@
 import { Client } from 'pg';
-import { DueDrafts } from '../../src/modules/subscriptions/due-drafts';
-import { DueSubscriptions } from '../../src/modules/subscriptions/due-subscriptions';
+import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { startTestApp } from './test-app';
 
 /**

@@ -1,17 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { TestClockPurges } from '../test-clocks';
+import { TestClockParticipants } from '../test-clocks';
 import { CustomersRepository } from './customers.repository';
 
 /** Purges the customers on a deleted test clock. */
 @Injectable()
 export class CustomersPurge implements OnModuleInit {
   constructor(
-    private readonly purges: TestClockPurges,
+    private readonly testClocks: TestClockParticipants,
     private readonly customers: CustomersRepository,
   ) {}
 
   onModuleInit(): void {
-    this.purges.registerCustomers({
+    this.testClocks.registerCustomers({
       lock: (testClockId) => this.customers.lockOn(testClockId),
       purge: (ids) => this.customers.remove(ids),
     });

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
@@ -103,22 +103,5 @@ export class CustomersController {
       await this.customers.update(id, toCustomerChange(body), expected),
       toCustomerDto,
     );
-  }
-
-  @Delete(':id')
-  @Operation({
-    summary: 'Delete a customer',
-    description:
-      'The customer is no longer returned and its `external_id` is free again. Objects that refer to it stay unchanged.',
-    access: 'customers:write',
-    status: 204,
-    reads: 'removal',
-    problems: [customerNotFound],
-  })
-  async deleteCustomer(
-    @Param('id', customerId) id: string,
-    @IfMatch() expected: VersionCondition,
-  ): Promise<void> {
-    await this.customers.delete(id, expected);
   }
 }

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TaxRatesModule } from '../tax-rates';
 import { TestClocksModule } from '../test-clocks';
-import { CustomerDeletionHooks } from './customer-deletion-hooks';
 import { CustomerEntity } from './customer.entity';
 import { CustomersPurge } from './customers-purge';
 import { CustomersController } from './customers.controller';
@@ -12,7 +11,7 @@ import { CustomersService } from './customers.service';
 @Module({
   imports: [TypeOrmModule.forFeature([CustomerEntity]), TaxRatesModule, TestClocksModule],
   controllers: [CustomersController],
-  providers: [CustomerDeletionHooks, CustomersRepository, CustomersService, CustomersPurge],
-  exports: [CustomerDeletionHooks, CustomersService],
+  providers: [CustomersRepository, CustomersService, CustomersPurge],
+  exports: [CustomersService],
 })
 export class CustomersModule {}

@@ -14,7 +14,6 @@ import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type TaxRate, TaxRatesService } from '../tax-rates';
 import { TestClocksService } from '../test-clocks';
-import { CustomerDeletionHooks } from './customer-deletion-hooks';
 import {
   customerCurrencyLocked,
   customerCurrencyMismatch,
@@ -39,7 +38,6 @@ export class CustomersService {
     private readonly outbox: Outbox,
     private readonly taxRates: TaxRatesService,
     private readonly testClocks: TestClocksService,
-    private readonly deletionHooks: CustomerDeletionHooks,
     private readonly clock: Clock,
   ) {}
 
@@ -147,10 +145,11 @@ export class CustomersService {
   }
 
   /**
-   * Deletes a customer: it is no longer returned and its external id is free. The row stays, because history refers to it.
+   * Deletes a customer and returns it: it is no longer found and its external id is free. The row stays, because history
+   * refers to it.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`
    */
-  delete(id: string, expected: VersionCondition): Promise<void> {
+  delete(id: string, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
       const before = await this.customers.lock(id, 'delete');
       if (before === null) throw customerNotFound(id);
@@ -158,8 +157,8 @@ export class CustomersService {
       const now = this.clock.now();
       const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
       await this.customers.update(after);
-      await this.deletionHooks.run(id);
       await this.outbox.record(customerDeleted, { after, before, occurredAt: now });
+      return after;
     });
   }
 

@@ -1,4 +1,3 @@
-export { CustomerDeletionHooks } from './customer-deletion-hooks';
 export { customerCurrencyMismatch, customerNotFound } from './customers.errors';
 export { CustomersModule } from './customers.module';
 export { CustomersService } from './customers.service';

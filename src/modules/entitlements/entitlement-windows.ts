@@ -3,9 +3,9 @@ import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
-import { TestClockJobs } from '../test-clocks';
 import { FeaturesService } from '../features';
-import { type DueBalance, BalanceWindowsRepository } from './balance-windows.repository';
+import { TestClockParticipants } from '../test-clocks';
+import { BalanceWindowsRepository, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
 const BATCH_SIZE = 50;
@@ -23,7 +23,7 @@ export class EntitlementWindows implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
-    private readonly testClockJobs: TestClockJobs,
+    private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly database: Database,
     private readonly windows: BalanceWindowsRepository,
@@ -34,7 +34,7 @@ export class EntitlementWindows implements OnModuleInit {
   onModuleInit(): void {
     const name = 'entitlement-windows';
     this.jobs.register({ name, idleMs: IDLE_MS, runDue: () => this.runDue() });
-    this.testClockJobs.register({
+    this.testClocks.registerJob({
       name,
       nextDueAt: (testClockId) => this.windows.nextDueOn(testClockId),
       runDue: async (testClockId, now) => {

@@ -7,7 +7,6 @@ import { MeteringModule } from '../metering';
 import { MetersModule } from '../meters';
 import { SubscriptionsModule } from '../subscriptions';
 import { TestClocksModule } from '../test-clocks';
-import { EntitlementAccessHooks } from './entitlement-access-hooks';
 import { AddonEntitlementEntity } from './addon-entitlement.entity';
 import { AddonEntitlementsController } from './addon-entitlements.controller';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
@@ -32,6 +31,7 @@ import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { SourcesService } from './sources.service';
+import { SubscriptionBalancesService } from './subscription-balances.service';
 import { EntitlementUsageHooks } from './entitlement-usage-hooks';
 
 @Module({
@@ -71,10 +71,11 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     BalancesService,
     ConsumeService,
     GrantsService,
-    EntitlementAccessHooks,
+    SubscriptionBalancesService,
     EntitlementUsageHooks,
     EntitlementWindows,
     EntitlementsPurge,
   ],
+  exports: [SubscriptionBalancesService],
 })
 export class EntitlementsModule {}

@@ -1,1 +1,2 @@
 export { EntitlementsModule } from './entitlements.module';
+export { SubscriptionBalancesService } from './subscription-balances.service';

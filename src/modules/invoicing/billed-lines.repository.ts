@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { fromJson } from '../../core/exact-json';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { BilledPeriod } from './domain/decide-usage-lines';
 import { type BilledLine, listedAmount } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
-import { fromJson } from './domain/json';
 import { InvoicesRepository } from './invoices.repository';
 
 /**

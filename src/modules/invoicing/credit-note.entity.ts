@@ -2,13 +2,13 @@ import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import type { CreditNoteLine } from '../../core/invoice';
 import {
   AmountColumn,
+  ExactJsonColumn,
   IdColumn,
   InstantColumn,
   ReferenceColumn,
   RowVersionColumn,
 } from '../../platform/database';
 import type { CreditNote, CreditNoteStatus, Settlement } from './domain/credit-note';
-import { ExactJsonColumn } from './exact-json.column';
 
 @Entity('credit_note')
 @Unique('credit_note_number_unique', ['number'])

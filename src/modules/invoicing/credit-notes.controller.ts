@@ -1,31 +1,17 @@
-import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor, invalidTransition, referenceNotFound } from '../../platform/errors';
+import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
-  NoFields,
   Operation,
   type PageDto,
   pageOf,
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
-import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import { CreditNotesService } from './credit-notes.service';
-import {
-  CreateCreditNoteDto,
-  CreditNoteDto,
-  ListCreditNotesDto,
-  toCreditNoteDto,
-  toCreditNoteOrder,
-} from './dto/credit-note.dto';
-import {
-  creditExceedsLine,
-  creditGivenBackAlready,
-  creditNoteNotFound,
-  creditNoteSettled,
-  invoiceNotCreditable,
-} from './invoicing.errors';
+import { CreditNoteDto, ListCreditNotesDto, toCreditNoteDto } from './dto/credit-note.dto';
+import { creditNoteNotFound } from './invoicing.errors';
 
 const noteId = new IdPipe('cn', creditNoteNotFound);
 
@@ -33,30 +19,6 @@ const noteId = new IdPipe('cn', creditNoteNotFound);
 @Controller('v1/credit-notes')
 export class CreditNotesController {
   constructor(private readonly notes: CreditNotesService) {}
-
-  @Post()
-  @Operation({
-    summary: 'Issue a credit note',
-    description:
-      'Takes parts of lines back with the tax that belongs to them. It lowers what the invoice still owes; the rest is ' +
-      'credit, or is to be refunded as far as it was paid in money. Several notes together never credit more than a line, and in all exactly its tax.',
-    access: 'invoices:write',
-    status: 201,
-    answer: CreditNoteDto,
-    reads: 'post',
-    key: 'required',
-    problems: [
-      referenceNotFound,
-      invoiceNotCreditable,
-      creditExceedsLine,
-      creditGivenBackAlready,
-      testClockAdvancing,
-      testClockFailed,
-    ],
-  })
-  async createCreditNote(@Body() body: CreateCreditNoteDto): Promise<CreditNoteDto> {
-    return toCreditNoteDto(await this.notes.issue(toCreditNoteOrder(body)));
-  }
 
   @Get()
   @Operation({
@@ -85,27 +47,5 @@ export class CreditNotesController {
   })
   async getCreditNote(@Param('id', noteId) id: string): Promise<CreditNoteDto> {
     return toCreditNoteDto(await this.notes.get(id));
-  }
-
-  @Post(':id/void')
-  @NoFields()
-  @Operation({
-    summary: 'Void a credit note',
-    description: 'What it took back is owed again. Refused once what it gave was used.',
-    access: 'invoices:write',
-    status: 200,
-    answer: CreditNoteDto,
-    reads: 'post',
-    key: 'required',
-    problems: [
-      creditNoteNotFound,
-      invalidTransition,
-      creditNoteSettled,
-      testClockAdvancing,
-      testClockFailed,
-    ],
-  })
-  async voidCreditNote(@Param('id', noteId) id: string): Promise<CreditNoteDto> {
-    return toCreditNoteDto(await this.notes.void(id));
   }
 }

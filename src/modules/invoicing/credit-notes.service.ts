@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { creditNote, type CreditNoteLine } from '../../core/invoice';
-import { Database, type Page, type PageRequest } from '../../platform/database';
+import type { Page, PageRequest } from '../../platform/database';
 import { invalidTransition, referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { CustomersService } from '../customers';
-import { TestClocksService } from '../test-clocks';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
@@ -25,7 +23,7 @@ import {
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
 import { InvoiceBooks } from './invoice-books';
-import { InvoiceFollowers } from './invoice-followers';
+import { InvoicesRepository } from './invoices.repository';
 import {
   creditExceedsLine,
   creditGivenBackAlready,
@@ -34,23 +32,22 @@ import {
   invoiceNotCreditable,
 } from './invoicing.errors';
 import { creditNoteIssued, creditNoteVoided, invoicePaid } from './invoicing.events';
-import { InvoicesRepository } from './invoices.repository';
-import { PaymentReturns } from './payment-returns';
+
+/** A credit note, and its invoice as the note leaves it. */
+export interface Issued {
+  readonly note: CreditNote;
+  readonly invoice: Invoice;
+}
 
 /** Takes parts of finalised invoices back. */
 @Injectable()
 export class CreditNotesService {
   constructor(
-    private readonly database: Database,
     private readonly notes: CreditNotesRepository,
     private readonly invoices: InvoicesRepository,
     private readonly together: BilledTogetherRepository,
     private readonly grants: CreditGrantsRepository,
-    private readonly customers: CustomersService,
-    private readonly testClocks: TestClocksService,
-    private readonly returns: PaymentReturns,
     private readonly books: InvoiceBooks,
-    private readonly followers: InvoiceFollowers,
     private readonly outbox: Outbox,
   ) {}
 
@@ -66,28 +63,30 @@ export class CreditNotesService {
   }
 
   /**
-   * Issues a credit note: net as asked for and the tax that belongs to it. It lowers what the invoice still owes; the rest
-   * becomes credit, or is to be refunded.
+   * Issues a credit note on a locked invoice, in the caller's transaction: net as asked for and the tax that belongs to it.
+   * It lowers what the invoice still owes; the rest becomes credit, or is to be refunded.
+   * @param refundedMinor what refunds gave back, or have reserved, of the payments of the invoice
+   * @returns the note, and the invoice as it is then
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
-   *   `credit_given_back_already`, `test_clock_advancing`, `test_clock_failed`
+   *   `credit_given_back_already`
    */
-  issue(order: CreditNoteOrder): Promise<CreditNote> {
-    return this.database.transaction(async () => {
-      const { invoice, now } = await this.setup(order.invoiceId);
-      if (invoice.status !== 'open' && invoice.status !== 'paid') {
-        throw invoiceNotCreditable(invoice.id, invoice.status);
-      }
-      const elsewhere = await this.together.elsewhere(invoice.id);
-      assertCreditable(order, invoice, elsewhere);
-      const refundedMinor = await this.returns.lockRefunded(invoice);
-      const given = { ...(await this.notes.givenOf(invoice.id)), refundedMinor };
-      return this.issueOf(invoice, order.lines, order, now, given);
-    });
+  async issue(
+    order: CreditNoteOrder,
+    invoice: Invoice,
+    refundedMinor: bigint,
+    now: Date,
+  ): Promise<Issued> {
+    if (invoice.status !== 'open' && invoice.status !== 'paid') {
+      throw invoiceNotCreditable(invoice.id, invoice.status);
+    }
+    const elsewhere = await this.together.elsewhere(invoice.id);
+    assertCreditable(order, invoice, elsewhere);
+    const given = { ...(await this.notes.givenOf(invoice.id)), refundedMinor };
+    return this.issueOf(invoice, order.lines, order, now, given);
   }
 
   /** Takes back all that is left of a locked open invoice, in the caller's transaction. */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<void> {
-    this.database.requireTransaction();
     const elsewhere = await this.together.elsewhere(invoice.id);
     const lines = allOf(invoice, elsewhere);
     const terms = { reason, settle: 'credit' } as const;
@@ -95,38 +94,35 @@ export class CreditNotesService {
   }
 
   /**
-   * Voids a credit note: what it took back is owed again. Refused once its credit was used or its invoice was settled.
-   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_settled`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * Voids a credit note of a locked invoice, in the caller's transaction: what it took back is owed again. Refused once its
+   * credit was used or its invoice was settled.
+   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_settled`
    */
-  void(id: string): Promise<CreditNote> {
-    return this.database.transaction(async () => {
-      const { invoice, now } = await this.setup((await this.get(id)).invoiceId);
-      const before = await this.get(id);
-      if (before.status !== 'issued') throw invalidTransition('credit note', before.status, 'void');
-      const isSettled = before.toReceivable > 0n && invoice.status !== 'open';
-      if (isSettled || !(await this.takeCreditBack(before))) throw creditNoteSettled(id);
-      for (const line of before.lines) {
-        await this.creditLine(invoice, line, -1n);
-      }
-      await this.invoices.update({
-        ...invoice,
-        amountCredited: invoice.amountCredited - before.toReceivable,
-        version: invoice.version + 1,
-        updatedAt: now,
-      });
-      await this.books.postNoteVoided(before, deferredOf(invoice, before.lines), now);
-      const after = {
-        ...before,
-        status: 'void' as const,
-        voidedAt: now,
-        version: before.version + 1,
-        updatedAt: now,
-      };
-      await this.notes.update(after);
-      await this.outbox.record(creditNoteVoided, { after, before, occurredAt: now });
-      return after;
+  async void(id: string, invoice: Invoice, now: Date): Promise<CreditNote> {
+    const before = await this.get(id);
+    if (before.status !== 'issued') throw invalidTransition('credit note', before.status, 'void');
+    const isSettled = before.toReceivable > 0n && invoice.status !== 'open';
+    if (isSettled || !(await this.takeCreditBack(before))) throw creditNoteSettled(id);
+    for (const line of before.lines) {
+      await this.creditLine(invoice, line, -1n);
+    }
+    await this.invoices.update({
+      ...invoice,
+      amountCredited: invoice.amountCredited - before.toReceivable,
+      version: invoice.version + 1,
+      updatedAt: now,
     });
+    await this.books.postNoteVoided(before, deferredOf(invoice, before.lines), now);
+    const after = {
+      ...before,
+      status: 'void' as const,
+      voidedAt: now,
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    await this.notes.update(after);
+    await this.outbox.record(creditNoteVoided, { after, before, occurredAt: now });
+    return after;
   }
 
   /** @param given null where all that was paid is given back already */
@@ -136,7 +132,7 @@ export class CreditNotesService {
     { reason, settle }: Pick<CreditNoteOrder, 'reason' | 'settle'>,
     now: Date,
     given: GivenBack | null,
-  ): Promise<CreditNote> {
+  ): Promise<Issued> {
     const credited = creditNote(lines, invoice.lines.map(toCreditable));
     const { totalMinor } = credited;
     const most = given === null ? totalMinor : mostOfNote(invoice, settle, given);
@@ -163,22 +159,10 @@ export class CreditNotesService {
       createdAt: now,
       updatedAt: now,
     };
-    await this.apply(note, invoice, now);
-    return note;
+    return { note, invoice: await this.apply(note, invoice, now) };
   }
 
-  private async setup(invoiceId: string): Promise<{ invoice: Invoice; now: Date }> {
-    const found = await this.invoices.find(invoiceId);
-    if (found === null) throw referenceNotFound('/invoice_id', invoiceId);
-    const customer = await this.customers.lockForHistory(found.customerId);
-    const now = await this.testClocks.nowFor(customer.testClockId);
-    await this.followers.lock(found);
-    const invoice = await this.invoices.lock(invoiceId);
-    if (invoice === null) throw referenceNotFound('/invoice_id', invoiceId);
-    return { invoice, now };
-  }
-
-  private async apply(note: CreditNote, before: Invoice, now: Date): Promise<void> {
+  private async apply(note: CreditNote, before: Invoice, now: Date): Promise<Invoice> {
     await this.notes.insert(note);
     for (const line of note.lines) await this.creditLine(before, line, 1n);
     if (note.creditId !== null) {
@@ -202,9 +186,8 @@ export class CreditNotesService {
     await this.invoices.update(after);
     await this.books.postNote(note, now);
     await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });
-    if (!isPaid) return;
-    await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
-    await this.followers.tell(after, now);
+    if (isPaid) await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
+    return after;
   }
 
   /** Counts on a line what a note takes of it, or gives it back. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { Invoice } from './domain/invoice';
+import type { AttemptedInvoice } from './domain/invoice-collection';
 import { InvoiceEntity } from './invoice.entity';
 
 /** Whose due work is meant: what lives on this test clock, or, with null, what lives in real time. */
@@ -72,14 +73,6 @@ interface OpenRow {
   readonly id: string;
   readonly subscription_id: string;
   readonly is_being_paid: boolean;
-}
-
-/** An open invoice at which an automatic attempt was begun. */
-interface AttemptedInvoice {
-  readonly id: string;
-  readonly attemptCount: number;
-  /** Whether another one is planned. */
-  readonly isPlanned: boolean;
 }
 
 /** Finds the invoices that something is to be done about at a time. */
@@ -185,6 +178,7 @@ export class DueInvoicesRepository {
     return this.database.query<OpenRow>(OPEN_OF_SUBSCRIPTIONS, [subscriptionIds]);
   }
 
+  /** The open invoices of a subscription that were attempted automatically. */
   async attemptedOf(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     const rows = await this.database.query<{
       id: string;

@@ -3,7 +3,7 @@ import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { Outbox, toEventRecord } from '../../platform/outbox';
-import { TestClockJobs } from '../test-clocks';
+import { TestClockParticipants } from '../test-clocks';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceOverdue } from './invoicing.events';
@@ -17,7 +17,7 @@ const EVERY_MS = 1_000;
 export class DueInvoices implements OnModuleInit {
   constructor(
     private readonly jobs: Jobs,
-    private readonly testClockJobs: TestClockJobs,
+    private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly database: Database,
     private readonly due: DueInvoicesRepository,
@@ -27,7 +27,7 @@ export class DueInvoices implements OnModuleInit {
 
   onModuleInit(): void {
     this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
-    this.testClockJobs.register({
+    this.testClocks.registerJob({
       name: NAME,
       nextDueAt: (testClockId) => this.due.nextOverdueOn(testClockId),
       runDue: async (testClockId, now) => {

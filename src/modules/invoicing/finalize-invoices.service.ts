@@ -1,23 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { invalidTransition } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import { type Customer, CustomersService } from '../customers';
-import { TestClocksService } from '../test-clocks';
 import { BillingFactsService } from './billing-facts.service';
 import { decideInTurn } from './domain/decide-in-turn';
 import { decideAgain } from './domain/decide-invoice';
 import { mayInvoiceBecome } from './domain/finalize';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import type { Invoice } from './domain/invoice';
-import { billsBeyond, orderOf, renewDraft } from './domain/renewal-draft';
-import { EarnedTimes } from './earned-times';
-import { InvoiceFollowers } from './invoice-followers';
-import { invoiceEmpty, invoiceNotFound } from './invoicing.errors';
-import { invoiceDeleted } from './invoicing.events';
+import { type EarnedUntil, earnedUntilOf, orderOf, renewDraft } from './domain/renewal-draft';
 import { InvoicesRepository } from './invoices.repository';
+import { invoiceEmpty } from './invoicing.errors';
+import { invoiceDeleted } from './invoicing.events';
 import { assertNotTooLarge, IssueInvoiceService } from './issue-invoice.service';
 import { type DueDraft, RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
@@ -33,37 +29,31 @@ export class FinalizeInvoicesService {
     private readonly invoices: InvoicesRepository,
     private readonly waiting: RenewalDraftsRepository,
     private readonly customers: CustomersService,
-    private readonly testClocks: TestClocksService,
     private readonly facts: BillingFactsService,
     private readonly usage: UsageReadingsService,
     private readonly issuing: IssueInvoiceService,
-    private readonly followers: InvoiceFollowers,
-    private readonly earned: EarnedTimes,
     private readonly outbox: Outbox,
   ) {}
 
   /**
-   * Finalises a draft now: it takes the next number, and its amounts are fixed with the usage, taxes and credit of now.
-   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_empty`, `invoice_too_large`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   * Finalizes a locked draft now, in the caller's transaction: it takes the next number, and its amounts are fixed with the
+   * usage, taxes and credit of now.
+   * @param earnedUntil until when subscriptions have earned what they were billed in advance, by id
+   * @throws {ProblemError} `invalid_transition`, `invoice_empty`, `invoice_too_large`
    */
-  finalize(id: string): Promise<Invoice> {
-    return this.database.transaction(async () => {
-      const found = await this.invoices.find(id);
-      if (found === null) throw invoiceNotFound(id);
-      const customer = await this.customers.lockForHistory(found.customerId);
-      const now = await this.testClocks.nowFor(customer.testClockId);
-      await this.followers.lock(found);
-      const before = await this.invoices.lock(id);
-      if (before === null) throw invoiceNotFound(id);
-      if (!mayInvoiceBecome(before, 'open')) {
-        throw invalidTransition('invoice', before.status, 'open');
-      }
-      if (!isWaiting(before)) return this.finalizeOneOff(before, customer, now);
-      const [invoice] = await this.finalizeAll([before], now);
-      if (invoice === undefined) throw invoiceEmpty(id);
-      return invoice;
-    });
+  async finalize(
+    before: Invoice,
+    customer: Customer,
+    earnedUntil: EarnedUntil,
+    now: Date,
+  ): Promise<Invoice> {
+    if (!mayInvoiceBecome(before, 'open')) {
+      throw invalidTransition('invoice', before.status, 'open');
+    }
+    if (!isWaiting(before)) return this.finalizeOneOff(before, customer, now);
+    const [invoice] = await this.finalizeAll([before], earnedUntil, now);
+    if (invoice === undefined) throw invoiceEmpty(before.id);
+    return invoice;
   }
 
   /** Drafts of renewals that are due by the real clock, in due order, leased to the caller. */
@@ -86,29 +76,15 @@ export class FinalizeInvoicesService {
     return this.waiting.nextDueOn(testClockId);
   }
 
-  /**
-   * Finalises drafts of renewals, in their order, in the caller's transaction, which has locked their subscriptions: of
-   * each there is one. Those that wait no more are left alone, and those that say nothing are deleted.
-   */
-  async finalizeWaiting(ids: readonly string[], now: Date): Promise<void> {
-    await this.finalizeAll(await this.waiting.lock(ids), now);
+  /** Locks drafts of renewals, and returns those that still wait. */
+  lockWaiting(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
+    return this.waiting.lock(ids);
   }
 
-  /**
-   * What waits of locked subscriptions and charges for a period that was not closed yet, locked: before that is credited or
-   * cut short, it is billed.
-   */
-  async lockBeyond(subscriptionIds: readonly string[]): Promise<readonly WaitingDraft[]> {
+  /** Locks the drafts of subscriptions that wait, in due order. */
+  async lockWaitingOf(subscriptionIds: readonly string[]): Promise<readonly WaitingDraft[]> {
     if (subscriptionIds.length === 0) return [];
-    const drafts = await this.waiting.lock(await this.waiting.ofSubscriptions(subscriptionIds));
-    if (drafts.length === 0) return [];
-    const earnedUntil = earnedUntilOf(await this.earned.of(subscriptionIds));
-    return drafts.filter((draft) => billsBeyond(draft, earnedUntil(draft)));
-  }
-
-  /** Finalises locked drafts of renewals one after the other: each finds what the former left of coupons, credit and usage. */
-  async finalizeInTurn(drafts: readonly WaitingDraft[], now: Date): Promise<void> {
-    for (const draft of drafts) await this.finalizeAll([draft], now);
+    return this.waiting.lock(await this.waiting.ofSubscriptions(subscriptionIds));
   }
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
@@ -118,8 +94,13 @@ export class FinalizeInvoicesService {
     return this.issuing.finalize(draft, customer, now);
   }
 
-  private async finalizeAll(
+  /**
+   * Finalizes locked drafts of different subscriptions, in their order, in the caller's transaction, which has locked the
+   * subscriptions. Drafts without lines are deleted.
+   */
+  async finalizeAll(
     drafts: readonly WaitingDraft[],
+    earnedUntil: EarnedUntil,
     now: Date,
   ): Promise<readonly Invoice[]> {
     this.database.requireTransaction();
@@ -128,14 +109,19 @@ export class FinalizeInvoicesService {
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );
-    const subscriptionIds = drafts.flatMap(({ subscriptionId }) => subscriptionId ?? []);
-    const earnedUntil = earnedUntilOf(await this.earned.of(subscriptionIds));
     const factsOf = await this.facts.loadForDrafts(ordered, [...customers.values()], now);
     const decided = decideInTurn(
       ordered,
       factsOf,
       (order, facts) =>
-        renewDraft(order.draft, order, facts, () => newId('il'), earnedUntil(order.draft), now),
+        renewDraft(
+          order.draft,
+          order,
+          facts,
+          () => newId('il'),
+          earnedUntilOf(order.draft, earnedUntil),
+          now,
+        ),
       () => newId('crd'),
       await this.issuing.openMinorOf(ordered),
       now,
@@ -163,13 +149,4 @@ export class FinalizeInvoicesService {
     );
     return invoices;
   }
-}
-
-/** Until when the subscription of a draft has earned what it was billed in advance. */
-function earnedUntilOf(times: ReadonlyMap<string, Date>): (draft: WaitingDraft) => Date {
-  return ({ id, subscriptionId }) => {
-    const until = times.get(subscriptionId ?? '');
-    invariant(until !== undefined, `The draft ${id} bills a subscription that has a period.`);
-    return until;
-  };
 }

@@ -1,5 +1,5 @@
 export type { EarnedPeriod } from './domain/earned-period';
-export type { Collection, Invoice, InvoiceReason } from './domain/invoice';
+export { type Collection, type Invoice, type InvoiceReason, isCredited } from './domain/invoice';
 export type {
   BilledPrice,
   ChargeOrder,
@@ -16,31 +16,34 @@ export {
   toInvoicePreviewDto,
 } from './dto/invoice.dto';
 export { CreditBalanceService, type CreditOfPayment } from './credit-balance.service';
-export { ExactJsonColumn } from './exact-json.column';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { InvoiceBooks } from './invoice-books';
-export type { RetryPlan } from './domain/invoice-collection';
+export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
 export type { TimeScope } from './due-invoices.repository';
-export { AttemptsUnderWay } from './attempts-under-way';
-export { EarnedTimes } from './earned-times';
 export { InvoiceCollectionService } from './invoice-collection.service';
-export { InvoiceFollowers } from './invoice-followers';
 export { InvoicePaymentsService } from './invoice-payments.service';
 export {
+  creditExceedsLine,
+  creditGivenBackAlready,
+  creditNoteNotFound,
+  creditNoteSettled,
+  invoiceCredited,
+  invoiceEmpty,
+  invoiceNotCreditable,
   invoiceNotFound,
   invoiceNotPayable,
   invoiceNotVoid,
   invoiceOvertaken,
+  invoicePartlyPaid,
   invoicePaymentPending,
-  invoiceReissued,
+  invoiceRegenerated,
   invoiceTooLarge,
   paymentExceedsInvoice,
 } from './invoicing.errors';
 export { InvoicingModule } from './invoicing.module';
 export { IssueInvoiceService } from './issue-invoice.service';
 export type { DueDraft } from './renewal-drafts.repository';
-export { PaymentReturns } from './payment-returns';
-export { ReissueInvoiceService } from './reissue-invoice.service';
+export { RegenerateInvoiceService } from './regenerate-invoice.service';
 export {
   CREDIT_BALANCE_ROWS,
   CREDIT_OF_PAYMENTS_ROWS,
@@ -51,4 +54,15 @@ export {
 } from './summed-rows';
 export type { UsageQuote } from './domain/usage-quote';
 export { UsageQuotesService } from './usage-quotes.service';
-export { WithdrawInvoicesService } from './withdraw-invoices.service';
+export { InvoicesService } from './invoices.service';
+export { VoidInvoiceService } from './void-invoice.service';
+export { CreditNotesService } from './credit-notes.service';
+export { draftsBeyond } from './domain/renewal-draft';
+export {
+  CreateCreditNoteDto,
+  CreditNoteDto,
+  toCreditNoteDto,
+  toCreditNoteOrder,
+} from './dto/credit-note.dto';
+export type { CreditNote, CreditNoteOrder } from './domain/credit-note';
+export { payableOf } from './domain/invoice-payment';

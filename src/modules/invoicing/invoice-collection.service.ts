@@ -1,19 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database';
-import { AttemptsUnderWay } from './attempts-under-way';
+import { invariant } from '../../core/invariant';
 import type { Invoice } from './domain/invoice';
+import type { AttemptedInvoice } from './domain/invoice-collection';
 import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
+
+const DAY_MS = 86_400_000;
+
+/** An automatic attempt at an invoice, and the minor units reserved for it. */
+export interface BegunAttempt {
+  readonly invoice: Invoice;
+  readonly amount: bigint;
+}
 
 /** Which invoices are to be charged automatically, and what became of that. Who charges is a module above. */
 @Injectable()
 export class InvoiceCollectionService {
   constructor(
-    private readonly database: Database,
     private readonly invoices: InvoicesRepository,
     private readonly due: DueInvoicesRepository,
-    private readonly attempts: AttemptsUnderWay,
   ) {}
 
   /**
@@ -34,12 +40,13 @@ export class InvoiceCollectionService {
     return this.due.nextCollectionOn(testClockId);
   }
 
-  /** Reserves all that is free of a locked invoice for an automatic attempt; returns it with the attempt counted. */
-  async begin(before: Invoice, now: Date): Promise<Invoice> {
-    this.database.requireTransaction();
-    const after = withAttempt(before, now);
-    await this.invoices.update(after);
-    return after;
+  /** Reserves all that is free of a locked invoice for an automatic attempt, and counts the attempt. */
+  async begin(before: Invoice, now: Date): Promise<BegunAttempt> {
+    const invoice = withAttempt(before, now);
+    const amount = invoice.amountPending - before.amountPending;
+    invariant(amount > 0n, `The attempt at ${before.id} charges something.`);
+    await this.invoices.update(invoice);
+    return { invoice, amount };
   }
 
   /** Plans nothing more for locked invoices: they wait for somebody to pay them, or for another payment method. */
@@ -48,10 +55,10 @@ export class InvoiceCollectionService {
     return this.due.stopCollecting(ids, now);
   }
 
-  /** Plans the next attempt at locked invoices for a later time, without counting one. */
-  postpone(invoices: readonly Invoice[], until: Date, now: Date): Promise<void> {
+  /** Plans the next attempt at locked invoices a day later, without counting one. */
+  postponeByDay(invoices: readonly Invoice[], now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
-    return this.due.postponeCollecting(ids, until, now);
+    return this.due.postponeCollecting(ids, new Date(now.getTime() + DAY_MS), now);
   }
 
   /**
@@ -62,16 +69,14 @@ export class InvoiceCollectionService {
     return this.due.collectAgain(customerId, now);
   }
 
-  /** What automatic attempts at the open invoices of a subscription came to; null: none failed. */
-  async failureOf(subscriptionId: string): Promise<'failed' | 'used_up' | null> {
-    const attempted = await this.due.attemptedOf(subscriptionId);
-    const underWay = await this.attempts.of(attempted.map(({ id }) => id));
-    const failed = attempted.filter(
-      ({ id, attemptCount }) => attemptCount > (underWay.has(id) ? 1 : 0),
-    );
-    if (failed.length === 0) return null;
-    const isTried = failed.every(({ id, isPlanned }) => isPlanned || underWay.has(id));
-    return isTried ? 'failed' : 'used_up';
+  /** Returns the open invoices of a subscription that were attempted automatically. */
+  attemptedOf(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
+    return this.due.attemptedOf(subscriptionId);
+  }
+
+  /** Locks the open invoices of subscriptions until the caller's transaction ends. */
+  async lockOpenOf(subscriptionIds: readonly string[]): Promise<readonly Invoice[]> {
+    return this.invoices.findAll(await this.due.lockOpenOf(subscriptionIds));
   }
 
   /** Those of the subscriptions of which an open invoice is being paid; their open invoices stay locked. */

@@ -1,9 +1,14 @@
 import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
 import type { DiscountShare, LineKind } from '../../core/invoice';
 import type { TaxShare } from '../../core/tax';
-import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import {
+  AmountColumn,
+  ExactJsonColumn,
+  IdColumn,
+  InstantColumn,
+  ReferenceColumn,
+} from '../../platform/database';
 import type { LineTrace } from './domain/trace';
-import { ExactJsonColumn } from './exact-json.column';
 
 @Entity('invoice_line')
 @Unique('invoice_line_position_unique', ['invoiceId', 'position'])

@@ -4,6 +4,7 @@ import type { Metadata } from '../../core/metadata';
 import type { TaxTreatment } from '../../core/tax';
 import {
   AmountColumn,
+  ExactJsonColumn,
   IdColumn,
   InstantColumn,
   MetadataColumn,
@@ -20,7 +21,6 @@ import type {
 } from './domain/invoice';
 import type { LineOrder } from './domain/line-order';
 import type { Parties } from './domain/parties';
-import { ExactJsonColumn } from './exact-json.column';
 
 @Entity('invoice')
 @Unique('invoice_number_unique', ['number'])

@@ -1,17 +1,11 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
 import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
 import type { VersionCondition } from '../../platform/database';
-import {
-  invalidCursor,
-  invalidTransition,
-  metadataTooLarge,
-  referenceNotFound,
-} from '../../platform/errors';
+import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
-  NoFields,
   Operation,
   type PageDto,
   pageOf,
@@ -32,31 +26,24 @@ import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import { UpdateInvoiceDto } from './dto/update-invoice.dto';
 import { EditInvoiceService } from './edit-invoice.service';
-import { FinalizeInvoicesService } from './finalize-invoices.service';
+import { InvoicesService } from './invoices.service';
 import {
   invoiceBillsPeriod,
-  invoiceCredited,
-  invoiceEmpty,
   invoiceLineNotFound,
   invoiceNotDraft,
   invoiceNotFound,
-  invoicePartlyPaid,
   invoiceTooLarge,
 } from './invoicing.errors';
-import { InvoicesService } from './invoices.service';
 import { PrintInvoiceService } from './print-invoice.service';
 
 const invoiceId = new IdPipe('inv', invoiceNotFound);
 const lineId = new IdPipe('il', invoiceLineNotFound);
-
-const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing, testClockFailed];
 
 @ApiTags('Invoices')
 @Controller('v1/invoices')
 export class InvoicesController {
   constructor(
     private readonly invoices: InvoicesService,
-    private readonly finalizing: FinalizeInvoicesService,
     private readonly editing: EditInvoiceService,
     private readonly printing: PrintInvoiceService,
   ) {}
@@ -171,64 +158,6 @@ export class InvoicesController {
     @IfMatch() expected: VersionCondition,
   ): Promise<void> {
     await this.editing.delete(id, expected);
-  }
-
-  @Post(':id/finalize')
-  @NoFields()
-  @Operation({
-    summary: 'Finalise a draft',
-    description:
-      'It takes the next number of its series, without a gap, and its amounts are fixed. With nothing left to pay it is ' +
-      'paid at once; a negative total becomes credit of the customer. The draft of a renewal does not wait for ' +
-      '`finalizes_at` then: it has the usage that came until now, and what comes later is on the next invoice.',
-    access: 'invoices:write',
-    status: 200,
-    answer: InvoiceDto,
-    reads: 'post',
-    key: 'optional',
-    problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
-  })
-  async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.finalizing.finalize(id));
-  }
-
-  @Post(':id/void')
-  @NoFields()
-  @Operation({
-    summary: 'Void an invoice',
-    description:
-      'Nothing is owed for it any more; it keeps its number. The credit it used returns to the customer, and so does the ' +
-      'money of a payment that is under way, once it comes. A subscription that waits for its payment expires with it. ' +
-      'Refused once lines of it were credited (`invoice_credited`) or a part of it was paid (`invoice_partly_paid`): then a ' +
-      'credit note takes back the rest. A subscription that waits for the rest would begin with such a note; ' +
-      'cancel it instead, with `when: now`: its invoice is void then, and what was paid is credit of the customer.',
-    access: 'invoices:write',
-    status: 200,
-    answer: InvoiceDto,
-    reads: 'post',
-    key: 'optional',
-    problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid],
-  })
-  async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.invoices.void(id));
-  }
-
-  @Post(':id/mark-uncollectible')
-  @NoFields()
-  @Operation({
-    summary: 'Write an invoice off',
-    description:
-      'What is owed for it becomes bad debt; it can still be paid or voided. A subscription that waits for its payment ' +
-      'expires with it.',
-    access: 'invoices:write',
-    status: 200,
-    answer: InvoiceDto,
-    reads: 'post',
-    key: 'optional',
-    problems: CHANGE_PROBLEMS,
-  })
-  async markInvoiceUncollectible(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.invoices.markUncollectible(id));
   }
 
   @Get(':id/lines/:line_id/explanation')

@@ -12,7 +12,7 @@ import type { InvoiceFilter } from './domain/invoice-filter';
 import type { OneOffOrder } from './domain/one-off';
 import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
-import { InvoiceFollowers } from './invoice-followers';
+import { InvoicesRepository } from './invoices.repository';
 import {
   invoiceCredited,
   invoiceLineNotFound,
@@ -20,7 +20,6 @@ import {
   invoicePartlyPaid,
 } from './invoicing.errors';
 import { invoiceUncollectible } from './invoicing.events';
-import { InvoicesRepository } from './invoices.repository';
 import { VoidInvoiceService } from './void-invoice.service';
 
 /** What happens to invoices once they are there. */
@@ -32,7 +31,6 @@ export class InvoicesService {
     private readonly together: BilledTogetherRepository,
     private readonly drafts: InvoiceDraftsService,
     private readonly voiding: VoidInvoiceService,
-    private readonly followers: InvoiceFollowers,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
     private readonly books: InvoiceBooks,
@@ -66,40 +64,47 @@ export class InvoicesService {
     return this.invoices.page(filter, request);
   }
 
-  /**
-   * Declares an invoice void: nothing is owed for it, the credit it used returns, and what it credited is owed again.
-   * Coupons that last `once` and that it used stay used; an amount of its billing period can be used again.
-   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `invoice_partly_paid`,
-   *   `test_clock_advancing`, `test_clock_failed`
-   */
-  void(id: string): Promise<Invoice> {
-    return this.change(id, 'void', async (before, now) => {
-      const isLowered = isCredited(before) || before.amountCredited > 0n;
-      if (isLowered || (await this.isGivenBack(id))) throw invoiceCredited(id);
-      if (before.amountPaid > 0n) throw invoicePartlyPaid(id);
-      return this.voiding.void(before, now);
-    });
+  /** Finds an invoice, without checking its totals. */
+  find(id: string): Promise<Invoice | null> {
+    return this.invoices.find(id);
+  }
+
+  /** Locks an invoice until the caller's transaction ends: after its subscription, before its payments. */
+  lock(id: string): Promise<Invoice | null> {
+    return this.invoices.lock(id);
   }
 
   /**
-   * Writes an invoice off.
-   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed`
+   * Voids a locked invoice, in the caller's transaction: nothing is owed for it, the credit it used returns, and what it
+   * credited is owed again.
+   * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`
    */
-  markUncollectible(id: string): Promise<Invoice> {
-    return this.change(id, 'uncollectible', async (before, now) => {
-      await this.books.postUncollectible(before, now);
-      const after = {
-        ...before,
-        status: 'uncollectible' as const,
-        uncollectibleAt: now,
-        collectAt: null,
-        version: before.version + 1,
-        updatedAt: now,
-      };
-      await this.invoices.update(after);
-      await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });
-      return after;
-    });
+  async void(before: Invoice, now: Date): Promise<Invoice> {
+    assertMayBecome(before, 'void');
+    const isLowered = isCredited(before) || before.amountCredited > 0n;
+    if (isLowered || (await this.isGivenBack(before.id))) throw invoiceCredited(before.id);
+    if (before.amountPaid > 0n) throw invoicePartlyPaid(before.id);
+    return this.voiding.void(before, now);
+  }
+
+  /**
+   * Writes a locked invoice off, in the caller's transaction.
+   * @throws {ProblemError} `invalid_transition`
+   */
+  async markUncollectible(before: Invoice, now: Date): Promise<Invoice> {
+    assertMayBecome(before, 'uncollectible');
+    await this.books.postUncollectible(before, now);
+    const after = {
+      ...before,
+      status: 'uncollectible' as const,
+      uncollectibleAt: now,
+      collectAt: null,
+      version: before.version + 1,
+      updatedAt: now,
+    };
+    await this.invoices.update(after);
+    await this.outbox.record(invoiceUncollectible, { after, before, occurredAt: now });
+    return after;
   }
 
   /**
@@ -118,23 +123,9 @@ export class InvoicesService {
     const elsewhere = await this.together.elsewhere(id);
     return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);
   }
+}
 
-  private change(
-    id: string,
-    to: 'void' | 'uncollectible',
-    work: (before: Invoice, now: Date) => Promise<Invoice>,
-  ): Promise<Invoice> {
-    return this.database.transaction(async () => {
-      const found = await this.get(id);
-      const customer = await this.customers.lockForHistory(found.customerId);
-      const now = await this.testClocks.nowFor(customer.testClockId);
-      await this.followers.lock(found);
-      const before = await this.invoices.lock(id);
-      if (before === null) throw invoiceNotFound(id);
-      if (!mayInvoiceBecome(before, to)) throw invalidTransition('invoice', before.status, to);
-      const after = await work(before, now);
-      await this.followers.tell(after, now);
-      return after;
-    });
-  }
+/** @throws {ProblemError} `invalid_transition` */
+function assertMayBecome(before: Invoice, to: 'void' | 'uncollectible'): void {
+  if (!mayInvoiceBecome(before, to)) throw invalidTransition('invoice', before.status, to);
 }

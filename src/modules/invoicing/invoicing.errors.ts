@@ -156,7 +156,7 @@ export const invoiceNotVoid = defineProblem(
   }),
 );
 
-export const invoiceReissued = defineProblem(
+export const invoiceRegenerated = defineProblem(
   {
     code: 'invoice_reissued',
     kind: 'conflict',

@@ -25,10 +25,7 @@ import { InvoiceBooks } from './invoice-books';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
-import { AttemptsUnderWay } from './attempts-under-way';
-import { EarnedTimes } from './earned-times';
 import { InvoiceCollectionService } from './invoice-collection.service';
-import { InvoiceFollowers } from './invoice-followers';
 import { InvoicePaymentsService } from './invoice-payments.service';
 import { InvoicePrinter } from './invoice-printer';
 import { InvoiceLineEntity } from './invoice-line.entity';
@@ -39,7 +36,7 @@ import { InvoicesRepository } from './invoices.repository';
 import { InvoicesService } from './invoices.service';
 import { IssueInvoiceService } from './issue-invoice.service';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
-import { ReissueInvoiceService } from './reissue-invoice.service';
+import { RegenerateInvoiceService } from './regenerate-invoice.service';
 import { PrintInvoiceService } from './print-invoice.service';
 import { ChargedEventsService } from './charged-events.service';
 import { LineUsageController } from './line-usage.controller';
@@ -50,9 +47,7 @@ import { SimulationsController } from './simulations.controller';
 import { UsageQuotesService } from './usage-quotes.service';
 import { UsageReadingsService } from './usage-readings.service';
 import { LowerOpenInvoicesService } from './lower-open-invoices.service';
-import { PaymentReturns } from './payment-returns';
 import { VoidInvoiceService } from './void-invoice.service';
-import { WithdrawInvoicesService } from './withdraw-invoices.service';
 
 @Module({
   imports: [
@@ -103,34 +98,26 @@ import { WithdrawInvoicesService } from './withdraw-invoices.service';
     DueInvoices,
     InvoiceCollectionService,
     InvoicePaymentsService,
-    InvoiceFollowers,
-    EarnedTimes,
-    PaymentReturns,
-    AttemptsUnderWay,
     VoidInvoiceService,
     InvoicesService,
     EditInvoiceService,
-    ReissueInvoiceService,
+    RegenerateInvoiceService,
     InvoicePrinter,
     PrintInvoiceService,
     CreditNotesService,
-    WithdrawInvoicesService,
   ],
   exports: [
     CreditBalanceService,
+    CreditNotesService,
     FinalizeInvoicesService,
-    EarnedTimes,
     InvoiceBooks,
     InvoiceCollectionService,
-    InvoiceFollowers,
     InvoicePaymentsService,
     IssueInvoiceService,
-    PaymentReturns,
-    AttemptsUnderWay,
     InvoicesService,
-    ReissueInvoiceService,
+    RegenerateInvoiceService,
     UsageQuotesService,
-    WithdrawInvoicesService,
+    VoidInvoiceService,
   ],
 })
 export class InvoicingModule {}

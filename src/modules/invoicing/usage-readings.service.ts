@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { multiply, rational, type Rational, ZERO } from '../../core/decimal';
+import { multiply, type Rational, rational, ZERO } from '../../core/decimal';
+import { fromJson } from '../../core/exact-json';
 import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
@@ -9,7 +10,6 @@ import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
 import type { BilledPeriod, CountedUsage } from './domain/decide-usage-lines';
 import type { Invoice } from './domain/invoice';
-import { fromJson } from './domain/json';
 import type { UsageOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
 import type { UsagePart, UsageReading } from './domain/usage';

@@ -1,17 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { TestClockPurges } from '../test-clocks';
+import { TestClockParticipants } from '../test-clocks';
 import { LedgerRepository } from './ledger.repository';
 
 /** Purges the ledger transactions of customers on a deleted test clock. */
 @Injectable()
 export class LedgerPurge implements OnModuleInit {
   constructor(
-    private readonly purges: TestClockPurges,
+    private readonly testClocks: TestClockParticipants,
     private readonly ledger: LedgerRepository,
   ) {}
 
   onModuleInit(): void {
-    this.purges.register({
+    this.testClocks.registerPurge({
       name: 'ledger',
       purge: (customerIds) => this.ledger.removeOf(customerIds),
     });

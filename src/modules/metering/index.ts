@@ -1,12 +1,22 @@
 export type { StoredUsageEvent } from './domain/usage-event';
 export { FinalUsageService } from './final-usage.service';
 export { MeteringModule } from './metering.module';
-export { type EventPage, type UsageQuery, type UsageReading, UsageStore } from './usage-store';
+export { MeterUsageService } from './meter-usage.service';
+export { MeterPeriodDto, toPeriod } from './dto/meter-usage-query.dto';
+export { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
+export { tooManyEventsToProve, usagePeriodEmpty } from './usage.errors';
+export {
+  type EventPage,
+  type UsageProof,
+  type UsageQuery,
+  type UsageReading,
+  UsageStore,
+} from './usage-store';
 export { type UsageWindow, UsageWindows } from './store/usage-windows';
-export { UnbillableTimes, type UsageOf } from './unbillable-times';
 export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
 export type { ChangedWindow, UsageHook } from './usage-hooks';
 export { type UsageBill, UsageBillingService } from './usage-billing.service';
 export { UsageService } from './usage.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
+export { UsageStreams } from './store/usage-streams';

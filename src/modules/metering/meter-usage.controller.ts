@@ -3,17 +3,10 @@ import { ApiTags } from '@nestjs/swagger';
 import { IdPipe, Operation } from '../../platform/http';
 import { customerNotFound } from '../customers';
 import { meterBackfilling, meterNotFound } from '../meters';
-import { MeterPeriodDto, MeterUsageQueryDto, toPeriod } from './dto/meter-usage-query.dto';
+import { MeterUsageQueryDto, toPeriod } from './dto/meter-usage-query.dto';
 import { MeterUsageDto, toMeterUsageDto } from './dto/meter-usage.dto';
-import { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
 import { MeterUsageService } from './meter-usage.service';
-import { tooManyReports } from '../../platform/errors';
-import {
-  tooManyEventsToProve,
-  tooManyWindows,
-  unknownGroup,
-  usagePeriodEmpty,
-} from './usage.errors';
+import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const meterId = new IdPipe('meter', meterNotFound);
 
@@ -52,30 +45,5 @@ export class MeterUsageController {
       groupBy: query.group_by === undefined ? [] : [...new Set(query.group_by.split(','))],
     });
     return toMeterUsageDto(usage);
-  }
-
-  @Get(':id/proof')
-  @Operation({
-    summary: 'Prove the usage of a customer',
-    description:
-      'Returns how many events were accepted and their outcomes, with a digest over their keys that a client can compute ' +
-      'from its own log.',
-    access: 'usage:read',
-    status: 200,
-    answer: UsageProofDto,
-    reads: 'query',
-    problems: [
-      meterNotFound,
-      customerNotFound,
-      usagePeriodEmpty,
-      tooManyEventsToProve,
-      tooManyReports,
-    ],
-  })
-  async proveMeterUsage(
-    @Param('id', meterId) id: string,
-    @Query() query: MeterPeriodDto,
-  ): Promise<UsageProofDto> {
-    return toUsageProofDto(await this.usage.prove(id, query.customer_id, toPeriod(query)));
   }
 }

@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type Rational, ZERO } from '../../core/decimal';
 import type { Period } from '../../core/time';
+import type { GroupUsage } from '../../core/usage';
 import { Database } from '../../platform/database';
 import { CustomersService } from '../customers';
+import { type Meter, meterBackfilling, MetersService } from '../meters';
 import { TestClocksService } from '../test-clocks';
-import type { GroupUsage } from '../../core/usage';
 import { type UsageInterval, windowsOf } from './domain/usage-intervals';
-import { meterBackfilling, MetersService } from '../meters';
 import { type UsageProof, UsageStore } from './usage-store';
-import { UnbillableTimes } from './unbillable-times';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const MAX_WINDOWS = 2_000;
@@ -37,7 +36,6 @@ export class MeterUsageService {
     private readonly meters: MetersService,
     private readonly customers: CustomersService,
     private readonly testClocks: TestClocksService,
-    private readonly unbillable: UnbillableTimes,
     private readonly store: UsageStore,
   ) {}
 
@@ -75,16 +73,22 @@ export class MeterUsageService {
 
   /**
    * Returns how many events of the meter's name were accepted in a period, and their outcomes.
+   * @param unbillableTimes reads the times whose usage no subscription bills, in the same snapshot
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_events_to_prove`,
    *   `too_many_reports`
    */
-  async prove(meterId: string, customerId: string, period: Period): Promise<UsageProof> {
+  async prove(
+    meterId: string,
+    customerId: string,
+    period: Period,
+    unbillableTimes: (meter: Meter, now: Date) => Promise<readonly Period[]>,
+  ): Promise<UsageProof> {
     const meter = await this.meters.get(meterId);
     const { testClockId } = await this.customers.getForHistory(customerId);
     if (period.startAt >= period.endAt) throw usagePeriodEmpty();
     const unbillableOf = async () => {
       const now = await this.testClocks.shownTo(testClockId);
-      return this.unbillable.of({ customerId, meter, now });
+      return unbillableTimes(meter, now);
     };
     return this.store.prove({ customerId, meter, period, unbillableOf });
   }

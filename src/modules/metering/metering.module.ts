@@ -36,7 +36,6 @@ import { UsageTotalsWriter } from './store/usage-totals-writer';
 import { UsageWindows } from './store/usage-windows';
 import { WindowChanges } from './store/window-changes';
 import { UsageWindowEntity } from './store/usage-window.entity';
-import { UnbillableTimes } from './unbillable-times';
 import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageBilledRepository } from './usage-billed.repository';
 import { UsageClosedSubscriptionEntity } from './usage-closed-subscription.entity';
@@ -87,7 +86,6 @@ import { UsageHooks } from './usage-hooks';
     ProveUsage,
     VoidUsage,
     StoredEvents,
-    UnbillableTimes,
     UsageEventsService,
     UsagePurge,
     UsageReader,
@@ -102,11 +100,12 @@ import { UsageHooks } from './usage-hooks';
     { provide: UsageStore, useClass: PostgresUsageStore },
   ],
   exports: [
+    MeterUsageService,
     FinalUsageService,
-    UnbillableTimes,
     UsageBillingService,
     UsageService,
     UsageStore,
+    UsageStreams,
     UsageHooks,
     UsageWindows,
   ],

@@ -1,18 +1,62 @@
 export { ProviderPoller } from './provider-poller';
-export { pollAgainLater, pollLease } from './domain/payment';
+export {
+  correctedToSucceeded,
+  hasEnded,
+  type MethodChoice,
+  type PaymentRequest,
+  pollAgainLater,
+  pollLease,
+  withOutcome,
+} from './domain/payment';
 export { DiscrepanciesService } from './discrepancies/discrepancies.service';
-export { discrepancyNotApplicable } from './discrepancies/discrepancies.errors';
-export { discrepancyOf } from './discrepancies/domain/discrepancy';
+export {
+  discrepancyNotApplicable,
+  discrepancyNotFound,
+} from './discrepancies/discrepancies.errors';
+export { discrepancyOf, isApplicable } from './discrepancies/domain/discrepancy';
 export type { Discrepancy } from './discrepancies/domain/discrepancy';
-export { RefundCorrections } from './refund-corrections';
 export type { Lease, Payment } from './domain/payment';
 export type { ProviderOutcome } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {
+  paymentContradictsInvoice,
+  paymentMethodNotAccepted,
+  paymentMethodNotFound,
+  paymentMethodRequired,
   paymentNotFound,
+  paymentNotInSandbox,
   paymentNotRefundable,
   paymentProviderNotEnabled,
   refundAmountExceedsRefundable,
 } from './payments.errors';
 export { PaymentsModule } from './payments.module';
-export { SandboxPaymentsModule } from './sandbox-payments.module';
+export { ReturnPaymentsService } from './return-payments.service';
+export type {
+  ChosenMethod,
+  NewPaymentMethod,
+  PaymentMethod,
+} from './methods/domain/payment-method';
+export { PaymentMethodsService } from './methods/payment-methods.service';
+export { PaymentStartsService } from './payment-starts.service';
+export { ProviderGateway } from './providers/provider-gateway';
+export { methodToCharge } from './collection/domain/attempt';
+export { DiscrepancyDto, toDiscrepancyDto } from './discrepancies/dto/discrepancy.dto';
+export { PaymentRecordsService } from './payment-records.service';
+export { PaymentRetries } from './payment-retries';
+export { PaymentsRepository } from './payments.repository';
+export { PollingLimiter } from './polling-limiter';
+export { PaymentMethodDto, toPaymentMethodDto } from './methods/dto/payment-method.dto';
+export {
+  CreatePaymentMethodDto,
+  toNewPaymentMethod,
+  UpdatePaymentMethodDto,
+} from './methods/dto/create-payment-method.dto';
+export { PaymentDto, toPaymentDto } from './dto/payment.dto';
+export { SettleInSandboxDto, toFailureCode } from './dto/settle-in-sandbox.dto';
+export {
+  CreatePaymentDto,
+  PayInvoiceDto,
+  toMethodChoice,
+  toPaymentRequest,
+} from './dto/create-payment.dto';
+export { PaymentsService } from './payments.service';

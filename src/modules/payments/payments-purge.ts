@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { TestClockPurges } from '../test-clocks';
+import { TestClockParticipants } from '../test-clocks';
 import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 import { PaymentsRepository } from './payments.repository';
@@ -8,14 +8,14 @@ import { PaymentsRepository } from './payments.repository';
 @Injectable()
 export class PaymentsPurge implements OnModuleInit {
   constructor(
-    private readonly purges: TestClockPurges,
+    private readonly testClocks: TestClockParticipants,
     private readonly discrepancies: DiscrepanciesRepository,
     private readonly payments: PaymentsRepository,
     private readonly methods: PaymentMethodsRepository,
   ) {}
 
   onModuleInit(): void {
-    this.purges.register({
+    this.testClocks.registerPurge({
       name: 'payments',
       purge: async (customerIds) => [
         ...(await this.discrepancies.removeOf(customerIds)),

@@ -1,7 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
-import { CreditBalanceService, PaymentReturns } from '../invoicing';
+import { CreditBalanceService } from '../invoicing';
 import { LedgerService } from '../ledger';
 import { withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
@@ -9,21 +9,13 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Takes payments off invoices that are withdrawn: as money that comes too late, they are the customer's credit. */
 @Injectable()
-export class ReturnPaymentsService implements OnModuleInit {
+export class ReturnPaymentsService {
   constructor(
-    private readonly returns: PaymentReturns,
     private readonly payments: PaymentsRepository,
     private readonly credit: CreditBalanceService,
     private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
   ) {}
-
-  onModuleInit(): void {
-    this.returns.register({
-      giveBack: (invoiceId, now) => this.giveBack(invoiceId, now),
-      lockRefunded: (invoiceId) => this.lockRefunded(invoiceId),
-    });
-  }
 
   /**
    * Returns the money that refunds gave back, or have reserved, of what paid an invoice. Locks the payments until the
@@ -39,7 +31,8 @@ export class ReturnPaymentsService implements OnModuleInit {
     return refundedMinor;
   }
 
-  private async giveBack(invoiceId: string, now: Date): Promise<void> {
+  /** Takes the payments of an invoice off it, in the caller's transaction: their money becomes credit of the customer. */
+  async giveBack(invoiceId: string, now: Date): Promise<void> {
     for (const before of await this.payments.lockAppliedTo(invoiceId)) {
       const after = withoutInvoice(before, now);
       await this.payments.updateOutcome(after);

@@ -1,2 +1,3 @@
 export { RefundsModule } from './refunds.module';
+export { RefundsService } from './refunds.service';
 export { SandboxRefundsModule } from './sandbox-refunds.module';

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { postRefund, postRefundReturned } from '../../core/ledger';
 import { currentActor } from '../../platform/access';
@@ -20,7 +20,6 @@ import {
   type Payment,
   PaymentRefundsService,
   type ProviderOutcome,
-  RefundCorrections,
 } from '../payments';
 import {
   correctedToSucceeded,
@@ -36,23 +35,18 @@ import { RefundsRepository } from './refunds.repository';
 
 /** Refunds payments: a commit that reserves the amount, the provider's call, and a commit that stores the outcome. */
 @Injectable()
-export class RefundsService implements OnModuleInit {
+export class RefundsService {
   constructor(
     private readonly database: Database,
     private readonly refunds: RefundsRepository,
     private readonly payments: PaymentRefundsService,
     private readonly discrepancies: DiscrepanciesService,
-    private readonly corrections: RefundCorrections,
     private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
     private readonly session: ProcessSession,
   ) {}
-
-  onModuleInit(): void {
-    this.corrections.register((discrepancy, id) => this.correct(discrepancy, id));
-  }
 
   /**
    * Refunds a payment in full or in part. If the provider refuses, the refund has failed, which is no error; if it does not
@@ -142,7 +136,7 @@ export class RefundsService implements OnModuleInit {
    * @throws {ProblemError} `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for one that succeeded
    *   before and was returned: the books hold one transaction of each kind for a refund
    */
-  private async correct(discrepancy: Discrepancy, id: string): Promise<void> {
+  async correct(discrepancy: Discrepancy, id: string): Promise<void> {
     const now = this.clock.now();
     const { paymentId, amount } = await this.get(id);
     await this.payments.lock(paymentId);

@@ -1,7 +1,44 @@
-export { DueSubscriptions } from './due-subscriptions';
-export { FirstPaymentsService } from './first-payments.service';
-export { anchorOf, type Subscription } from './domain/subscription';
-export { type SubscriptionChange, SubscriptionWatchers } from './subscription-watchers';
-export { SubscriptionStandingService } from './subscription-standing.service';
+export {
+  type AddonQuantity,
+  anchorOf,
+  BILLING_ANCHORS,
+  type BillingAnchorMode,
+  PAYMENT_BEHAVIORS,
+  type PaymentBehavior,
+  type Snapshot,
+  type Subscription,
+  SUBSCRIPTION_TRANSITIONS,
+} from './domain/subscription';
 export { SubscriptionsModule } from './subscriptions.module';
 export { SubscriptionsService } from './subscriptions.service';
+export type {
+  CancelSubscription,
+  ChangeSubscription,
+  CreateSubscription,
+  PlanVersionChoice,
+} from './domain/commands';
+export { SubscriptionPeriodsService } from './subscription-periods.service';
+export { type Decision, isNoOp, type Outcome, outcomeOf, takesBack } from './domain/outcome';
+export { SubscriptionsRepository } from './subscriptions.repository';
+export { periodsOverdue, usageSoFar } from './domain/periods';
+export { SoldUsageService } from './sold-usage.service';
+export { type PaymentFact, standingAfter } from './domain/standing';
+export { statusEventOf, SUBSCRIPTION_EVENTS } from './subscriptions.events';
+export { SubscriptionCommandsService } from './subscription-commands.service';
+export {
+  scheduledChangeNotFound,
+  subscriptionBehind,
+  subscriptionChangePending,
+  subscriptionCustomerDeleted,
+  subscriptionNotCanceling,
+  subscriptionNotFound,
+  subscriptionNotRunning,
+  subscriptionTermsContradict,
+} from './subscriptions.errors';
+export { activated, isAwaitingPayment, isOutOfTime } from './domain/first-payment';
+export { decideExpiry, decideGiveUp } from './domain/decide-first-payment';
+export { nextBilling } from './domain/look-ahead';
+export { SUBSCRIPTION_IDS } from './new-ids';
+export { StartSubscriptionService } from './start-subscription.service';
+export { decideAbandon, decideDue } from './domain/decide';
+export { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';

@@ -1,6 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
-import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
-import { ExactJsonColumn } from '../invoicing';
+import { ExactJsonColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { ScheduledChange, ScheduledStatus, ScheduledTerms } from './domain/subscription';
 
 @Entity('scheduled_change')

@@ -1,6 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index } from 'typeorm';
-import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
-import { ExactJsonColumn } from '../invoicing';
+import { ExactJsonColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { ProrationMode, SoldPrice, SubscriptionItem } from './domain/subscription';
 
 @Entity('subscription_item')

@@ -1,10 +1,11 @@
-import { defineEvent } from '../../platform/outbox';
-import type { SubscriptionFact } from './domain/outcome';
+import { defineEvent, type DomainEvent } from '../../platform/outbox';
+import type { SubscriptionEventKind } from './domain/outcome';
+import type { Subscription, SubscriptionStatus } from './domain/subscription';
 import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 
 const shown = { dto: SubscriptionDto, toDto: toSubscriptionDto };
 
-export const subscriptionPastDue = defineEvent({
+const subscriptionPastDue = defineEvent({
   type: 'subscription.past_due',
   meaning:
     'An automatic payment of an invoice of the subscription failed, and is tried again; or an unpaid one has another ' +
@@ -80,4 +81,12 @@ export const SUBSCRIPTION_EVENTS = {
     meaning: 'A subscription ended.',
     ...shown,
   }),
-} as const satisfies Record<SubscriptionFact, unknown>;
+} as const satisfies Record<SubscriptionEventKind, unknown>;
+
+/** Returns the event of a status that payments led to. */
+export function statusEventOf(
+  status: SubscriptionStatus,
+): DomainEvent<Subscription, SubscriptionDto> {
+  if (status === 'past_due') return subscriptionPastDue;
+  return status === 'active' ? SUBSCRIPTION_EVENTS.activated : SUBSCRIPTION_EVENTS.updated;
+}

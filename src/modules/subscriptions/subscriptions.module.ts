@@ -2,37 +2,22 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { SubscriptionsPurge } from './subscriptions-purge';
 import { CatalogModule } from '../catalog';
-import { CouponsModule } from '../coupons';
 import { CustomersModule } from '../customers';
-import { InvoicingModule } from '../invoicing';
-import { MeteringModule } from '../metering';
 import { TestClocksModule } from '../test-clocks';
-import { CreateSubscriptionService } from './create-subscription.service';
 import { EditSubscriptionService } from './edit-subscription.service';
-import { FirstPaymentsService } from './first-payments.service';
-import { CustomerUsageController } from './customer-usage.controller';
-import { CustomerUsageService } from './customer-usage.service';
-import { DueDrafts } from './due-drafts';
-import { DueDraftsService } from './due-drafts.service';
-import { DueLateUsage } from './due-late-usage';
-import { DueLateUsageService } from './due-late-usage.service';
-import { DueSubscriptions } from './due-subscriptions';
-import { DueSubscriptionsService } from './due-subscriptions.service';
-import { InvoiceReissuesController } from './invoice-reissues.controller';
 import { OffersService } from './offers.service';
-import { ReissuesService } from './reissues.service';
 import { ScheduledChangeEntity } from './scheduled-change.entity';
 import { SoldUsageRepository } from './sold-usage.repository';
+import { SoldUsageService } from './sold-usage.service';
+import { StartSubscriptionService } from './start-subscription.service';
+import { SubscriptionCommandsService } from './subscription-commands.service';
 import { SubscriptionItemEntity } from './subscription-item.entity';
-import { SubscriptionOutcomesService } from './subscription-outcomes.service';
 import { SubscriptionPeriodEntity } from './subscription-period.entity';
-import { SubscriptionWatchers } from './subscription-watchers';
+import { SubscriptionPeriodsService } from './subscription-periods.service';
 import { SubscriptionEntity } from './subscription.entity';
-import { SubscriptionStandingService } from './subscription-standing.service';
 import { SubscriptionsController } from './subscriptions.controller';
 import { SubscriptionsRepository } from './subscriptions.repository';
 import { SubscriptionsService } from './subscriptions.service';
-import { UnbillableUsageService } from './unbillable-usage.service';
 
 @Module({
   imports: [
@@ -43,40 +28,29 @@ import { UnbillableUsageService } from './unbillable-usage.service';
       ScheduledChangeEntity,
     ]),
     CatalogModule,
-    CouponsModule,
     CustomersModule,
-    InvoicingModule,
-    MeteringModule,
     TestClocksModule,
   ],
-  controllers: [CustomerUsageController, SubscriptionsController, InvoiceReissuesController],
+  controllers: [SubscriptionsController],
   providers: [
     SubscriptionsPurge,
     SubscriptionsRepository,
     SoldUsageRepository,
-    UnbillableUsageService,
-    SubscriptionWatchers,
+    SoldUsageService,
     OffersService,
-    SubscriptionOutcomesService,
-    SubscriptionStandingService,
-    FirstPaymentsService,
-    DueSubscriptionsService,
-    DueSubscriptions,
-    DueDraftsService,
-    DueDrafts,
-    DueLateUsageService,
-    DueLateUsage,
-    CreateSubscriptionService,
+    StartSubscriptionService,
+    SubscriptionCommandsService,
+    SubscriptionPeriodsService,
     EditSubscriptionService,
-    ReissuesService,
-    CustomerUsageService,
     SubscriptionsService,
   ],
   exports: [
-    FirstPaymentsService,
-    SubscriptionStandingService,
+    SoldUsageService,
+    StartSubscriptionService,
+    SubscriptionCommandsService,
+    SubscriptionPeriodsService,
+    SubscriptionsRepository,
     SubscriptionsService,
-    SubscriptionWatchers,
   ],
 })
 export class SubscriptionsModule {}

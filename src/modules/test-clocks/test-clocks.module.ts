@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { TestClockEntity } from './test-clock.entity';
-import { TestClockPurges } from './test-clock-purges';
-import { TestClockJobs } from './test-clock-jobs';
+import { TestClockParticipants } from './test-clock-participants';
 import { TestClocksController } from './test-clocks.controller';
 import { TestClocksRepository } from './test-clocks.repository';
 import { TestClocksService } from './test-clocks.service';
@@ -10,7 +9,7 @@ import { TestClocksService } from './test-clocks.service';
 @Module({
   imports: [TypeOrmModule.forFeature([TestClockEntity])],
   controllers: [TestClocksController],
-  providers: [TestClocksRepository, TestClocksService, TestClockPurges, TestClockJobs],
-  exports: [TestClocksService, TestClockPurges, TestClockJobs],
+  providers: [TestClocksRepository, TestClocksService, TestClockParticipants],
+  exports: [TestClocksService, TestClockParticipants],
 })
 export class TestClocksModule {}

@@ -10,8 +10,7 @@ import {
   isBeingMoved,
   type TestClock,
 } from './domain/test-clock';
-import { TestClockPurges } from './test-clock-purges';
-import { TestClockJobs } from './test-clock-jobs';
+import { TestClockParticipants } from './test-clock-participants';
 import {
   testClockAdvancing,
   testClockCannotReach,
@@ -28,8 +27,7 @@ export class TestClocksService {
   constructor(
     private readonly database: Database,
     private readonly clocks: TestClocksRepository,
-    private readonly jobs: TestClockJobs,
-    private readonly purges: TestClockPurges,
+    private readonly participants: TestClockParticipants,
     private readonly events: EventLog,
     private readonly clock: Clock,
   ) {}
@@ -117,7 +115,7 @@ export class TestClocksService {
     await this.begin(id, to);
     try {
       for (;;) {
-        const next = await this.jobs.next(id);
+        const next = await this.participants.nextJob(id);
         if (next === null || next.dueAt > to) break;
         const { instant } = await this.show(id, next.dueAt);
         await next.job.runDue(id, instant);
@@ -142,10 +140,10 @@ export class TestClocksService {
     return this.database.transaction(async () => {
       this.assertDeletable(id, await this.clocks.find(id));
       // Lock customers before their clock, as every command does, then again for customers created meanwhile.
-      await this.purges.lockCustomers(id);
+      await this.participants.lockCustomers(id);
       this.assertDeletable(id, await this.clocks.lock(id, 'move'));
-      const customerIds = await this.purges.lockCustomers(id);
-      await this.events.remove(await this.purges.purge(customerIds));
+      const customerIds = await this.participants.lockCustomers(id);
+      await this.events.remove(await this.participants.purge(customerIds));
       await this.clocks.delete(id);
     });
   }

@@ -10,6 +10,7 @@ export {
 } from './columns';
 export { IDLE_IN_TRANSACTION_TIMEOUT_MS, openConnection } from './connection-settings';
 export { Database } from './database';
+export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
 export { dataSourceOptions } from './data-source-options';
 export { MigrationLockError } from './migration-lock';

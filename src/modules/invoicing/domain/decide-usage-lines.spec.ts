@@ -5,7 +5,7 @@ import { decideInvoice, evaluateInvoice, type BillingFacts } from './decide-invo
 import type { BilledPeriod, CountedUsage } from './decide-usage-lines';
 import { explain } from './explain';
 import type { Invoice } from './invoice';
-import { fromJson, toJson } from './json';
+import { fromJson, toJson } from '../../../core/exact-json';
 import type { BilledPrice, UsageOrder } from './line-order';
 import type { UsagePart } from './usage';
 

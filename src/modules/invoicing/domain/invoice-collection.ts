@@ -38,3 +38,27 @@ export function nextAttemptAt(
 export function lastLookAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
 }
+
+/** An open invoice that was attempted automatically. */
+export interface AttemptedInvoice {
+  readonly id: string;
+  readonly attemptCount: number;
+  /** True while a further attempt is planned. */
+  readonly isPlanned: boolean;
+}
+
+/**
+ * Returns what automatic attempts at the open invoices of a subscription came to; null: none failed.
+ * @param underWay ids of the invoices at which an attempt is under way
+ */
+export function attemptsFailure(
+  attempted: readonly AttemptedInvoice[],
+  underWay: ReadonlySet<string>,
+): 'failed' | 'used_up' | null {
+  const failed = attempted.filter(
+    ({ id, attemptCount }) => attemptCount > (underWay.has(id) ? 1 : 0),
+  );
+  if (failed.length === 0) return null;
+  const isTried = failed.every(({ id, isPlanned }) => isPlanned || underWay.has(id));
+  return isTried ? 'failed' : 'used_up';
+}

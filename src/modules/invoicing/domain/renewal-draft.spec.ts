@@ -3,7 +3,7 @@ import { decideInTurn } from './decide-in-turn';
 import { decideInvoice } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { ChargeOrder, UsageOrder } from './line-order';
-import { billsBeyond, orderOf, renewDraft } from './renewal-draft';
+import { draftsBeyond, orderOf, renewDraft } from './renewal-draft';
 
 const MARCH = {
   startAt: new Date('2026-03-01T00:00:00Z'),
@@ -135,7 +135,8 @@ describe('a draft that waited', () => {
     const facts = factsOf({});
     const { lines } = renewDraft(draft, orderOf(draft), facts, nextLineId, earnedUntil, now);
     expect(lines.map(({ isInAdvance }) => isInAdvance)).toEqual([isDeferred]);
-    expect(billsBeyond(draft, earnedUntil)).toBe(isDeferred);
+    const earned = new Map([[draft.subscriptionId ?? '', earnedUntil]]);
+    expect(draftsBeyond([draft], earned)).toEqual(isDeferred ? [draft] : []);
   });
 
   it('takes nothing of the credit that others of its customer find', () => {

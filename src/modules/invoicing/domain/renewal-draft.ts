@@ -1,3 +1,4 @@
+import { invariant } from '../../../core/invariant';
 import { type BillingFacts, decideInvoice, type NewIds } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
@@ -40,8 +41,25 @@ export function renewDraft(
   return { ...made, version, createdAt, updatedAt, lines };
 }
 
-/** Whether a draft charges for time that its subscription has not earned, which could be credited once it is finalised. */
-export function billsBeyond({ orderedLines }: WaitingDraft, earnedUntil: Date): boolean {
+/** Until when subscriptions have earned what they were billed in advance, by id. */
+export type EarnedUntil = ReadonlyMap<string, Date>;
+
+/** Returns until when the subscription of a draft has earned what it was billed in advance. */
+export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: EarnedUntil): Date {
+  const until = earned.get(subscriptionId ?? '');
+  invariant(until !== undefined, `The draft ${id} bills a subscription that has a period.`);
+  return until;
+}
+
+/** Returns the drafts that charge for time their subscription has not earned: once finalized, it can be credited. */
+export function draftsBeyond(
+  drafts: readonly WaitingDraft[],
+  earned: EarnedUntil,
+): readonly WaitingDraft[] {
+  return drafts.filter((draft) => billsBeyond(draft, earnedUntilOf(draft, earned)));
+}
+
+function billsBeyond({ orderedLines }: WaitingDraft, earnedUntil: Date): boolean {
   return orderedLines.some(
     (order) => order.kind === 'charge' && order.isInAdvance && order.period.endAt > earnedUntil,
   );

@@ -1,8 +1,8 @@
 import type { Rational } from '../../../core/decimal';
+import { toJson } from '../../../core/exact-json';
 import type { Period } from '../../../core/time';
 import type { CountedUsage } from './decide-usage-lines';
 import type { InvoiceLine } from './invoice';
-import { toJson } from './json';
 import type { UsageOrder } from './line-order';
 import type { MeterTerms, UsageGroup } from './usage';
 

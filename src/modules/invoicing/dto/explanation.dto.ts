@@ -1,3 +1,4 @@
+import { toJson } from '../../../core/exact-json';
 import {
   BooleanProperty,
   InstantProperty,
@@ -10,7 +11,6 @@ import {
   toWireInstant,
 } from '../../../platform/http';
 import type { Explanation } from '../domain/explain';
-import { toJson } from '../domain/json';
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
 export class ShareDto {

@@ -1,8 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../../platform/database';
-import { CustomerDeletionHooks } from '../../customers';
-import { TestClockPurges } from '../../test-clocks';
-import { UsageStreams } from './usage-streams';
+import { TestClockParticipants } from '../../test-clocks';
 
 /** Tables that refer to a stream. The streams themselves are deleted last. */
 const PARTS = [
@@ -26,19 +24,16 @@ const PURGE = [
   'DELETE FROM usage_stream WHERE customer_id = ANY ($1)',
 ];
 
-/** Purges the usage of customers on a deleted test clock, and outdates the cached streams of deleted customers. */
+/** Purges the usage of customers on a deleted test clock. */
 @Injectable()
 export class UsagePurge implements OnModuleInit {
   constructor(
-    private readonly purges: TestClockPurges,
-    private readonly deletions: CustomerDeletionHooks,
-    private readonly streams: UsageStreams,
+    private readonly testClocks: TestClockParticipants,
     private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
-    this.deletions.register((customerId) => this.streams.outdate(customerId));
-    this.purges.register({
+    this.testClocks.registerPurge({
       name: 'usage',
       purge: async (customerIds) => {
         for (const statement of PURGE) await this.database.query(statement, [customerIds]);

@@ -10,9 +10,7 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../../platform/http';
-import { refundAmountExceedsRefundable } from '../payments.errors';
-import { ApplyDiscrepancyService } from './apply-discrepancy.service';
-import { discrepancyNotApplicable, discrepancyNotFound } from './discrepancies.errors';
+import { discrepancyNotFound } from './discrepancies.errors';
 import { DiscrepanciesService } from './discrepancies.service';
 import { DiscrepancyDto, toDiscrepancyDto } from './dto/discrepancy.dto';
 import { ListDiscrepanciesDto } from './dto/list-discrepancies.dto';
@@ -22,10 +20,7 @@ const discrepancyId = new IdPipe('dscr', discrepancyNotFound);
 @ApiTags('Provider discrepancies')
 @Controller('v1/provider-discrepancies')
 export class DiscrepanciesController {
-  constructor(
-    private readonly discrepancies: DiscrepanciesService,
-    private readonly applying: ApplyDiscrepancyService,
-  ) {}
+  constructor(private readonly discrepancies: DiscrepanciesService) {}
 
   @Get()
   @Operation({
@@ -58,30 +53,6 @@ export class DiscrepanciesController {
   })
   async getProviderDiscrepancy(@Param('id', discrepancyId) id: string): Promise<DiscrepancyDto> {
     return toDiscrepancyDto(await this.discrepancies.get(id));
-  }
-
-  @Post(':id/apply')
-  @NoFields()
-  @Operation({
-    summary: 'Apply a provider discrepancy',
-    description:
-      'Books what the provider reported: a payment or refund that failed has succeeded after all. A payment pays what its ' +
-      'invoice still needs; the rest is credit of the customer. Applying it again changes nothing. Only a success after a ' +
-      'failure can be applied.',
-    access: 'payments:write',
-    status: 200,
-    answer: DiscrepancyDto,
-    reads: 'post',
-    key: 'optional',
-    problems: [
-      discrepancyNotFound,
-      discrepancyNotApplicable,
-      invalidTransition,
-      refundAmountExceedsRefundable,
-    ],
-  })
-  async applyProviderDiscrepancy(@Param('id', discrepancyId) id: string): Promise<DiscrepancyDto> {
-    return toDiscrepancyDto(await this.applying.apply(id));
   }
 
   @Post(':id/dismiss')

@@ -96,6 +96,11 @@ export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
   canceled: [],
 };
 
+/** Tells whether the outcome of the charge is final. */
+export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
+  return isTerminal(PAYMENT_TRANSITIONS, status);
+}
+
 /**
  * Time before another process may ask the provider. Longer than two calls (a query and a charge, each with a time limit of
  * 30 s) and storing the result.

@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
+import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../../platform/database';
 import { invalidCursor } from '../../../platform/errors';
@@ -14,16 +14,7 @@ import {
   withETag,
 } from '../../../platform/http';
 import { customerNotFound } from '../../customers';
-import {
-  paymentMethodNotAccepted,
-  paymentMethodNotFound,
-  paymentProviderNotEnabled,
-} from '../payments.errors';
-import {
-  CreatePaymentMethodDto,
-  toNewPaymentMethod,
-  UpdatePaymentMethodDto,
-} from './dto/create-payment-method.dto';
+import { paymentMethodNotFound } from '../payments.errors';
 import { PaymentMethodDto, toPaymentMethodDto } from './dto/payment-method.dto';
 import { PaymentMethodsService } from './payment-methods.service';
 
@@ -34,28 +25,6 @@ const methodIdPipe = new IdPipe('pm', paymentMethodNotFound);
 @Controller('v1/customers/:customer_id/payment-methods')
 export class PaymentMethodsController {
   constructor(private readonly methods: PaymentMethodsService) {}
-
-  @Post()
-  @Operation({
-    summary: 'Add a payment method',
-    description:
-      'Keeps what a provider knows how to charge, for later payments. A customer has one default at most.',
-    access: 'payments:write',
-    status: 201,
-    answer: PaymentMethodDto,
-    reads: 'post',
-    key: 'optional',
-    problems: [customerNotFound, paymentMethodNotAccepted, paymentProviderNotEnabled],
-  })
-  async createPaymentMethod(
-    @Param('customer_id', customerIdPipe) customerId: string,
-    @Body() body: CreatePaymentMethodDto,
-  ): Promise<PaymentMethodDto> {
-    return withETag(
-      await this.methods.create(customerId, toNewPaymentMethod(body)),
-      toPaymentMethodDto,
-    );
-  }
 
   @Get()
   @Operation({
@@ -90,28 +59,6 @@ export class PaymentMethodsController {
     @Param('id', methodIdPipe) id: string,
   ): Promise<PaymentMethodDto> {
     return withETag(await this.methods.get(customerId, id), toPaymentMethodDto);
-  }
-
-  @Patch(':id')
-  @Operation({
-    summary: 'Update a payment method',
-    description: 'Makes it the default or not; the one that was, is not any more.',
-    access: 'payments:write',
-    status: 200,
-    answer: PaymentMethodDto,
-    reads: 'change',
-    problems: [customerNotFound, paymentMethodNotFound],
-  })
-  async updatePaymentMethod(
-    @Param('customer_id', customerIdPipe) customerId: string,
-    @Param('id', methodIdPipe) id: string,
-    @Body() body: UpdatePaymentMethodDto,
-    @IfMatch() expected: VersionCondition,
-  ): Promise<PaymentMethodDto> {
-    return withETag(
-      await this.methods.update(customerId, id, body.is_default, expected),
-      toPaymentMethodDto,
-    );
   }
 
   @Delete(':id')

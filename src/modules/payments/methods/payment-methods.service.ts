@@ -10,10 +10,7 @@ import {
 import { referenceNotFound } from '../../../platform/errors';
 import { isId, newId } from '../../../platform/ids';
 import { Outbox } from '../../../platform/outbox';
-import { type Customer, CustomersService } from '../../customers';
-import { InvoiceCollectionService } from '../../invoicing';
-import { SubscriptionStandingService } from '../../subscriptions';
-import { TestClocksService } from '../../test-clocks';
+import { CustomersService } from '../../customers';
 import type { MethodChoice } from '../domain/payment';
 import type { ProviderName } from '../domain/payment-provider';
 import {
@@ -39,9 +36,6 @@ export class PaymentMethodsService {
     private readonly database: Database,
     private readonly methods: PaymentMethodsRepository,
     private readonly customers: CustomersService,
-    private readonly standing: SubscriptionStandingService,
-    private readonly collection: InvoiceCollectionService,
-    private readonly testClocks: TestClocksService,
     private readonly gateway: ProviderGateway,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -56,7 +50,7 @@ export class PaymentMethodsService {
     { provider, token, isDefault }: NewPaymentMethod,
   ): Promise<PaymentMethod> {
     return this.database.transaction(async () => {
-      const customer = await this.customers.lockForChange(customerId);
+      await this.customers.lockForChange(customerId);
       this.gateway.requireEnabled(provider);
       if (!this.gateway.accepts(provider, token))
         throw paymentMethodNotAccepted(provider, '/token');
@@ -76,7 +70,6 @@ export class PaymentMethodsService {
       if (method.isDefault && before !== null) await this.setDefault(before, false, now);
       await this.methods.insert(method);
       await this.outbox.record(paymentMethodCreated, { after: method, occurredAt: now });
-      if (method.isDefault) await this.tryNewDefault(customer);
       return method;
     });
   }
@@ -103,18 +96,18 @@ export class PaymentMethodsService {
     id: string,
     isDefault: boolean | undefined,
     expected: VersionCondition,
-  ): Promise<PaymentMethod> {
+  ): Promise<{ readonly before: PaymentMethod; readonly after: PaymentMethod }> {
     return this.database.transaction(async () => {
-      const customer = await this.customers.lockForChange(customerId);
+      await this.customers.lockForChange(customerId);
       const before = await this.require(customerId, id);
       assertVersion(expected, before);
-      if (isDefault === undefined || isDefault === before.isDefault) return before;
+      if (isDefault === undefined || isDefault === before.isDefault) {
+        return { before, after: before };
+      }
       const now = this.clock.now();
       const former = isDefault ? await this.methods.findDefault(customerId) : null;
       if (former !== null) await this.setDefault(former, false, now);
-      const after = await this.setDefault(before, isDefault, now);
-      if (isDefault) await this.tryNewDefault(customer);
-      return after;
+      return { before, after: await this.setDefault(before, isDefault, now) };
     });
   }
 
@@ -184,13 +177,6 @@ export class PaymentMethodsService {
       throw paymentMethodNotAccepted(charging, NAMED);
     }
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
-  }
-
-  /** Charges the open invoices of a customer to the new default method, also those whose planned attempts were used up. */
-  private async tryNewDefault({ id, testClockId }: Customer): Promise<void> {
-    const now = await this.testClocks.shownTo(testClockId);
-    await this.standing.tryAnew(id, now);
-    await this.collection.collectAgain(id, now);
   }
 
   private async require(customerId: string, id: string): Promise<PaymentMethod> {

@@ -14,7 +14,7 @@ export interface RefundOrder {
   readonly amount: bigint;
 }
 
-/** Two such calls, one after the other, end well within the lease of the process that asks (`askingLease`). */
+/** Two such calls, one after the other, end well within the lease of the process that asks (`pollLease`). */
 const CALL_DEADLINE_MS = 30_000;
 
 const chargeKey = (paymentId: string): string => `charge:${paymentId}`;

@@ -135,7 +135,7 @@ class Life {
 
 describe('a trial', () => {
   const offer = offerOf([seats()], '2');
-  const factsOf = ({ outcomes }: Life) => outcomes.map(({ facts }) => facts);
+  const factsOf = ({ outcomes }: Life) => outcomes.map(({ events }) => events);
   const dayOf = (life: Life) => life.snapshot.subscription.nextBillingAt?.toISOString();
 
   it('is told to end three days before it does, once', () => {

@@ -73,7 +73,7 @@ export function decideChangeNow(
   if (period.isTrial) {
     const swapped = swapItems(snapshot.items, offer, before.id, now, ids);
     if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
-    return outcomeOf(changed, { ...changesOf(swapped), facts: ['updated'] });
+    return outcomeOf(changed, { ...changesOf(swapped), events: ['updated'] });
   }
   if (!isSameInterval(before, offer)) {
     return prorates
@@ -109,7 +109,7 @@ export function decideChangeNow(
             renewsAt: null,
             lines,
           },
-    facts: ['updated'],
+    events: ['updated'],
   });
 }
 
@@ -174,7 +174,7 @@ function decideIntervalChange(snapshot: Snapshot, offer: Offer, now: Date, ids: 
       ],
     },
     earned: { period: closed, end: 'change' },
-    facts: ['updated'],
+    events: ['updated'],
   });
 }
 
@@ -203,7 +203,7 @@ export function decideSchedule(
       canceledAt: isCancel ? now : before.canceledAt,
       nextBillingAt: nextDueAt(before, period, scheduled),
     },
-    { scheduled, facts: ['updated'] },
+    { scheduled, events: ['updated'] },
   );
 }
 
@@ -219,7 +219,7 @@ export function decideUndo(snapshot: Snapshot): Outcome {
       canceledAt: isCancel ? null : before.canceledAt,
       nextBillingAt: nextDueAt(before, period, null),
     },
-    { settled: { id: pending.id, status: 'undone' }, facts: ['updated'] },
+    { settled: { id: pending.id, status: 'undone' }, events: ['updated'] },
   );
 }
 
@@ -232,7 +232,7 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
         .filter(({ price, startAt }) => price.timing === 'in_arrears' && startAt <= now)
         .filter(holdsBeyond(now))
         .map(({ id, endAt }) => ({ id, endAt: now, isPaused: true, plannedEndAt: endAt })),
-      facts: ['paused'],
+      events: ['paused'],
     },
   );
 }
@@ -259,7 +259,7 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewIds): Outcom
     return outcomeOf(withPeriod(active, period, pending), {
       itemsAdded: reopened,
       itemsEnded: settled,
-      facts: ['resumed'],
+      events: ['resumed'],
     });
   }
   const anchored = { ...active, anchorAt: now };
@@ -275,7 +275,7 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewIds): Outcom
       renewsAt: null,
       lines: advanceCharges(subscription, items, opened),
     },
-    facts: ['resumed'],
+    events: ['resumed'],
   });
 }
 

@@ -11,7 +11,7 @@ import type { Snapshot } from './subscription';
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
   const { subscription } = snapshot;
   if (isBeingPaid) {
-    return outcomeOf({ ...subscription, nextBillingAt: null }, { facts: ['updated'] });
+    return outcomeOf({ ...subscription, nextBillingAt: null }, { events: ['updated'] });
   }
   const at = subscription.incompleteExpiresAt;
   invariant(at !== null, 'only what waits for its first payment runs out of time');
@@ -46,7 +46,7 @@ export function decideGiveUp(
         .map((item) => endedItem(item.id, isMetered(item) ? item.startAt : at)),
       periodChanged: closed,
       earned: { period: closed, end: 'end' },
-      facts: [status === 'canceled' ? 'canceled' : 'expired'],
+      events: [status === 'canceled' ? 'canceled' : 'expired'],
     },
   );
 }

@@ -61,7 +61,7 @@ export function decideBegin(snapshot: Snapshot, ids: NewIds, now: Date): Outcome
     const trialing = { ...before, status: 'trialing', trialEndingAt } as const;
     return outcomeOf(withPeriod(trialing, period, snapshot.pending), {
       periodOpened: period,
-      facts: trialEndingAt === null ? ['updated', 'trial_ending'] : ['updated'],
+      events: trialEndingAt === null ? ['updated', 'trial_ending'] : ['updated'],
     });
   }
   const period = nextPeriod(before, null, ids.period());
@@ -76,7 +76,7 @@ export function decideBegin(snapshot: Snapshot, ids: NewIds, now: Date): Outcome
       renewsAt: period.startAt,
       lines: advanceCharges(subscription, items, period),
     },
-    facts: [waits ? 'updated' : 'activated'],
+    events: [waits ? 'updated' : 'activated'],
   });
 }
 
@@ -103,7 +103,7 @@ export function decideDue(snapshot: Snapshot, ids: NewIds, now: Date): Outcome {
   if (subscription.trialEndingAt?.getTime() === at.getTime()) {
     const told = { ...subscription, trialEndingAt: null };
     const nextBillingAt = nextDueAt(told, period, pending);
-    return outcomeOf({ ...told, nextBillingAt }, { facts: ['trial_ending'] });
+    return outcomeOf({ ...told, nextBillingAt }, { events: ['trial_ending'] });
   }
   invariant(isBorder, 'a change waits for the end of a period');
   return decideRenewal(snapshot, period, ids);
@@ -152,7 +152,7 @@ function decideRenewal(snapshot: Snapshot, period: SubscriptionPeriod, ids: NewI
       ...advance,
     ]),
     earned: { period: closed, end: 'border' },
-    facts: [
+    events: [
       period.isTrial ? 'activated' : 'renewed',
       ...(change === null ? [] : ['updated' as const]),
     ],
@@ -212,7 +212,7 @@ export function decideEnd(
               lateUsage: 'closed',
             },
       earned: closed === null ? null : { period: closed, end: 'end' },
-      facts: ['canceled'],
+      events: ['canceled'],
     },
   );
 }

@@ -163,7 +163,7 @@ describe('a subscription that waits for its first payment', () => {
     const { subscription } = waiting();
     const outcome = decideExpiry(waiting(), true);
     expect(outcome.subscription).toEqual({ ...subscription, nextBillingAt: null });
-    expect(outcome.facts).toEqual(['updated']);
+    expect(outcome.events).toEqual(['updated']);
   });
 
   it('keeps the end of a period that was over before', () => {

@@ -56,7 +56,7 @@ export interface Billing {
   readonly lateUsage?: 'billed' | 'closed';
 }
 
-export type SubscriptionFact =
+export type SubscriptionEventKind =
   | 'created'
   | 'activated'
   | 'updated'
@@ -89,7 +89,13 @@ export interface Outcome {
     readonly period: SubscriptionPeriod;
     readonly end: 'border' | 'change' | 'end';
   } | null;
-  readonly facts: readonly SubscriptionFact[];
+  readonly events: readonly SubscriptionEventKind[];
+}
+
+/** A decision about a subscription, with the subscription as it was before. */
+export interface Decision {
+  readonly before: Subscription;
+  readonly outcome: Outcome;
 }
 
 /** An outcome that changes nothing but what is given. */
@@ -108,14 +114,14 @@ export function outcomeOf(
     settled: null,
     billing: null,
     earned: null,
-    facts: [],
+    events: [],
     ...parts,
   };
 }
 
 /** Tells whether a decision leaves the subscription as it was: nothing is written, billed or told. */
-export function isNoOp(before: Subscription, { subscription, facts }: Outcome): boolean {
-  return subscription === before && facts.length === 0;
+export function isNoOp(before: Subscription, { subscription, events }: Outcome): boolean {
+  return subscription === before && events.length === 0;
 }
 
 /** Whether a decision takes back of what was billed in advance: then that has to be billed, and is no draft any more. */

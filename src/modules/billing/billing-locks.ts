@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { type Customer, CustomersService } from '../customers';
+import { SubscriptionBalancesService } from '../entitlements';
+import { type Invoice, InvoicesService, IssueInvoiceService } from '../invoicing';
+import { type Subscription, SubscriptionsRepository } from '../subscriptions';
+import { TestClocksService } from '../test-clocks';
+
+/** A locked customer with its time: that of its test clock, or real time. */
+export interface CustomerAt {
+  readonly customer: Customer;
+  readonly now: Date;
+}
+
+/** A locked invoice, with the customer and the subscription that were locked before it. */
+export interface LockedInvoice extends CustomerAt {
+  readonly subscription: Subscription | null;
+  readonly invoice: Invoice;
+}
+
+/**
+ * Locks what workflows begin with, until the caller's transaction ends, in the order that all of them share: customer,
+ * subscription, invoice. Payments, refunds and ledger balances are locked after these.
+ */
+@Injectable()
+export class BillingLocks {
+  constructor(
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly invoices: InvoicesService,
+    private readonly balances: SubscriptionBalancesService,
+    private readonly issuing: IssueInvoiceService,
+  ) {}
+
+  /**
+   * Locks the customer of an object that exists, deleted or not.
+   * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
+   */
+  async customer(id: string): Promise<CustomerAt> {
+    const customer = await this.customers.lockForHistory(id);
+    return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
+  }
+
+  /**
+   * Locks the customer that a field of a request refers to.
+   * @param pointer JSON pointer to the field
+   * @throws {ProblemError} `reference_not_found`, `test_clock_advancing`, `test_clock_failed`
+   */
+  async referredCustomer(id: string, pointer: string): Promise<CustomerAt> {
+    const customer = await this.customers.requireForReference(id, pointer);
+    return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
+  }
+
+  /** Returns the time for objects on a test clock, also while it advances; null: real time. Locks nothing. */
+  timeOn(testClockId: string | null): Promise<Date> {
+    return this.testClocks.shownTo(testClockId);
+  }
+
+  /** Locks the subscription that an invoice bills; null where it bills none. */
+  async subscription(id: string | null): Promise<Subscription | null> {
+    if (id === null) return null;
+    const subscription = await this.subscriptions.lock(id);
+    invariant(subscription !== null, `The subscription ${id} exists.`);
+    return subscription;
+  }
+
+  /**
+   * Locks an invoice after its customer and its subscription. Returns null if it was deleted after the caller read it.
+   * @param found the invoice as it was read; its customer and its subscription never change
+   * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
+   */
+  async invoice(found: Invoice): Promise<LockedInvoice | null> {
+    const { customer, now } = await this.customer(found.customerId);
+    const subscription = await this.subscription(found.subscriptionId);
+    const invoice = await this.invoices.lock(found.id);
+    return invoice === null ? null : { customer, now, subscription, invoice };
+  }
+
+  /**
+   * Locks the entitlement balances, the usage and the credit of the customers of locked subscriptions. A transaction that
+   * makes several invoices one after the other does this first: once the first has taken its number, for which all other
+   * transactions wait, it waits for no other.
+   */
+  async beforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
+    await this.balances.lock(subscriptions);
+    await this.issuing.holdFor(subscriptions.map(({ customerId }) => customerId));
+  }
+}

@@ -1,0 +1,123 @@
+import { Module } from '@nestjs/common';
+import { CouponsModule } from '../coupons';
+import { CustomersModule } from '../customers';
+import { EntitlementsModule } from '../entitlements';
+import { InvoicingModule } from '../invoicing';
+import { MeteringModule } from '../metering';
+import { PaymentsModule } from '../payments';
+import { RefundsModule } from '../refunds';
+import { SubscriptionsModule } from '../subscriptions';
+import { TestClocksModule } from '../test-clocks';
+import { BillingLocks } from './billing-locks';
+import { CreditNoteCommandsController } from './credit-notes/credit-note-commands.controller';
+import { IssueCreditNoteWorkflow } from './credit-notes/issue-credit-note.workflow';
+import { VoidCreditNoteWorkflow } from './credit-notes/void-credit-note.workflow';
+import { CustomerCommandsController } from './customers/customer-commands.controller';
+import { DeleteCustomerWorkflow } from './customers/delete-customer.workflow';
+import { DueDrafts } from './invoices/due-drafts';
+import { FinalizeDueDraftsWorkflow } from './invoices/finalize-due-drafts.workflow';
+import { FinalizeInvoiceWorkflow } from './invoices/finalize-invoice.workflow';
+import { FinalizePrepaidDraftsWorkflow } from './invoices/finalize-prepaid-drafts.workflow';
+import { InvoiceCommandsController } from './invoices/invoice-commands.controller';
+import { MarkUncollectibleWorkflow } from './invoices/mark-uncollectible.workflow';
+import { RegenerateInvoiceWorkflow } from './invoices/regenerate-invoice.workflow';
+import { VoidInvoiceWorkflow } from './invoices/void-invoice.workflow';
+import { WithdrawInvoicesWorkflow } from './invoices/withdraw-invoices.workflow';
+import { ApplyDiscrepancyWorkflow } from './payments/apply-discrepancy.workflow';
+import { CloseCollectionWorkflow } from './payments/close-collection.workflow';
+import { CollectInvoicesWorkflow } from './payments/collect-invoices.workflow';
+import { DiscrepancyCommandsController } from './payments/discrepancy-commands.controller';
+import { DueCollections } from './payments/due-collections';
+import { DuePayments } from './payments/due-payments';
+import { InvoicePaymentsController } from './payments/invoice-payments.controller';
+import { KeepPaymentMethodWorkflow } from './payments/keep-payment-method.workflow';
+import { PaymentCommandsController } from './payments/payment-commands.controller';
+import { PaymentMethodCommandsController } from './payments/payment-method-commands.controller';
+import { ResumePaymentWorkflow } from './payments/resume-payment.workflow';
+import { SettlePaymentWorkflow } from './payments/settle-payment.workflow';
+import { TakePaymentWorkflow } from './payments/take-payment.workflow';
+import { ApplyOutcomesWorkflow } from './subscriptions/apply-outcomes.workflow';
+import { BillLateUsageWorkflow } from './subscriptions/bill-late-usage.workflow';
+import { ChangeSubscriptionWorkflow } from './subscriptions/change-subscription.workflow';
+import { DueLateUsage } from './subscriptions/due-late-usage';
+import { DueSubscriptions } from './subscriptions/due-subscriptions';
+import { FirstPaymentsWorkflow } from './subscriptions/first-payments.workflow';
+import { PreviewInvoiceWorkflow } from './subscriptions/preview-invoice.workflow';
+import { RedeemCouponWorkflow } from './subscriptions/redeem-coupon.workflow';
+import { RenewSubscriptionsWorkflow } from './subscriptions/renew-subscriptions.workflow';
+import { SubscribeWorkflow } from './subscriptions/subscribe.workflow';
+import { SubscriptionCommandsController } from './subscriptions/subscription-commands.controller';
+import { SubscriptionStatusWorkflow } from './subscriptions/subscription-status.workflow';
+import { CustomerUsageController } from './usage/customer-usage.controller';
+import { ProveUsageWorkflow } from './usage/prove-usage.workflow';
+import { QuoteUsageWorkflow } from './usage/quote-usage.workflow';
+import { UsageProofController } from './usage/usage-proof.controller';
+
+@Module({
+  imports: [
+    CouponsModule,
+    CustomersModule,
+    EntitlementsModule,
+    InvoicingModule,
+    MeteringModule,
+    PaymentsModule,
+    RefundsModule,
+    SubscriptionsModule,
+    TestClocksModule,
+  ],
+  controllers: [
+    CreditNoteCommandsController,
+    CustomerCommandsController,
+    CustomerUsageController,
+    DiscrepancyCommandsController,
+    InvoiceCommandsController,
+    InvoicePaymentsController,
+    PaymentCommandsController,
+    PaymentMethodCommandsController,
+    SubscriptionCommandsController,
+    UsageProofController,
+  ],
+  providers: [
+    BillingLocks,
+    // Invoices.
+    WithdrawInvoicesWorkflow,
+    FinalizePrepaidDraftsWorkflow,
+    FinalizeInvoiceWorkflow,
+    FinalizeDueDraftsWorkflow,
+    VoidInvoiceWorkflow,
+    MarkUncollectibleWorkflow,
+    RegenerateInvoiceWorkflow,
+    IssueCreditNoteWorkflow,
+    VoidCreditNoteWorkflow,
+    // Subscriptions.
+    ApplyOutcomesWorkflow,
+    PreviewInvoiceWorkflow,
+    SubscriptionStatusWorkflow,
+    FirstPaymentsWorkflow,
+    SubscribeWorkflow,
+    ChangeSubscriptionWorkflow,
+    RedeemCouponWorkflow,
+    RenewSubscriptionsWorkflow,
+    BillLateUsageWorkflow,
+    // Payments.
+    SettlePaymentWorkflow,
+    TakePaymentWorkflow,
+    ResumePaymentWorkflow,
+    CollectInvoicesWorkflow,
+    CloseCollectionWorkflow,
+    KeepPaymentMethodWorkflow,
+    ApplyDiscrepancyWorkflow,
+    // Usage and customers.
+    QuoteUsageWorkflow,
+    ProveUsageWorkflow,
+    DeleteCustomerWorkflow,
+    // Due work. Of work that is due at the same instant of a test clock, what is listed first is done first.
+    DueSubscriptions,
+    DueDrafts,
+    DueLateUsage,
+    DueCollections,
+    DuePayments,
+  ],
+  exports: [ResumePaymentWorkflow],
+})
+export class BillingModule {}

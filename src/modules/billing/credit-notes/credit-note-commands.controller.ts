@@ -1,0 +1,75 @@
+import { Body, Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { invalidTransition, referenceNotFound } from '../../../platform/errors';
+import { IdPipe, NoFields, Operation } from '../../../platform/http';
+import {
+  CreateCreditNoteDto,
+  creditExceedsLine,
+  creditGivenBackAlready,
+  CreditNoteDto,
+  creditNoteNotFound,
+  creditNoteSettled,
+  invoiceNotCreditable,
+  toCreditNoteDto,
+  toCreditNoteOrder,
+} from '../../invoicing';
+import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { IssueCreditNoteWorkflow } from './issue-credit-note.workflow';
+import { VoidCreditNoteWorkflow } from './void-credit-note.workflow';
+
+const noteId = new IdPipe('cn', creditNoteNotFound);
+
+@ApiTags('Credit notes')
+@Controller('v1/credit-notes')
+export class CreditNoteCommandsController {
+  constructor(
+    private readonly issuing: IssueCreditNoteWorkflow,
+    private readonly voiding: VoidCreditNoteWorkflow,
+  ) {}
+
+  @Post()
+  @Operation({
+    summary: 'Issue a credit note',
+    description:
+      'Takes parts of lines back with the tax that belongs to them. It lowers what the invoice still owes; the rest is ' +
+      'credit, or is to be refunded as far as it was paid in money. Several notes together never credit more than a line, and in all exactly its tax.',
+    access: 'invoices:write',
+    status: 201,
+    answer: CreditNoteDto,
+    reads: 'post',
+    key: 'required',
+    problems: [
+      referenceNotFound,
+      invoiceNotCreditable,
+      creditExceedsLine,
+      creditGivenBackAlready,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async createCreditNote(@Body() body: CreateCreditNoteDto): Promise<CreditNoteDto> {
+    return toCreditNoteDto(await this.issuing.issue(toCreditNoteOrder(body)));
+  }
+
+  @Post(':id/void')
+  @NoFields()
+  @Operation({
+    summary: 'Void a credit note',
+    description: 'What it took back is owed again. Refused once what it gave was used.',
+    access: 'invoices:write',
+    status: 200,
+    answer: CreditNoteDto,
+    reads: 'post',
+    key: 'required',
+    problems: [
+      creditNoteNotFound,
+      invalidTransition,
+      creditNoteSettled,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async voidCreditNote(@Param('id', noteId) id: string): Promise<CreditNoteDto> {
+    return toCreditNoteDto(await this.voiding.void(id));
+  }
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { referenceNotFound } from '../../../platform/errors';
+import {
+  type CreditNote,
+  type CreditNoteOrder,
+  CreditNotesService,
+  InvoicesService,
+} from '../../invoicing';
+import { ReturnPaymentsService } from '../../payments';
+import { BillingLocks } from '../billing-locks';
+import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
+
+/**
+ * Issues credit notes.
+ *
+ * 1. Locks the customer, the subscription and the invoice.
+ * 2. Locks the payments of the invoice and reads what refunds gave back of them, so that no money is given back twice.
+ * 3. Issues the note: lowers what the invoice owes; the rest becomes credit or is to be refunded.
+ * 4. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
+ */
+@Injectable()
+export class IssueCreditNoteWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly invoices: InvoicesService,
+    private readonly payments: ReturnPaymentsService,
+    private readonly notes: CreditNotesService,
+    private readonly firstPayments: FirstPaymentsWorkflow,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
+   *   `credit_given_back_already`, `test_clock_advancing`, `test_clock_failed`
+   */
+  issue(order: CreditNoteOrder): Promise<CreditNote> {
+    const { invoiceId } = order;
+    return this.database.transaction(async () => {
+      const found = await this.invoices.find(invoiceId);
+      const locked = found === null ? null : await this.locks.invoice(found);
+      if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
+      const { invoice: before, subscription, now } = locked;
+      const refundedMinor =
+        before.amountPaid === 0n ? 0n : await this.payments.lockRefunded(before.id);
+      const { note, invoice } = await this.notes.issue(order, before, refundedMinor, now);
+      if (invoice.status !== before.status) {
+        await this.firstPayments.endInvoice(invoice, subscription, now);
+      }
+      return note;
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { Database } from '../../../platform/database';
+import { type CreditNote, CreditNotesService, InvoicesService } from '../../invoicing';
+import { BillingLocks } from '../billing-locks';
+
+/**
+ * Voids credit notes.
+ *
+ * 1. Locks the customer, the subscription and the invoice.
+ * 2. Takes back the credit that the note gave, and what it lowered is owed again.
+ */
+@Injectable()
+export class VoidCreditNoteWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly invoices: InvoicesService,
+    private readonly notes: CreditNotesService,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_settled`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  void(id: string): Promise<CreditNote> {
+    return this.database.transaction(async () => {
+      const { invoiceId } = await this.notes.get(id);
+      const locked = await this.locks.invoice(await this.invoices.get(invoiceId));
+      invariant(locked !== null, `The credit note ${id} credits a finalized invoice.`);
+      return this.notes.void(id, locked.invoice, locked.now);
+    });
+  }
+}

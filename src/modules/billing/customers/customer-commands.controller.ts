@@ -1,0 +1,31 @@
+import { Controller, Delete, Param } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { VersionCondition } from '../../../platform/database';
+import { IdPipe, IfMatch, Operation } from '../../../platform/http';
+import { customerNotFound } from '../../customers';
+import { DeleteCustomerWorkflow } from './delete-customer.workflow';
+
+const customerId = new IdPipe('cus', customerNotFound);
+
+@ApiTags('Customers')
+@Controller('v1/customers')
+export class CustomerCommandsController {
+  constructor(private readonly deleting: DeleteCustomerWorkflow) {}
+
+  @Delete(':id')
+  @Operation({
+    summary: 'Delete a customer',
+    description:
+      'The customer is no longer returned and its `external_id` is free again. Objects that refer to it stay unchanged.',
+    access: 'customers:write',
+    status: 204,
+    reads: 'removal',
+    problems: [customerNotFound],
+  })
+  async deleteCustomer(
+    @Param('id', customerId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<void> {
+    await this.deleting.delete(id, expected);
+  }
+}

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type VersionCondition } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { SubscriptionBalancesService } from '../../entitlements';
+import { UsageStreams } from '../../metering';
+
+/**
+ * Deletes customers.
+ *
+ * 1. Locks the customer, marks it as deleted and records `customer.deleted`. Its rows stay, because history refers to them.
+ * 2. Outdates its cached usage streams and entitlement balances, so that usage and checks answer that it is not found.
+ */
+@Injectable()
+export class DeleteCustomerWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly streams: UsageStreams,
+    private readonly balances: SubscriptionBalancesService,
+  ) {}
+
+  /** @throws {ProblemError} `customer_not_found`, `precondition_failed` */
+  delete(id: string, expected: VersionCondition): Promise<void> {
+    return this.database.transaction(async () => {
+      const customer = await this.customers.delete(id, expected);
+      await this.streams.outdate(id);
+      await this.balances.outdate(customer);
+    });
+  }
+}

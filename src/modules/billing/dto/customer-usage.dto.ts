@@ -1,0 +1,96 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  BooleanProperty,
+  IdProperty,
+  InstantProperty,
+  IntegerProperty,
+  NestedListProperty,
+  TextProperty,
+  toWireAmount,
+  toWireInstant,
+} from '../../../platform/http';
+import type { CustomerUsage } from '../usage/quote-usage.workflow';
+
+export class UsageGroupDto {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'string', nullable: true },
+    nullable: true,
+    description:
+      'The text of each property by which the meter groups, null where events lack it; null: all groups together.',
+    example: null,
+  })
+  readonly group!: readonly (string | null)[] | null;
+  @TextProperty('What the meter counted, as a decimal string.', '1500')
+  readonly quantity!: string;
+  @IntegerProperty('Events that were counted.', 12)
+  readonly events!: number;
+  @IntegerProperty('Minor units.', 750)
+  readonly amount!: number;
+}
+
+export class CustomerUsageItemDto {
+  @IdProperty('sub_01h455vb4pex5vsknk084sn02q')
+  readonly subscription_id!: string;
+  @TextProperty(
+    'The draft that bills it when it is finalised, with all that comes until then; null: the invoice that is made next.',
+    null,
+    { nullable: true },
+  )
+  readonly invoice_id!: string | null;
+  @TextProperty('The price.', 'price_01h455vb4pex5vsknk084sn02q')
+  readonly price_id!: string;
+  @TextProperty('Its name.', 'API calls')
+  readonly name!: string;
+  @TextProperty('The meter.', 'meter_01h455vb4pex5vsknk084sn02q')
+  readonly meter_id!: string;
+  @InstantProperty('First instant of the period, or of the price in it.')
+  readonly period_start!: string;
+  @InstantProperty('End of the period, or of the price in it, exclusive.')
+  readonly period_end!: string;
+  @BooleanProperty(
+    'Whether the period is billed already: this is then what came since, and `amount` the difference that the next ' +
+      'invoice bills.',
+    false,
+  )
+  readonly is_late!: boolean;
+  @NestedListProperty(UsageGroupDto, 'What was used.')
+  readonly groups!: readonly UsageGroupDto[];
+  @IntegerProperty(
+    'Minor units before discount and tax, with the minimum and maximum of the price.',
+    750,
+  )
+  readonly amount!: number;
+  @TextProperty('ISO 4217.', 'EUR')
+  readonly currency!: string;
+}
+
+export class CustomerUsageDto {
+  @NestedListProperty(CustomerUsageItemDto, 'One for each metered price and period.')
+  readonly data!: readonly CustomerUsageItemDto[];
+}
+
+export function toCustomerUsageDto(usage: readonly CustomerUsage[]): CustomerUsageDto {
+  return {
+    data: usage.map(
+      ({ subscriptionId, invoiceId, currency, order, isLate, parts, amountMinor }) => ({
+        subscription_id: subscriptionId,
+        invoice_id: invoiceId,
+        price_id: order.price.priceId,
+        name: order.price.name,
+        meter_id: order.meterId,
+        period_start: toWireInstant(order.period.startAt),
+        period_end: toWireInstant(order.period.endAt),
+        is_late: isLate,
+        groups: parts.map(({ group, quantity, events, amountMinor: amount }) => ({
+          group,
+          quantity,
+          events: Number(events),
+          amount: toWireAmount(amount),
+        })),
+        amount: toWireAmount(amountMinor),
+        currency,
+      }),
+    ),
+  };
+}

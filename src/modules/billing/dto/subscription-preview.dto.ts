@@ -1,0 +1,32 @@
+import {
+  InstantProperty,
+  ObjectProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
+import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workflow';
+
+/** The invoice that a command would lead to. Without id and number: it was not made. */
+export class SubscriptionPreviewDto extends InvoicePreviewDto {
+  @ObjectProperty('subscription_preview')
+  readonly object!: 'subscription_preview';
+  @TextProperty(
+    'The version of the plan that the subscription would have then.',
+    'planv_01h455vb4pex5vsknk084sn02q',
+  )
+  readonly plan_version_id!: string;
+  @InstantProperty(
+    'When the invoice would be made: now, or where the command bills nothing by itself, when the subscription is billed next.',
+  )
+  readonly bills_at!: string;
+}
+
+export function toSubscriptionPreviewDto(preview: SubscriptionPreview): SubscriptionPreviewDto {
+  return {
+    object: 'subscription_preview',
+    ...toInvoicePreviewDto(preview.invoice),
+    plan_version_id: preview.planVersionId,
+    bills_at: toWireInstant(preview.billsAt),
+  };
+}

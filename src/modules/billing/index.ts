@@ -1,0 +1,2 @@
+export { BillingModule } from './billing.module';
+export { SandboxPaymentsModule } from './payments/sandbox-payments.module';

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { type DueDraft, FinalizeInvoicesService } from '../../invoicing';
+import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subscriptions';
+
+/**
+ * Finalizes drafts of renewals whose grace period is over.
+ *
+ * 1. Locks the subscriptions, so that no other transaction uses the same coupon or late usage meanwhile.
+ * 2. Locks the drafts that still wait.
+ * 3. Reads until when the subscriptions have earned what they were billed in advance.
+ * 4. Decides the drafts again with the usage that came until now, and finalizes them; drafts without lines are deleted.
+ */
+@Injectable()
+export class FinalizeDueDraftsWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly periods: SubscriptionPeriodsService,
+    private readonly finalizing: FinalizeInvoicesService,
+  ) {}
+
+  /** Finalizes the drafts that still wait, in one commit. The drafts belong to different subscriptions. */
+  finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      const subscriptionIds = drafts.map(({ subscriptionId }) => subscriptionId);
+      await this.subscriptions.lockAll(subscriptionIds);
+      const waiting = await this.finalizing.lockWaiting(drafts.map(({ id }) => id));
+      if (waiting.length === 0) return;
+      const earned = await this.periods.earnedUntil(subscriptionIds);
+      await this.finalizing.finalizeAll(waiting, earned, now);
+    });
+  }
+}

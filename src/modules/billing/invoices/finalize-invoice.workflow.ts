@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import {
+  FinalizeInvoicesService,
+  type Invoice,
+  invoiceNotFound,
+  InvoicesService,
+} from '../../invoicing';
+import { SubscriptionPeriodsService } from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
+
+const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
+
+/**
+ * Finalizes a draft before its time.
+ *
+ * 1. Locks the customer, the subscription and the invoice.
+ * 2. Reads until when the subscription has earned what it was billed in advance.
+ * 3. Decides the amounts with the usage, taxes, coupons and credit of now, and finalizes the invoice.
+ */
+@Injectable()
+export class FinalizeInvoiceWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly periods: SubscriptionPeriodsService,
+    private readonly invoices: InvoicesService,
+    private readonly finalizing: FinalizeInvoicesService,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_empty`, `invoice_too_large`,
+   *   `test_clock_advancing`, `test_clock_failed`
+   */
+  finalize(id: string): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const found = await this.invoices.find(id);
+      const locked = found === null ? null : await this.locks.invoice(found);
+      if (locked === null) throw invoiceNotFound(id);
+      const { invoice, customer, subscription, now } = locked;
+      const earned =
+        subscription === null ? NOTHING_EARNED : await this.periods.earnedUntil([subscription.id]);
+      return this.finalizing.finalize(invoice, customer, earned, now);
+    });
+  }
+}

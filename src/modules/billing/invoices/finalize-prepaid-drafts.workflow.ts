@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { draftsBeyond, FinalizeInvoicesService } from '../../invoicing';
+import { type Decision, SubscriptionPeriodsService, takesBack } from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
+
+/**
+ * Finalizes drafts of renewals that charge in advance for time that a decision takes back: only a finalized line can be
+ * credited.
+ *
+ * 1. Locks the waiting drafts of the subscriptions, which the caller has locked.
+ * 2. Reads until when the subscriptions have earned what they were billed in advance.
+ * 3. Locks what the invoices need, and finalizes the drafts one after the other, so that each finds what the former left.
+ */
+@Injectable()
+export class FinalizePrepaidDraftsWorkflow {
+  constructor(
+    private readonly periods: SubscriptionPeriodsService,
+    private readonly locks: BillingLocks,
+    private readonly finalizing: FinalizeInvoicesService,
+  ) {}
+
+  /** Finalizes such drafts in the caller's transaction, before the decisions are written. */
+  async finalize(decisions: readonly Decision[], now: Date): Promise<void> {
+    const taking = decisions.filter(({ outcome }) => takesBack(outcome));
+    const ids = taking.map(({ before }) => before.id);
+    const waiting = await this.finalizing.lockWaitingOf(ids);
+    if (waiting.length === 0) return;
+    const earned = await this.periods.earnedUntil(ids);
+    const drafts = draftsBeyond(waiting, earned);
+    if (drafts.length === 0) return;
+    await this.locks.beforeInvoices(decisions.map(({ before }) => before));
+    for (const draft of drafts) await this.finalizing.finalizeAll([draft], earned, now);
+  }
+}

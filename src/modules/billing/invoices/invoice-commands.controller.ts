@@ -1,0 +1,120 @@
+import { Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { invalidTransition } from '../../../platform/errors';
+import { IdPipe, NoFields, Operation, withETag } from '../../../platform/http';
+import {
+  invoiceCredited,
+  InvoiceDto,
+  invoiceEmpty,
+  invoiceNotFound,
+  invoiceNotVoid,
+  invoiceOvertaken,
+  invoicePartlyPaid,
+  invoiceRegenerated,
+  invoiceTooLarge,
+  toInvoiceDto,
+} from '../../invoicing';
+import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { FinalizeInvoiceWorkflow } from './finalize-invoice.workflow';
+import { MarkUncollectibleWorkflow } from './mark-uncollectible.workflow';
+import { RegenerateInvoiceWorkflow } from './regenerate-invoice.workflow';
+import { VoidInvoiceWorkflow } from './void-invoice.workflow';
+
+const invoiceId = new IdPipe('inv', invoiceNotFound);
+
+const CHANGE_PROBLEMS = [invoiceNotFound, invalidTransition, testClockAdvancing, testClockFailed];
+
+@ApiTags('Invoices')
+@Controller('v1/invoices')
+export class InvoiceCommandsController {
+  constructor(
+    private readonly finalizing: FinalizeInvoiceWorkflow,
+    private readonly voiding: VoidInvoiceWorkflow,
+    private readonly writingOff: MarkUncollectibleWorkflow,
+    private readonly regenerating: RegenerateInvoiceWorkflow,
+  ) {}
+
+  @Post(':id/finalize')
+  @NoFields()
+  @Operation({
+    summary: 'Finalize a draft',
+    description:
+      'The invoice takes the next number of its series, without a gap, and its amounts are fixed. If nothing is left to ' +
+      'pay, it is paid at once; a negative total becomes credit of the customer. A draft of a renewal does not wait for ' +
+      '`finalizes_at`: it bills the usage accepted until now, and later usage is billed by the next invoice.',
+    access: 'invoices:write',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
+  })
+  async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return toInvoiceDto(await this.finalizing.finalize(id));
+  }
+
+  @Post(':id/void')
+  @NoFields()
+  @Operation({
+    summary: 'Void an invoice',
+    description:
+      'Nothing is owed for a void invoice; it keeps its number. The credit it used returns to the customer. A pending ' +
+      'payment of it becomes credit of the customer when it succeeds. A subscription that waits for its payment expires. ' +
+      'Refused if lines of the invoice were credited (`invoice_credited`) or a part of it was paid (`invoice_partly_paid`): ' +
+      'issue a credit note for the rest. Such a note activates a subscription that waits for the rest. To end that ' +
+      'subscription instead, cancel it with `when: now`: its invoice becomes void, and the paid part becomes credit.',
+    access: 'invoices:write',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid],
+  })
+  async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return toInvoiceDto(await this.voiding.void(id));
+  }
+
+  @Post(':id/mark-uncollectible')
+  @NoFields()
+  @Operation({
+    summary: 'Write an invoice off',
+    description:
+      'The open amount becomes bad debt. The invoice can still be paid or voided. A subscription that waits for its payment ' +
+      'expires.',
+    access: 'invoices:write',
+    status: 200,
+    answer: InvoiceDto,
+    reads: 'post',
+    key: 'optional',
+    problems: CHANGE_PROBLEMS,
+  })
+  async markInvoiceUncollectible(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return toInvoiceDto(await this.writingOff.markUncollectible(id));
+  }
+
+  @Post(':id/reissue')
+  @NoFields()
+  @Operation({
+    summary: 'Regenerate a void invoice',
+    description:
+      'Makes an invoice with the same charges and the current coupons, taxes and credit, and finalizes it at once; ' +
+      '`reissue_of` names the void one. A void invoice is regenerated once. Refused if something that it billed in advance ' +
+      'was changed since, or ended with credit.',
+    access: 'invoices:write',
+    status: 201,
+    answer: InvoiceDto,
+    reads: 'post',
+    key: 'required',
+    problems: [
+      invoiceNotFound,
+      invoiceNotVoid,
+      invoiceRegenerated,
+      invoiceOvertaken,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async reissueInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
+    return withETag(await this.regenerating.regenerate(id), toInvoiceDto);
+  }
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import {
+  type Invoice,
+  invoiceNotFound,
+  InvoicesService,
+  RegenerateInvoiceService,
+} from '../../invoicing';
+import { SubscriptionPeriodsService } from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
+
+/**
+ * Regenerates void invoices.
+ *
+ * 1. Locks the customer, and the subscription, so that it is neither changed nor ended meanwhile.
+ * 2. Reads what became of the items and the period that the invoice billed.
+ * 3. Locks the void invoice, decides a new one with the coupons, taxes and credit of now, and finalizes it.
+ */
+@Injectable()
+export class RegenerateInvoiceWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly periods: SubscriptionPeriodsService,
+    private readonly invoices: InvoicesService,
+    private readonly reissuing: RegenerateInvoiceService,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
+   *   `test_clock_advancing`, `test_clock_failed`
+   */
+  regenerate(id: string): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const found = await this.invoices.find(id);
+      if (found === null) throw invoiceNotFound(id);
+      const { customer, now } = await this.locks.customer(found.customerId);
+      const standing = await this.periods.lockBilled(found);
+      return this.reissuing.regenerate(id, customer, standing, now);
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
+import { BillingLocks } from '../billing-locks';
+import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
+
+/**
+ * Voids invoices.
+ *
+ * 1. Locks the customer, the subscription and the invoice.
+ * 2. Voids the invoice: returns the credit and the coupons it used, reverses its postings, records `invoice.voided`.
+ * 3. Ends the subscription if it waited for this invoice as its first payment.
+ */
+@Injectable()
+export class VoidInvoiceWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly invoices: InvoicesService,
+    private readonly firstPayments: FirstPaymentsWorkflow,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `invoice_partly_paid`,
+   *   `test_clock_advancing`, `test_clock_failed`
+   */
+  void(id: string): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const locked = await this.locks.invoice(await this.invoices.get(id));
+      if (locked === null) throw invoiceNotFound(id);
+      const { subscription, now } = locked;
+      const invoice = await this.invoices.void(locked.invoice, now);
+      await this.firstPayments.endInvoice(invoice, subscription, now);
+      return invoice;
+    });
+  }
+}

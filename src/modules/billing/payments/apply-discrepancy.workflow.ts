@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import {
+  DiscrepanciesService,
+  type Discrepancy,
+  discrepancyNotApplicable,
+  isApplicable,
+} from '../../payments';
+import { RefundsService } from '../../refunds';
+import { SettlePaymentWorkflow } from './settle-payment.workflow';
+
+/**
+ * Books what a provider reported after all, in one commit.
+ *
+ * 1. Locks the discrepancy.
+ * 2. Turns the failed payment or refund into a succeeded one, with all that follows from it.
+ * 3. Marks the discrepancy as applied.
+ */
+@Injectable()
+export class ApplyDiscrepancyWorkflow {
+  constructor(
+    private readonly discrepancies: DiscrepanciesService,
+    private readonly settling: SettlePaymentWorkflow,
+    private readonly refunds: RefundsService,
+  ) {}
+
+  /**
+   * Applies an open discrepancy; a no-op if it was applied before.
+   * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`, `invalid_transition`,
+   *   `refund_amount_exceeds_refundable` where the amount of the refund was given back otherwise meanwhile
+   */
+  apply(id: string): Promise<Discrepancy> {
+    return this.discrepancies.resolve(id, 'applied', async (discrepancy) => {
+      const { paymentId, refundId, providerReference } = discrepancy;
+      if (!isApplicable(discrepancy) || providerReference === null) {
+        throw discrepancyNotApplicable(discrepancy);
+      }
+      if (refundId === null) await this.settling.correct(paymentId, providerReference);
+      else await this.refunds.correct(discrepancy, refundId);
+    });
+  }
+}

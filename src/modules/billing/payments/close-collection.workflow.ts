@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { InvoiceCollectionService, InvoicePaymentsService, type TimeScope } from '../../invoicing';
+import { BillingLocks } from '../billing-locks';
+import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
+
+/**
+ * Closes the collection of invoices that are void or were credited wholly, each in a commit of its own.
+ *
+ * 1. Locks the subscription and the invoice.
+ * 2. Plans no further look at the invoice.
+ * 3. Makes the subscription active again if it owes nothing else.
+ */
+@Injectable()
+export class CloseCollectionWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly invoices: InvoicePaymentsService,
+    private readonly collection: InvoiceCollectionService,
+    private readonly status: SubscriptionStatusWorkflow,
+  ) {}
+
+  /** Closes some; returns how many were looked at. */
+  async closeSome(scope: TimeScope, now: Date, most: number): Promise<number> {
+    const ids = await this.collection.findClosed(scope, now, most);
+    for (const id of ids) await this.close(id, now);
+    return ids.length;
+  }
+
+  private close(id: string, now: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      const { subscriptionId } = await this.invoices.get(id);
+      const subscription = await this.locks.subscription(subscriptionId);
+      const invoice = await this.invoices.lock(id);
+      if (invoice.collectAt === null) return;
+      await this.collection.wait([invoice], now);
+      if (subscription !== null) await this.status.noteSettled(subscription, now);
+    });
+  }
+}

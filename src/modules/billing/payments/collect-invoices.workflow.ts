@@ -1,0 +1,119 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { type Invoice, InvoiceCollectionService, payableOf, type TimeScope } from '../../invoicing';
+import {
+  type ChosenMethod,
+  methodToCharge,
+  type Payment,
+  PaymentMethodsService,
+  PaymentStartsService,
+  ProviderGateway,
+} from '../../payments';
+import { SubscriptionsRepository } from '../../subscriptions';
+import { SettlePaymentWorkflow } from './settle-payment.workflow';
+
+const LOOKED_AT_ONCE = 50;
+
+/** Result of a look for due invoices. */
+interface Begun {
+  /** How many were looked at. */
+  readonly lookedAt: number;
+  /** The attempts begun at them; their providers are to be asked. */
+  readonly payments: readonly Payment[];
+}
+
+type MethodOf = (invoice: Invoice) => ChosenMethod | null;
+
+/**
+ * Charges invoices that are collected automatically, in two commits with the call of the provider between them. Each attempt
+ * is made once, by the process that locks the invoice first.
+ *
+ * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending
+ *    payments. Invoices without anything to charge wait; those of a provider that is switched off are postponed by a day.
+ * 2. Charges each payment at its provider, outside any transaction.
+ * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
+ */
+@Injectable()
+export class CollectInvoicesWorkflow {
+  private readonly logger = new Logger('collect-invoices');
+
+  constructor(
+    private readonly database: Database,
+    private readonly collection: InvoiceCollectionService,
+    private readonly customers: CustomersService,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly methods: PaymentMethodsService,
+    private readonly starts: PaymentStartsService,
+    private readonly gateway: ProviderGateway,
+    private readonly settling: SettlePaymentWorkflow,
+  ) {}
+
+  /**
+   * Begins attempts at some due invoices, in one commit. From then on the due payments ensure that each ends, whatever
+   * becomes of this process. Many are looked at, since most may have nothing to charge.
+   * @param most attempts; what would be one more stays due
+   */
+  begin(scope: TimeScope, now: Date, most: number): Promise<Begun> {
+    return this.database.transaction(async () => {
+      const due = await this.collection.lockDue(scope, now, LOOKED_AT_ONCE);
+      const methodOf = await this.methodsFor(due, now);
+      const idle = due.filter((invoice) => methodOf(invoice) === null);
+      await this.collection.wait(idle, now);
+      const payments: Payment[] = [];
+      for (const invoice of await this.postponeSwitchedOff(due, methodOf, now)) {
+        const method = methodOf(invoice);
+        if (method === null || payments.length === most) continue;
+        payments.push(await this.attempt(invoice, method, now));
+      }
+      return { lookedAt: due.length, payments };
+    });
+  }
+
+  /** Asks the provider, and settles the payment. */
+  async charge(payment: Payment): Promise<void> {
+    await this.settling.settle(payment, await this.gateway.charge(payment));
+  }
+
+  /** Postpones invoices whose default method is of a provider that is not switched on; returns the others. */
+  private async postponeSwitchedOff(
+    due: readonly Invoice[],
+    methodOf: MethodOf,
+    now: Date,
+  ): Promise<readonly Invoice[]> {
+    const isSwitchedOff = (invoice: Invoice): boolean => {
+      const method = methodOf(invoice);
+      return method !== null && !this.gateway.isEnabled(method.provider);
+    };
+    const postponed = due.filter(isSwitchedOff);
+    if (postponed.length === 0) return due;
+    await this.collection.postponeByDay(postponed, now);
+    this.logger.warn(
+      { invoices: postponed.length },
+      'invoices wait a day: PAYMENT_PROVIDERS does not name the provider of the payment method',
+    );
+    return due.filter((invoice) => !isSwitchedOff(invoice));
+  }
+
+  /** Reads, each kind with one statement, what decides which method an invoice is charged to. */
+  private async methodsFor(due: readonly Invoice[], now: Date): Promise<MethodOf> {
+    const customerIds = due.map(({ customerId }) => customerId);
+    const existing = await this.customers.existing(customerIds);
+    const methods = await this.methods.defaults([...existing]);
+    const subscriptionIds = due.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const leftAlone = await this.subscriptions.leftAlone(subscriptionIds, now);
+    return (invoice) =>
+      methodToCharge({
+        method: methods.get(invoice.customerId) ?? null,
+        payableMinor: payableOf(invoice),
+        isLeftAlone: invoice.subscriptionId !== null && leftAlone.has(invoice.subscriptionId),
+      });
+  }
+
+  private async attempt(due: Invoice, method: ChosenMethod, now: Date): Promise<Payment> {
+    const { invoice, amount } = await this.collection.begin(due, now);
+    const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
+    const order = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
+    return this.starts.insert(this.starts.start(), { ...order, metadata: {} }, now);
+  }
+}

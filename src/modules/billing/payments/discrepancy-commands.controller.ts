@@ -1,0 +1,44 @@
+import { Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { invalidTransition } from '../../../platform/errors';
+import { IdPipe, NoFields, Operation } from '../../../platform/http';
+import {
+  DiscrepancyDto,
+  discrepancyNotApplicable,
+  discrepancyNotFound,
+  refundAmountExceedsRefundable,
+  toDiscrepancyDto,
+} from '../../payments';
+import { ApplyDiscrepancyWorkflow } from './apply-discrepancy.workflow';
+
+const discrepancyId = new IdPipe('dscr', discrepancyNotFound);
+
+@ApiTags('Provider discrepancies')
+@Controller('v1/provider-discrepancies')
+export class DiscrepancyCommandsController {
+  constructor(private readonly applying: ApplyDiscrepancyWorkflow) {}
+
+  @Post(':id/apply')
+  @NoFields()
+  @Operation({
+    summary: 'Apply a provider discrepancy',
+    description:
+      'Books what the provider reported: a payment or refund that failed has succeeded after all. A payment pays what its ' +
+      'invoice still needs; the rest is credit of the customer. Applying it again changes nothing. Only a success after a ' +
+      'failure can be applied.',
+    access: 'payments:write',
+    status: 200,
+    answer: DiscrepancyDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [
+      discrepancyNotFound,
+      discrepancyNotApplicable,
+      invalidTransition,
+      refundAmountExceedsRefundable,
+    ],
+  })
+  async applyProviderDiscrepancy(@Param('id', discrepancyId) id: string): Promise<DiscrepancyDto> {
+    return toDiscrepancyDto(await this.applying.apply(id));
+  }
+}

@@ -1,0 +1,97 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Jobs } from '../../../platform/jobs';
+import { InvoiceCollectionService } from '../../invoicing';
+import { type Payment, PollingLimiter } from '../../payments';
+import { TestClockParticipants } from '../../test-clocks';
+import { CloseCollectionWorkflow } from './close-collection.workflow';
+import { CollectInvoicesWorkflow } from './collect-invoices.workflow';
+
+const WORK = 'due-collections';
+const EVERY_MS = 1_000;
+const AT_ONCE = 20;
+
+/** Charges invoices when they are due: by the real clock in the background, by a test clock while it is moved. */
+@Injectable()
+export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly logger = new Logger(WORK);
+  private readonly begun = new Map<string, Payment>();
+  private lookedAt = 0;
+  private readonly limiter = new PollingLimiter({
+    claim: (most) => this.claim(most),
+    poll: (id) => this.charge(id),
+    onFree: () => {
+      this.jobs.wake(WORK);
+    },
+  });
+
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly testClocks: TestClockParticipants,
+    private readonly clock: Clock,
+    private readonly collection: InvoiceCollectionService,
+    private readonly collecting: CollectInvoicesWorkflow,
+    private readonly closing: CloseCollectionWorkflow,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.testClocks.registerJob({
+      name: WORK,
+      nextDueAt: (testClockId) => this.collection.nextDueOn(testClockId),
+      runDue: (testClockId, now) => this.runDueOn(testClockId, now),
+    });
+  }
+
+  onModuleDestroy(): void {
+    this.limiter.stop();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.idle();
+  }
+
+  /** Begins as many attempts as may run at once; returns true if there may be more due. An attempt that ends wakes the job. */
+  async runDue(): Promise<boolean> {
+    this.lookedAt = 0;
+    await this.limiter.fill();
+    const closed = await this.closing.closeSome(null, this.clock.now(), AT_ONCE);
+    return this.lookedAt + closed > 0;
+  }
+
+  /** Resolves once nothing is being charged. */
+  idle(): Promise<void> {
+    return this.limiter.idle();
+  }
+
+  private async claim(most: number): Promise<readonly string[]> {
+    const { lookedAt, payments } = await this.collecting.begin(null, this.clock.now(), most);
+    this.lookedAt = lookedAt;
+    for (const payment of payments) this.begun.set(payment.id, payment);
+    return payments.map(({ id }) => id);
+  }
+
+  /** An attempt whose outcome is not stored is completed later, with the due payments. */
+  private async charge(id: string): Promise<void> {
+    const payment = this.begun.get(id);
+    this.begun.delete(id);
+    try {
+      if (payment !== undefined) await this.collecting.charge(payment);
+    } catch (error) {
+      this.logger.error({ err: error, payment_id: id }, 'an attempt was not finished');
+    }
+  }
+
+  /** Charges one after the other, so that the same requests give the same events; a failure stops the clock. */
+  private async runDueOn(testClockId: string, now: Date): Promise<void> {
+    await this.closing.closeSome(testClockId, now, AT_ONCE);
+    const { payments } = await this.collecting.begin(testClockId, now, AT_ONCE);
+    for (const payment of payments) await this.collecting.charge(payment);
+  }
+}

@@ -1,0 +1,54 @@
+import { Body, Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { referenceNotFound } from '../../../platform/errors';
+import { IdPipe, Operation, withETag } from '../../../platform/http';
+import { IdempotentInPhases } from '../../../platform/idempotency';
+import { invoiceNotFound, invoiceNotPayable, invoicePaymentPending } from '../../invoicing';
+import {
+  PayInvoiceDto,
+  PaymentDto,
+  paymentMethodNotAccepted,
+  paymentMethodRequired,
+  paymentProviderNotEnabled,
+  toMethodChoice,
+  toPaymentDto,
+} from '../../payments';
+import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TakePaymentWorkflow } from './take-payment.workflow';
+
+@ApiTags('Invoices')
+@Controller('v1/invoices')
+export class InvoicePaymentsController {
+  constructor(private readonly payments: TakePaymentWorkflow) {}
+
+  @Post(':id/pay')
+  @IdempotentInPhases()
+  @Operation({
+    summary: 'Pay an invoice',
+    description:
+      'Charges all that remains and answers with the payment. A refusal is a payment with status `failed`; one that takes ' +
+      'its time is `processing`, and pays the invoice when it succeeds. Of any number of calls at once, one charges.',
+    access: 'payments:write',
+    status: 201,
+    answer: PaymentDto,
+    reads: 'post',
+    key: 'required',
+    problems: [
+      invoiceNotFound,
+      invoiceNotPayable,
+      invoicePaymentPending,
+      paymentMethodNotAccepted,
+      paymentMethodRequired,
+      paymentProviderNotEnabled,
+      referenceNotFound,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async payInvoice(
+    @Param('id', new IdPipe('inv', invoiceNotFound)) id: string,
+    @Body() body: PayInvoiceDto,
+  ): Promise<PaymentDto> {
+    return withETag(await this.payments.payInvoice(id, toMethodChoice(body)), toPaymentDto);
+  }
+}

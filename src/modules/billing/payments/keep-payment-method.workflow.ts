@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type VersionCondition } from '../../../platform/database';
+import { type Customer, CustomersService } from '../../customers';
+import { InvoiceCollectionService } from '../../invoicing';
+import { type NewPaymentMethod, type PaymentMethod, PaymentMethodsService } from '../../payments';
+import { BillingLocks } from '../billing-locks';
+import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
+
+/**
+ * Keeps payment methods, and collects again when a customer has another default.
+ *
+ * 1. Locks the customer.
+ * 2. Writes the payment method, and takes the default from the former one.
+ * 3. With a new default: makes unpaid subscriptions past due again, and charges the open invoices at once.
+ */
+@Injectable()
+export class KeepPaymentMethodWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly methods: PaymentMethodsService,
+    private readonly locks: BillingLocks,
+    private readonly status: SubscriptionStatusWorkflow,
+    private readonly collection: InvoiceCollectionService,
+  ) {}
+
+  /** @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted` */
+  create(customerId: string, details: NewPaymentMethod): Promise<PaymentMethod> {
+    return this.database.transaction(async () => {
+      const customer = await this.customers.lockForChange(customerId);
+      const method = await this.methods.create(customerId, details);
+      if (method.isDefault) await this.collectAgain(customer);
+      return method;
+    });
+  }
+
+  /**
+   * Makes a method the default or not; a no-op writes nothing and records no event.
+   * @param isDefault undefined: as it is
+   * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
+   */
+  update(
+    customerId: string,
+    id: string,
+    isDefault: boolean | undefined,
+    expected: VersionCondition,
+  ): Promise<PaymentMethod> {
+    return this.database.transaction(async () => {
+      const customer = await this.customers.lockForChange(customerId);
+      const { before, after } = await this.methods.update(customerId, id, isDefault, expected);
+      if (after.isDefault && !before.isDefault) await this.collectAgain(customer);
+      return after;
+    });
+  }
+
+  private async collectAgain({ id, testClockId }: Customer): Promise<void> {
+    const now = await this.locks.timeOn(testClockId);
+    await this.status.tryAnew(id, now);
+    await this.collection.collectAgain(id, now);
+  }
+}

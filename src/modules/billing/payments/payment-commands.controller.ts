@@ -1,0 +1,56 @@
+import { Body, Controller, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { referenceNotFound } from '../../../platform/errors';
+import { Operation, withETag } from '../../../platform/http';
+import { IdempotentInPhases } from '../../../platform/idempotency';
+import { customerCurrencyMismatch } from '../../customers';
+import { invoiceNotPayable, invoicePaymentPending, paymentExceedsInvoice } from '../../invoicing';
+import {
+  CreatePaymentDto,
+  paymentContradictsInvoice,
+  PaymentDto,
+  paymentMethodNotAccepted,
+  paymentMethodRequired,
+  paymentProviderNotEnabled,
+  toPaymentDto,
+  toPaymentRequest,
+} from '../../payments';
+import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { TakePaymentWorkflow } from './take-payment.workflow';
+
+@ApiTags('Payments')
+@Controller('v1/payments')
+export class PaymentCommandsController {
+  constructor(private readonly payments: TakePaymentWorkflow) {}
+
+  @Post()
+  @IdempotentInPhases()
+  @Operation({
+    summary: 'Take a payment',
+    description:
+      'Charges the customer through the provider. A refusal is a payment with status `failed` and its ' +
+      '`failure_code`; an outcome that is not known yet is `processing`, and is followed up in the background. With an ' +
+      '`invoice_id` it pays that invoice; of what the invoice does not need any more when the money comes, the customer has credit.',
+    access: 'payments:write',
+    status: 201,
+    answer: PaymentDto,
+    reads: 'post',
+    key: 'required',
+    problems: [
+      paymentMethodNotAccepted,
+      paymentMethodRequired,
+      paymentProviderNotEnabled,
+      referenceNotFound,
+      customerCurrencyMismatch,
+      paymentContradictsInvoice,
+      invoiceNotPayable,
+      invoicePaymentPending,
+      paymentExceedsInvoice,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async createPayment(@Body() body: CreatePaymentDto): Promise<PaymentDto> {
+    return withETag(await this.payments.take(toPaymentRequest(body)), toPaymentDto);
+  }
+}

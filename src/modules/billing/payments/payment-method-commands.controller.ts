@@ -1,0 +1,69 @@
+import { Body, Controller, Param, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { VersionCondition } from '../../../platform/database';
+import { IdPipe, IfMatch, Operation, withETag } from '../../../platform/http';
+import { customerNotFound } from '../../customers';
+import {
+  CreatePaymentMethodDto,
+  PaymentMethodDto,
+  paymentMethodNotAccepted,
+  paymentMethodNotFound,
+  paymentProviderNotEnabled,
+  toNewPaymentMethod,
+  toPaymentMethodDto,
+  UpdatePaymentMethodDto,
+} from '../../payments';
+import { KeepPaymentMethodWorkflow } from './keep-payment-method.workflow';
+
+const customerIdPipe = new IdPipe('cus', customerNotFound);
+const methodIdPipe = new IdPipe('pm', paymentMethodNotFound);
+
+@ApiTags('Payment methods')
+@Controller('v1/customers/:customer_id/payment-methods')
+export class PaymentMethodCommandsController {
+  constructor(private readonly methods: KeepPaymentMethodWorkflow) {}
+
+  @Post()
+  @Operation({
+    summary: 'Add a payment method',
+    description:
+      'Keeps what a provider knows how to charge, for later payments. A customer has one default at most.',
+    access: 'payments:write',
+    status: 201,
+    answer: PaymentMethodDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [customerNotFound, paymentMethodNotAccepted, paymentProviderNotEnabled],
+  })
+  async createPaymentMethod(
+    @Param('customer_id', customerIdPipe) customerId: string,
+    @Body() body: CreatePaymentMethodDto,
+  ): Promise<PaymentMethodDto> {
+    return withETag(
+      await this.methods.create(customerId, toNewPaymentMethod(body)),
+      toPaymentMethodDto,
+    );
+  }
+
+  @Patch(':id')
+  @Operation({
+    summary: 'Update a payment method',
+    description: 'Makes it the default or not; the one that was, is not any more.',
+    access: 'payments:write',
+    status: 200,
+    answer: PaymentMethodDto,
+    reads: 'change',
+    problems: [customerNotFound, paymentMethodNotFound],
+  })
+  async updatePaymentMethod(
+    @Param('customer_id', customerIdPipe) customerId: string,
+    @Param('id', methodIdPipe) id: string,
+    @Body() body: UpdatePaymentMethodDto,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<PaymentMethodDto> {
+    return withETag(
+      await this.methods.update(customerId, id, body.is_default, expected),
+      toPaymentMethodDto,
+    );
+  }
+}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import {
+  type Payment,
+  paymentNotInSandbox,
+  PaymentsService,
+  ProviderGateway,
+} from '../../payments';
+import { SettlePaymentWorkflow } from './settle-payment.workflow';
+
+/**
+ * Finishes payments whose outcome is not known.
+ *
+ * 1. Asks the provider what became of the payment, outside any transaction; it is charged if it never arrived.
+ * 2. Settles the payment (`SettlePaymentWorkflow`).
+ */
+@Injectable()
+export class ResumePaymentWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly payments: PaymentsService,
+    private readonly gateway: ProviderGateway,
+    private readonly settling: SettlePaymentWorkflow,
+  ) {}
+
+  async resume(id: string): Promise<Payment> {
+    const payment = await this.payments.get(id);
+    return this.settling.settle(payment, await this.gateway.resumeCharge(payment));
+  }
+
+  /**
+   * Decides a charge that the sandbox left pending, and settles the payment in the same commit.
+   * @param failureCode why it fails; null for a success
+   * @throws {ProblemError} `payment_not_found`, `payment_not_in_sandbox`
+   */
+  settleInSandbox(id: string, failureCode: string | null): Promise<Payment> {
+    return this.database.transaction(async () => {
+      const payment = await this.payments.get(id);
+      const outcome = await this.gateway.settleSandboxCharge(id, failureCode);
+      if (outcome === null) throw paymentNotInSandbox(id);
+      return this.settling.settle(payment, outcome);
+    });
+  }
+}

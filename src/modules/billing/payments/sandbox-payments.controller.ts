@@ -1,0 +1,36 @@
+import { Body, Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { IdPipe, Operation } from '../../../platform/http';
+import {
+  PaymentDto,
+  paymentNotFound,
+  paymentNotInSandbox,
+  SettleInSandboxDto,
+  toFailureCode,
+  toPaymentDto,
+} from '../../payments';
+import { ResumePaymentWorkflow } from './resume-payment.workflow';
+
+@ApiTags('Sandbox')
+@Controller('v1/sandbox/payments')
+export class SandboxPaymentsController {
+  constructor(private readonly payments: ResumePaymentWorkflow) {}
+
+  @Post(':id/settle')
+  @Operation({
+    summary: 'Settle a pending sandbox payment',
+    description: 'Plays the gateway: decides a payment made with `pm_sandbox_pending`.',
+    access: 'payments:write',
+    status: 200,
+    answer: PaymentDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [paymentNotFound, paymentNotInSandbox],
+  })
+  async settleSandboxPayment(
+    @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
+    @Body() body: SettleInSandboxDto,
+  ): Promise<PaymentDto> {
+    return toPaymentDto(await this.payments.settleInSandbox(id, toFailureCode(body)));
+  }
+}

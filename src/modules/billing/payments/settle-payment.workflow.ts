@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import { type Invoice, InvoicePaymentsService } from '../../invoicing';
+import {
+  correctedToSucceeded,
+  hasEnded,
+  type Payment,
+  PaymentRecordsService,
+  PaymentRetries,
+  type ProviderOutcome,
+  withOutcome,
+} from '../../payments';
+import type { Subscription } from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
+import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
+import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
+
+/** Locked subscription and invoice of a payment. */
+interface Owed {
+  readonly subscription: Subscription | null;
+  readonly invoice: Invoice;
+}
+
+/** The payment as it was when its provider was asked. */
+type Asked = Pick<Payment, 'id' | 'leasedBy'>;
+
+/**
+ * Writes what a provider answered about a charge: the second of the two commits of a payment.
+ *
+ * 1. Locks the subscription, the invoice and the payment.
+ * 2. Pays the invoice, or frees what the payment reserved of it, and sets the status of the subscription.
+ * 3. Writes the payment and its event; a success is posted, and what the invoice does not need becomes credit.
+ * 4. Expires the subscription if it waited for this payment beyond its time.
+ * 5. Stores the answer of the request, and records an outcome that contradicts a final one as a discrepancy.
+ */
+@Injectable()
+export class SettlePaymentWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly invoices: InvoicePaymentsService,
+    private readonly payments: PaymentRecordsService,
+    private readonly retries: PaymentRetries,
+    private readonly status: SubscriptionStatusWorkflow,
+    private readonly firstPayments: FirstPaymentsWorkflow,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Writes the outcome of a charge. An outcome after a final one changes nothing; one that contradicts it is recorded as a
+   * discrepancy.
+   */
+  settle({ id, leasedBy }: Asked, outcome: ProviderOutcome): Promise<Payment> {
+    const askedAt = this.clock.now();
+    return this.database.transaction(async () => {
+      const owed = await this.lockOwed(id);
+      const before = await this.payments.lock(id);
+      const now = await this.timeOf(owed, askedAt);
+      const said = withOutcome(before, { outcome, askedAt, leasedBy }, now);
+      const after = said === before ? before : await this.write(before, said, owed, now);
+      await this.payments.answer(after);
+      await this.payments.recordDiscrepancy(before, outcome);
+      return after;
+    });
+  }
+
+  /**
+   * Books a failed or canceled payment as succeeded, in the caller's transaction: with its postings, and for what its invoice
+   * still needs.
+   * @param reference the provider's name for the charge
+   */
+  async correct(id: string, reference: string): Promise<void> {
+    const owed = await this.lockOwed(id);
+    const before = await this.payments.lock(id);
+    const now = await this.timeOf(owed, this.clock.now());
+    // The failure freed the reserve, which paying expects.
+    const reserved =
+      owed === null
+        ? null
+        : { ...owed, invoice: this.invoices.reserveAgain(owed.invoice, before.amount, now) };
+    await this.write(before, correctedToSucceeded(before, reference, now), reserved, now);
+  }
+
+  /** Locks the subscription and the invoice of a payment, which never change; null for a payment of no invoice. */
+  private async lockOwed(id: string): Promise<Owed | null> {
+    const invoiceId = (await this.payments.find(id))?.invoiceId ?? null;
+    if (invoiceId === null) return null;
+    const { subscriptionId } = await this.invoices.get(invoiceId);
+    const subscription = await this.locks.subscription(subscriptionId);
+    return { subscription, invoice: await this.invoices.lock(invoiceId) };
+  }
+
+  private async timeOf(owed: Owed | null, realNow: Date): Promise<Date> {
+    return owed === null ? realNow : this.locks.timeOn(owed.invoice.testClockId);
+  }
+
+  private async write(
+    before: Payment,
+    said: Payment,
+    owed: Owed | null,
+    now: Date,
+  ): Promise<Payment> {
+    const after = owed === null ? said : await this.applyTo(owed, said, now);
+    await this.payments.write(before, after, now);
+    if (after.status === 'succeeded') await this.payments.keep(after, owed?.invoice ?? null);
+    const subscription = owed?.subscription ?? null;
+    if (subscription === null || !hasEnded(after)) return after;
+    const isExpired = await this.firstPayments.endPayment(subscription, now);
+    return isExpired ? ((await this.payments.find(after.id)) ?? after) : after;
+  }
+
+  /** Pays the locked invoice, or frees what the payment reserved of it; nothing while the outcome is not known. */
+  private async applyTo(
+    { subscription, invoice }: Owed,
+    payment: Payment,
+    now: Date,
+  ): Promise<Payment> {
+    const { amount } = payment;
+    // A first payment that is waited for is not tried beyond that.
+    const retry = this.retries.planUntil(subscription?.incompleteExpiresAt ?? null);
+    switch (payment.status) {
+      case 'succeeded': {
+        const paid = await this.invoices.pay(invoice, amount, retry, now);
+        const isSettled = paid.invoice.status === 'paid';
+        if (isSettled && subscription !== null) await this.status.noteSettled(subscription, now);
+        return { ...payment, amountApplied: paid.appliedMinor };
+      }
+      case 'failed':
+      case 'canceled': {
+        const wasAttempt = payment.collectionAttempt !== null;
+        const after = await this.invoices.fail(invoice, { amount, wasAttempt }, retry, now);
+        // An attempt at an invoice that is void or written off by now says nothing of its subscription.
+        if (wasAttempt && subscription !== null && after.status === 'open') {
+          await this.status.note(
+            subscription,
+            after.collectAt === null ? 'used_up' : 'failed',
+            now,
+          );
+        }
+        return payment;
+      }
+      case 'pending':
+      case 'processing':
+      case 'requires_action':
+        return payment;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { referenceNotFound } from '../../../platform/errors';
+import { CustomersService } from '../../customers';
+import { InvoicePaymentsService } from '../../invoicing';
+import {
+  type MethodChoice,
+  type Payment,
+  paymentContradictsInvoice,
+  PaymentMethodsService,
+  type PaymentRequest,
+  PaymentStartsService,
+  ProviderGateway,
+} from '../../payments';
+import { TestClocksService } from '../../test-clocks';
+import { SettlePaymentWorkflow } from './settle-payment.workflow';
+
+/**
+ * Takes payments that a request asks for, in two commits with the call of the provider between them.
+ *
+ * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
+ *    reserves the amount, writes the pending payment.
+ * 2. Charges the payment at its provider, outside any transaction.
+ * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
+ */
+@Injectable()
+export class TakePaymentWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly methods: PaymentMethodsService,
+    private readonly invoices: InvoicePaymentsService,
+    private readonly starts: PaymentStartsService,
+    private readonly gateway: ProviderGateway,
+    private readonly settling: SettlePaymentWorkflow,
+  ) {}
+
+  /**
+   * Charges the customer, and fixes its currency whatever comes of the charge. A refusal of the provider is a payment that
+   * failed, not an error; an outcome that is not known yet is a payment that is processing. With an invoice it pays that
+   * one, wholly or in part.
+   * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
+   *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
+   *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  async take(request: PaymentRequest): Promise<Payment> {
+    const payment = await this.database.transaction(async () => {
+      const started = await this.starts.claim();
+      const { customerId, invoiceId, amount, currency } = request;
+      const customer = await this.customers.requireForReference(customerId, '/customer_id');
+      const fallback = invoiceId === null ? 'sandbox' : null;
+      const method = await this.methods.choose(customerId, request, fallback);
+      await this.customers.fixCurrency(customerId, currency);
+      const order = { ...request, ...method, collectionAttempt: null };
+      if (invoiceId === null) return this.starts.insert(started, order, started.startedAt);
+      const now = await this.testClocks.nowFor(customer.testClockId);
+      const invoice = await this.invoices.find(invoiceId);
+      if (invoice === null) throw referenceNotFound('/invoice_id', invoiceId);
+      if (invoice.customerId !== customerId) throw paymentContradictsInvoice(invoiceId);
+      await this.invoices.reserve(invoiceId, amount, now);
+      return this.starts.insert(started, order, now);
+    });
+    return this.settling.settle(payment, await this.gateway.charge(payment));
+  }
+
+  /**
+   * Pays all that remains of an invoice; of any number of calls at once, one charges.
+   * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `payment_method_required`,
+   *   `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`, `invoice_payment_pending`,
+   *   `test_clock_advancing`, `test_clock_failed`
+   */
+  async payInvoice(invoiceId: string, choice: MethodChoice): Promise<Payment> {
+    const payment = await this.database.transaction(async () => {
+      const started = await this.starts.claim();
+      const { customerId, currency } = await this.invoices.get(invoiceId);
+      const customer = await this.customers.requireForReference(customerId, '/customer_id');
+      const now = await this.testClocks.nowFor(customer.testClockId);
+      const amount = await this.invoices.reserve(invoiceId, null, now);
+      const method = await this.methods.choose(customerId, choice);
+      const order = { ...method, customerId, invoiceId, collectionAttempt: null, amount, currency };
+      return this.starts.insert(started, { ...order, metadata: {} }, now);
+    });
+    return this.settling.settle(payment, await this.gateway.charge(payment));
+  }
+}

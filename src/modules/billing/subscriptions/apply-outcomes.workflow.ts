@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { isTerminal } from '../../../core/states';
+import { Outbox, toEventRecord } from '../../../platform/outbox';
+import { RedemptionsService } from '../../coupons';
+import { SubscriptionBalancesService } from '../../entitlements';
+import { type Invoice, InvoiceBooks, IssueInvoiceService } from '../../invoicing';
+import {
+  activated,
+  type Decision,
+  isAwaitingPayment,
+  type Outcome,
+  type Subscription,
+  SUBSCRIPTION_EVENTS,
+  SUBSCRIPTION_TRANSITIONS,
+  SubscriptionsRepository,
+} from '../../subscriptions';
+import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
+import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
+import { earnedPeriodOf, invoiceOrderOf } from './invoice-order';
+
+/** A decision that was written. */
+interface Applied extends Decision {
+  readonly after: Subscription;
+}
+
+/**
+ * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. All locks that
+ * others wait for are taken before the first invoice takes its number.
+ *
+ * 1. Finalizes drafts that charge for what the decisions take back.
+ * 2. Writes the subscriptions, their items, periods and scheduled changes.
+ * 3. Updates the entitlement balances of the customers.
+ * 4. Makes the invoices, in the order of the decisions.
+ * 5. Withdraws the invoices of subscriptions that ended without their first payment.
+ * 6. Recognizes the revenue of periods that are over, and ends the coupons of subscriptions that ended.
+ * 7. Activates subscriptions whose first invoice leaves nothing to pay, and records the events of the subscriptions.
+ */
+@Injectable()
+export class ApplyOutcomesWorkflow {
+  constructor(
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly balances: SubscriptionBalancesService,
+    private readonly issuing: IssueInvoiceService,
+    private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
+    private readonly withdrawing: WithdrawInvoicesWorkflow,
+    private readonly books: InvoiceBooks,
+    private readonly redemptions: RedemptionsService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Writes one decision and returns the subscription as it is then. */
+  async apply(before: Subscription, outcome: Outcome, now: Date): Promise<Subscription> {
+    const [after] = await this.applyAll([{ before, outcome }], now);
+    invariant(after !== undefined, `The decision about ${before.id} was applied.`);
+    return after;
+  }
+
+  /** Writes decisions about different subscriptions, each kind of row with one statement. Throws what `issueAll` throws. */
+  async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
+    await this.prepaidDrafts.finalize(decisions, now);
+    const decided = decisions.map(({ before, outcome }) => {
+      const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
+      return { before, after, outcome: { ...outcome, subscription: after } };
+    });
+    const outcomes = decided.map(({ outcome }) => outcome);
+    await this.subscriptions.applyAll(outcomes);
+    await this.balances.follow(
+      decided.map(({ before, after }) => ({ before, after })),
+      now,
+    );
+    const billed = outcomes.filter(({ billing }) => billing !== null);
+    const invoices = await this.issuing.issueAll(billed.map(invoiceOrderOf), now);
+    await this.withdrawing.withdrawAll(decided.flatMap(givenUpOf), now);
+    await this.books.releaseEarned(outcomes.flatMap(earnedPeriodOf), now);
+    const ended = outcomes.filter(({ subscription }) =>
+      isTerminal(SUBSCRIPTION_TRANSITIONS, subscription.status),
+    );
+    await this.redemptions.endAll(
+      ended.map(({ subscription }) => subscription.id),
+      now,
+    );
+    const applied = await this.activateUnowed(decided, invoices, now);
+    await this.outbox.recordAll(
+      applied.flatMap(({ before, after, outcome: { events } }) =>
+        events.map((fact) =>
+          toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
+        ),
+      ),
+    );
+    return applied.map(({ after }) => after);
+  }
+
+  /** Activates subscriptions that began to wait for a first payment but owe nothing after coupons and credit. */
+  private async activateUnowed(
+    decided: readonly Applied[],
+    invoices: readonly Invoice[],
+    now: Date,
+  ): Promise<readonly Applied[]> {
+    const owed = new Set(
+      invoices
+        .filter(({ status }) => status !== 'paid')
+        .map(({ subscriptionId }) => subscriptionId),
+    );
+    const unowed = decided.filter(
+      ({ before, after }) =>
+        isAwaitingPayment(after) && !isAwaitingPayment(before) && !owed.has(after.id),
+    );
+    if (unowed.length === 0) return decided;
+    const begun = new Map(unowed.map(({ after }) => [after.id, activated(after)]));
+    for (const after of begun.values()) await this.subscriptions.updateStanding(after);
+    await this.balances.follow(
+      unowed.map(({ after: before }) => ({ before, after: begun.get(before.id) ?? before })),
+      now,
+    );
+    return decided.map((one) => {
+      const after = begun.get(one.after.id);
+      if (after === undefined) return one;
+      return { ...one, after, outcome: { ...one.outcome, events: ['activated'] } };
+    });
+  }
+}
+
+/** Returns the id of a subscription that ended while it waited for its first payment. */
+function givenUpOf({ before, after }: Applied): readonly string[] {
+  return isAwaitingPayment(before) && isTerminal(SUBSCRIPTION_TRANSITIONS, after.status)
+    ? [after.id]
+    : [];
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { IssueInvoiceService } from '../../invoicing';
+import { FinalUsageService } from '../../metering';
+import { SubscriptionsRepository } from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
+import { lateUsageOrderOf } from './invoice-order';
+
+/**
+ * Bills usage that changed after the last invoice of its subscription, on an invoice of its own.
+ *
+ * 1. Locks the ended subscriptions.
+ * 2. Drops the late usage of deleted customers, who are not billed.
+ * 3. Locks what the invoices need, and makes them.
+ */
+@Injectable()
+export class BillLateUsageWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly customers: CustomersService,
+    private readonly finalUsage: FinalUsageService,
+    private readonly locks: BillingLocks,
+    private readonly issuing: IssueInvoiceService,
+  ) {}
+
+  /** Bills the late usage of these ended subscriptions in one commit. */
+  billAll(ids: readonly string[], now: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      const snapshots = await this.subscriptions.lockSnapshots(ids);
+      const ended = snapshots.map(({ subscription }) => subscription);
+      const customerIds = await this.customers.existing(ended.map(({ customerId }) => customerId));
+      const billed = ended.filter(({ customerId }) => customerIds.has(customerId));
+      const billedIds = new Set(billed.map(({ id }) => id));
+      await this.finalUsage.forget(ids.filter((id) => !billedIds.has(id)));
+      await this.locks.beforeInvoices(billed);
+      await this.issuing.issueAll(billed.map(lateUsageOrderOf), now);
+    });
+  }
+}

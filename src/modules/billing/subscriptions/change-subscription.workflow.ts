@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import {
+  type CancelSubscription,
+  type ChangeSubscription,
+  isNoOp,
+  type Outcome,
+  scheduledChangeNotFound,
+  type Snapshot,
+  type Subscription,
+  SubscriptionCommandsService,
+  SubscriptionsRepository,
+} from '../../subscriptions';
+import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
+import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
+import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
+import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
+
+/** A command that changes a subscription. */
+export type SubscriptionCommand =
+  | { readonly kind: 'change'; readonly terms: ChangeSubscription }
+  | { readonly kind: 'cancel'; readonly terms: CancelSubscription }
+  | { readonly kind: 'uncancel' | 'pause' | 'resume' };
+
+/**
+ * Changes subscriptions by command.
+ *
+ * 1. Locks the customer.
+ * 2. Does what is due of the subscription already: a command acts on the period that runs.
+ * 3. Locks the subscription with its items, periods and scheduled changes, and decides the command.
+ * 4. Applies the decision. A preview stops before, and returns the next invoice.
+ */
+@Injectable()
+export class ChangeSubscriptionWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly renewals: RenewSubscriptionsWorkflow,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly commands: SubscriptionCommandsService,
+    private readonly status: SubscriptionStatusWorkflow,
+    private readonly outcomes: ApplyOutcomesWorkflow,
+    private readonly previews: PreviewInvoiceWorkflow,
+  ) {}
+
+  /**
+   * Applies a command. A no-op writes nothing and records no event.
+   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind`,
+   *   `test_clock_advancing`, `test_clock_failed`, what `SubscriptionCommandsService` throws
+   */
+  apply(id: string, command: SubscriptionCommand): Promise<Subscription> {
+    return this.database.transaction(async () => {
+      const { snapshot, now } = await this.renewals.lockCurrent(id);
+      const outcome = await this.decide(snapshot, command, now);
+      if (isNoOp(snapshot.subscription, outcome)) return snapshot.subscription;
+      return this.outcomes.apply(snapshot.subscription, outcome, now);
+    });
+  }
+
+  /** Returns the next invoice after a command; writes nothing. Throws what `apply` throws. */
+  preview(id: string, command: SubscriptionCommand): Promise<SubscriptionPreview> {
+    return this.database.transaction(async () => {
+      const { snapshot, customer, now } = await this.renewals.lockCurrent(id);
+      const outcome = await this.decide(snapshot, command, now);
+      return this.previews.preview(snapshot, outcome, customer, now);
+    });
+  }
+
+  /**
+   * Undoes a scheduled change, whatever it is; a no-op if it was undone before.
+   * @throws {ProblemError} what `apply` throws, `scheduled_change_not_found`, `invalid_transition`
+   */
+  undoScheduledChange(id: string, changeId: string): Promise<void> {
+    return this.database.transaction(async () => {
+      const { snapshot, now } = await this.renewals.lockCurrent(id);
+      const change = await this.subscriptions.findScheduledChange(id, changeId);
+      if (change === null) throw scheduledChangeNotFound(changeId);
+      const outcome = this.commands.undo(snapshot, change);
+      if (outcome !== null) await this.outcomes.apply(snapshot.subscription, outcome, now);
+    });
+  }
+
+  private async decide(
+    snapshot: Snapshot,
+    command: SubscriptionCommand,
+    now: Date,
+  ): Promise<Outcome> {
+    switch (command.kind) {
+      case 'change':
+        return this.commands.change(snapshot, command.terms, now);
+      case 'cancel':
+        return this.commands.cancel(snapshot, command.terms, now);
+      case 'uncancel':
+        return this.commands.uncancel(snapshot);
+      case 'pause':
+        return this.commands.pause(snapshot, now);
+      case 'resume': {
+        const outcome = this.commands.resume(snapshot, now);
+        const subscription = await this.status.afterPause(outcome.subscription);
+        return { ...outcome, subscription };
+      }
+    }
+  }
+}

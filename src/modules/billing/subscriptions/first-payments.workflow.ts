@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { type Invoice, InvoiceCollectionService } from '../../invoicing';
+import {
+  decideGiveUp,
+  isAwaitingPayment,
+  isOutOfTime,
+  type Subscription,
+  SubscriptionsRepository,
+} from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
+import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
+import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
+
+/**
+ * Activates or expires subscriptions that wait for their first payment, in the transaction of the caller, when the payment
+ * is no longer needed or can no longer come. The caller has locked the subscription.
+ */
+@Injectable()
+export class FirstPaymentsWorkflow {
+  constructor(
+    private readonly locks: BillingLocks,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly collection: InvoiceCollectionService,
+    private readonly status: SubscriptionStatusWorkflow,
+    private readonly outcomes: ApplyOutcomesWorkflow,
+  ) {}
+
+  /**
+   * Ends the wait for the payment of an invoice that was closed otherwise. A wholly credited invoice needs no payment: the
+   * subscription becomes active. A void or written-off one will not be paid: the subscription expires.
+   * @param subscription that the invoice bills; null where it bills none
+   */
+  async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {
+    if (subscription === null || !isAwaitingPayment(subscription)) return;
+    if (invoice.status === 'paid') await this.status.note(subscription, 'settled', now);
+    else await this.expire(subscription.id, now);
+  }
+
+  /**
+   * Expires a subscription whose time for the first payment is over, after a payment of it ended without paying the invoice.
+   * A pending payment may still save it.
+   * @param before the subscription as it was before the payment ended
+   * @returns true if it expired
+   */
+  async endPayment(before: Subscription, now: Date): Promise<boolean> {
+    if (!isOutOfTime(before, now)) return false;
+    const { id } = before;
+    const subscription = await this.locks.subscription(id);
+    if (subscription === null || !isAwaitingPayment(subscription)) return false;
+    if ((await this.collection.lockBeingPaid([id])).has(id)) return false;
+    await this.expire(id, now);
+    return true;
+  }
+
+  private async expire(id: string, now: Date): Promise<void> {
+    const snapshot = await this.subscriptions.lockSnapshot(id);
+    invariant(snapshot !== null, `The subscription ${id} exists.`);
+    const outcome = decideGiveUp(snapshot, now, 'incomplete_expired');
+    await this.outcomes.apply(snapshot.subscription, outcome, now);
+  }
+}

@@ -1,0 +1,43 @@
+import type { EarnedPeriod, InvoiceOrder } from '../../invoicing';
+import type { Outcome, Subscription } from '../../subscriptions';
+
+/** Returns the invoice that a decision about a subscription orders. */
+export function invoiceOrderOf({ subscription, billing }: Outcome): InvoiceOrder {
+  return {
+    ...termsOf(subscription),
+    reason: billing?.reason ?? 'change',
+    renewsAt: billing?.renewsAt ?? null,
+    period: billing?.period ?? null,
+    billingPeriod: billing?.billingPeriod ?? billing?.period ?? null,
+    lines: billing?.lines ?? [],
+    lateUsage: billing?.lateUsage,
+  };
+}
+
+/** Returns the order of an invoice that bills the late usage of an ended subscription, as the last one. */
+export function lateUsageOrderOf(subscription: Subscription): InvoiceOrder {
+  return { ...termsOf(subscription), reason: 'late_usage', lines: [], lateUsage: 'closed' };
+}
+
+/** Returns the order of the usage of a running subscription. */
+export function usageOrderOf(
+  subscription: Subscription,
+  lines: InvoiceOrder['lines'],
+): InvoiceOrder {
+  return { ...termsOf(subscription), reason: 'renewal', lines };
+}
+
+/** Returns the period whose revenue is earned with a decision; none for most decisions. */
+export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
+  if (earned === null) return [];
+  const { period, end } = earned;
+  const { id: subscriptionId, customerId, currency } = subscription;
+  const { id, endAt } = period;
+  return [{ id, subscriptionId, customerId, currency, endAt, end }];
+}
+
+function termsOf(subscription: Subscription) {
+  const { id: subscriptionId, customerId, currency, collection, daysUntilDue } = subscription;
+  const billed = { customerId, subscriptionId, currency, collection, daysUntilDue };
+  return { ...billed, renewsAt: null, period: null, billingPeriod: null, metadata: {} };
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import type { RedeemedTerms } from '../../coupons';
+import type { Customer } from '../../customers';
+import { type Invoice, IssueInvoiceService } from '../../invoicing';
+import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../../subscriptions';
+import { invoiceOrderOf } from './invoice-order';
+
+/** The next invoice after a command, with the plan version it is for. */
+export interface SubscriptionPreview {
+  readonly invoice: Invoice;
+  readonly planVersionId: string;
+  readonly billsAt: Date;
+}
+
+/** Shows the invoice that a decision about a subscription leads to. Writes nothing. */
+@Injectable()
+export class PreviewInvoiceWorkflow {
+  constructor(private readonly issuing: IssueInvoiceService) {}
+
+  /**
+   * Returns the invoice that a decision makes, or that falls due next after it; empty where none follows.
+   * @param redeemed coupons that would be redeemed before
+   * @throws {ProblemError} `invoice_too_large`
+   */
+  async preview(
+    snapshot: Snapshot,
+    decided: Outcome,
+    customer: Customer,
+    now: Date,
+    redeemed: readonly RedeemedTerms[] = [],
+  ): Promise<SubscriptionPreview> {
+    const { outcome, at: billsAt } = nextBilling(snapshot, decided, SUBSCRIPTION_IDS, now);
+    const order = invoiceOrderOf(outcome);
+    const invoice = await this.issuing.preview(order, customer, billsAt, redeemed);
+    const { planVersionId } = outcome.subscription;
+    return { invoice, planVersionId, billsAt };
+  }
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { RedemptionsService } from '../../coupons';
+import { outcomeOf, type Subscription, SubscriptionCommandsService } from '../../subscriptions';
+import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
+import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
+
+/**
+ * Redeems coupons on subscriptions.
+ *
+ * 1. Locks the customer, does what is due of the subscription, and locks it.
+ * 2. Redeems the coupon; it counts from the next invoice on.
+ */
+@Injectable()
+export class RedeemCouponWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly renewals: RenewSubscriptionsWorkflow,
+    private readonly commands: SubscriptionCommandsService,
+    private readonly redemptions: RedemptionsService,
+    private readonly previews: PreviewInvoiceWorkflow,
+  ) {}
+
+  /**
+   * @throws {ProblemError} what `RenewSubscriptionsWorkflow.lockCurrent` throws, `subscription_not_running`, what
+   *   `RedemptionsService.redeem` throws
+   */
+  redeem(id: string, code: string): Promise<Subscription> {
+    return this.database.transaction(async () => {
+      const { snapshot, now } = await this.renewals.lockCurrent(id);
+      await this.redemptions.redeem(this.commands.redemption(snapshot, code), now);
+      return snapshot.subscription;
+    });
+  }
+
+  /** Returns the next invoice with the coupon; writes nothing. Throws what `redeem` throws. */
+  preview(id: string, code: string): Promise<SubscriptionPreview> {
+    return this.database.transaction(async () => {
+      const { snapshot, customer, now } = await this.renewals.lockCurrent(id);
+      const redemption = this.commands.redemption(snapshot, code);
+      const redeemed = await this.redemptions.preview(redemption, now);
+      const nothing = outcomeOf(snapshot.subscription, {});
+      return this.previews.preview(snapshot, nothing, customer, now, [redeemed]);
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { InvoiceCollectionService } from '../../invoicing';
+import {
+  decideAbandon,
+  decideDue,
+  decideExpiry,
+  isAwaitingPayment,
+  type Outcome,
+  periodsOverdue,
+  type Snapshot,
+  type Subscription,
+  SUBSCRIPTION_IDS,
+  subscriptionBehind,
+  subscriptionCustomerDeleted,
+  subscriptionNotFound,
+  SubscriptionsRepository,
+} from '../../subscriptions';
+import { BillingLocks, type CustomerAt } from '../billing-locks';
+import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
+
+/** Pieces of due work that one request does: a year of months. The due worker does the others, each in its own commit. */
+const MOST_AT_ONCE = 12;
+
+/** A locked subscription of which nothing is due, with its locked customer. */
+export interface CurrentSubscription extends CustomerAt {
+  readonly snapshot: Snapshot;
+}
+
+interface Setup {
+  /** Subscriptions with due work. */
+  readonly snapshots: readonly Snapshot[];
+  /** Customers of these subscriptions that were not deleted. */
+  readonly customerIds: ReadonlySet<string>;
+  /** Subscriptions that wait for their first payment while it is pending. */
+  readonly beingPaid: ReadonlySet<string>;
+}
+
+/**
+ * Does what falls due for subscriptions: renewal at the end of a period, start, end of a trial, a scheduled change or end,
+ * expiry without a first payment.
+ *
+ * 1. Locks the subscriptions with due work, and reads which of their customers were deleted.
+ * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which are being paid.
+ * 3. Decides each subscription; one of a deleted customer ends.
+ * 4. Applies all decisions, each kind of row with one statement.
+ */
+@Injectable()
+export class RenewSubscriptionsWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly customers: CustomersService,
+    private readonly collection: InvoiceCollectionService,
+    private readonly locks: BillingLocks,
+    private readonly outcomes: ApplyOutcomesWorkflow,
+  ) {}
+
+  /**
+   * Does the next piece of work that is due for each of these subscriptions, in their order and in one commit. Work that
+   * another process did meanwhile is not done again.
+   */
+  runNext(ids: readonly string[], now: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      const setup = await this.setup(ids, now);
+      const decisions = setup.snapshots.map((snapshot) => ({
+        before: snapshot.subscription,
+        outcome: decide(snapshot, setup, now),
+      }));
+      await this.outcomes.applyAll(decisions, now);
+    });
+  }
+
+  /** All that the decisions are made from, each kind with one statement. */
+  private async setup(ids: readonly string[], now: Date): Promise<Setup> {
+    const locked = await this.subscriptions.lockSnapshots(ids);
+    const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
+    const customerIds = await this.customers.existing(
+      snapshots.map(({ subscription }) => subscription.customerId),
+    );
+    const waiting = snapshots.filter(({ subscription }) => isAwaitingPayment(subscription));
+    const beingPaid = await this.collection.lockBeingPaid(
+      waiting.map(({ subscription }) => subscription.id),
+    );
+    return { snapshots, customerIds, beingPaid };
+  }
+
+  /**
+   * Locks a subscription for a command, in the caller's transaction, after doing what is due of it: a command acts on the
+   * period that runs. This holds the series of invoice numbers, so it does a few periods at the most.
+   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` where more is
+   *   due, `test_clock_advancing`, `test_clock_failed`
+   */
+  async lockCurrent(id: string): Promise<CurrentSubscription> {
+    const found = await this.subscriptions.find(id);
+    if (found === null) throw subscriptionNotFound(id);
+    const { customer, now } = await this.locks.customer(found.customerId);
+    if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
+    if (periodsOverdue(found, now, MOST_AT_ONCE + 1) > MOST_AT_ONCE)
+      throw subscriptionBehind(found);
+    await this.runSome(found, now);
+    const snapshot = await this.subscriptions.lockSnapshot(id);
+    if (snapshot === null) throw subscriptionNotFound(id);
+    return { snapshot, customer, now };
+  }
+
+  /** Does what is due, a few pieces at the most, in the caller's transaction; returns the subscription as it is then. */
+  async runSome(subscription: Subscription, now: Date): Promise<Subscription> {
+    let latest = subscription;
+    if (isDue(latest, now)) {
+      await this.subscriptions.lockAll([latest.id]);
+      await this.locks.beforeInvoices([latest]);
+    }
+    for (let done = 0; done < MOST_AT_ONCE && isDue(latest, now); done += 1) {
+      await this.runNext([latest.id], now);
+      latest = (await this.subscriptions.find(latest.id)) ?? latest;
+    }
+    return latest;
+  }
+}
+
+function decide(snapshot: Snapshot, { customerIds, beingPaid }: Setup, now: Date): Outcome {
+  const { subscription } = snapshot;
+  if (isAwaitingPayment(subscription)) {
+    return decideExpiry(snapshot, beingPaid.has(subscription.id));
+  }
+  return customerIds.has(subscription.customerId)
+    ? decideDue(snapshot, SUBSCRIPTION_IDS, now)
+    : decideAbandon(snapshot);
+}
+
+function isDue({ nextBillingAt }: Subscription, now: Date): boolean {
+  return nextBillingAt !== null && nextBillingAt <= now;
+}

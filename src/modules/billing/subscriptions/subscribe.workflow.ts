@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { type RedeemedTerms, RedemptionsService } from '../../coupons';
+import { SubscriptionBalancesService } from '../../entitlements';
+import {
+  type CreateSubscription,
+  StartSubscriptionService,
+  type Subscription,
+} from '../../subscriptions';
+import { BillingLocks } from '../billing-locks';
+import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
+import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
+import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
+
+/**
+ * Subscribes customers: now, later, or as of a past instant.
+ *
+ * 1. Locks the customer and decides the start.
+ * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
+ * 3. If the start lies ahead: updates the entitlement balances, and ends here.
+ * 4. Applies the decision: the first period and its invoice.
+ * 5. On a test clock, does the first of the periods since a past start: there is no worker between two advances. Otherwise
+ *    they are due work like any renewal, each in a commit of its own.
+ */
+@Injectable()
+export class SubscribeWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly locks: BillingLocks,
+    private readonly starts: StartSubscriptionService,
+    private readonly redemptions: RedemptionsService,
+    private readonly balances: SubscriptionBalancesService,
+    private readonly outcomes: ApplyOutcomesWorkflow,
+    private readonly renewals: RenewSubscriptionsWorkflow,
+    private readonly previews: PreviewInvoiceWorkflow,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
+   *   what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
+   */
+  subscribe(command: CreateSubscription): Promise<Subscription> {
+    return this.database.transaction(async () => {
+      const { customer, now } = await this.locks.referredCustomer(
+        command.customerId,
+        '/customer_id',
+      );
+      const { snapshot, outcome, redemption } = await this.starts.decide(command, customer, now);
+      const created = snapshot.subscription;
+      await this.starts.insert(snapshot, now);
+      if (redemption !== null) await this.redemptions.redeem(redemption, now);
+      if (outcome.periodOpened === null) {
+        await this.balances.follow([{ before: null, after: created }], now);
+        return created;
+      }
+      const isOnTestClock = created.testClockId !== null;
+      if (isOnTestClock && created.startAt < now) await this.locks.beforeInvoices([created]);
+      const begun = await this.outcomes.apply(created, outcome, now);
+      return isOnTestClock ? this.renewals.runSome(begun, now) : begun;
+    });
+  }
+
+  /** Returns the first invoice that `subscribe` would make; writes nothing. Throws what `subscribe` throws. */
+  preview(command: CreateSubscription): Promise<SubscriptionPreview> {
+    return this.database.transaction(async () => {
+      const { customer, now } = await this.locks.referredCustomer(
+        command.customerId,
+        '/customer_id',
+      );
+      const { snapshot, outcome, redemption } = await this.starts.decide(command, customer, now);
+      const redeemed: RedeemedTerms[] =
+        redemption === null ? [] : [await this.redemptions.preview(redemption, now)];
+      return this.previews.preview(snapshot, outcome, customer, now, redeemed);
+    });
+  }
+}

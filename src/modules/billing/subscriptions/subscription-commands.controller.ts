@@ -1,0 +1,272 @@
+import { Body, Controller, Delete, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { invalidTransition, outcomeUnknown, referenceNotFound } from '../../../platform/errors';
+import { IdPipe, NoFields, Operation, withETag } from '../../../platform/http';
+import {
+  couponAlreadyRedeemed,
+  couponCodeUnknown,
+  couponCurrencyMismatch,
+  couponExhausted,
+  couponExpired,
+  couponInactive,
+  couponNotForPlan,
+} from '../../coupons';
+import { customerCurrencyMismatch } from '../../customers';
+import { invoiceTooLarge } from '../../invoicing';
+import {
+  scheduledChangeNotFound,
+  subscriptionBehind,
+  subscriptionChangePending,
+  subscriptionCustomerDeleted,
+  SubscriptionDto,
+  subscriptionNotCanceling,
+  subscriptionNotFound,
+  subscriptionNotRunning,
+  subscriptionTermsContradict,
+  toSubscriptionDto,
+} from '../../subscriptions';
+import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import {
+  CancelSubscriptionDto,
+  ChangeSubscriptionDto,
+  CreateSubscriptionDto,
+  PreviewQueryDto,
+  RedeemCouponDto,
+  toCancelSubscription,
+  toChangeSubscription,
+  toCreateSubscription,
+} from '../dto/subscription-commands.dto';
+import { SubscriptionPreviewDto, toSubscriptionPreviewDto } from '../dto/subscription-preview.dto';
+import { ChangeSubscriptionWorkflow } from './change-subscription.workflow';
+import { RedeemCouponWorkflow } from './redeem-coupon.workflow';
+import { SubscribeWorkflow } from './subscribe.workflow';
+
+const subscriptionId = new IdPipe('sub', subscriptionNotFound);
+const changeId = new IdPipe('sch', scheduledChangeNotFound);
+
+const ON_A_CLOCK = [testClockAdvancing, testClockFailed];
+const REDEEMING = [
+  couponCodeUnknown,
+  couponInactive,
+  couponExpired,
+  couponExhausted,
+  couponNotForPlan,
+  couponCurrencyMismatch,
+  couponAlreadyRedeemed,
+];
+const OFFERING = [
+  referenceNotFound,
+  customerCurrencyMismatch,
+  subscriptionTermsContradict,
+  invoiceTooLarge,
+];
+const CHANGING = [
+  subscriptionNotFound,
+  subscriptionCustomerDeleted,
+  subscriptionBehind,
+  ...ON_A_CLOCK,
+];
+
+const SUBSCRIPTION_OR_PREVIEW = {
+  subscription: SubscriptionDto,
+  subscription_preview: SubscriptionPreviewDto,
+};
+type SubscriptionOrPreview = Promise<SubscriptionDto | SubscriptionPreviewDto>;
+
+@ApiTags('Subscriptions')
+@Controller('v1/subscriptions')
+export class SubscriptionCommandsController {
+  constructor(
+    private readonly subscribing: SubscribeWorkflow,
+    private readonly changing: ChangeSubscriptionWorkflow,
+    private readonly redeeming: RedeemCouponWorkflow,
+  ) {}
+
+  @Post()
+  @Operation({
+    summary: 'Subscribe a customer',
+    description:
+      'Bills what the plan and the add-ons cost in advance, unless the start lies ahead or a trial comes first. A start in ' +
+      'the past, at most two years and 366 periods back, bills its first period at once; the periods since follow in the ' +
+      'background, one after the other, each with a `subscription.renewed` event. With ' +
+      '`payment_behavior: default_incomplete` it is active once that is paid.',
+    access: 'subscriptions:write',
+    status: 201,
+    answer: SubscriptionDto,
+    preview: SubscriptionPreviewDto,
+    reads: 'post',
+    key: 'required',
+    problems: [...OFFERING, ...REDEEMING, ...ON_A_CLOCK],
+  })
+  async createSubscription(
+    @Body() body: CreateSubscriptionDto,
+    @Query() { preview }: PreviewQueryDto,
+    @Res({ passthrough: true }) response: Response,
+  ): SubscriptionOrPreview {
+    const command = toCreateSubscription(body);
+    if (preview === true) {
+      response.status(200);
+      return toSubscriptionPreviewDto(await this.subscribing.preview(command));
+    }
+    return withETag(await this.subscribing.subscribe(command), toSubscriptionDto);
+  }
+
+  @Post(':id/change')
+  @Operation({
+    summary: 'Change plan, quantity or add-ons',
+    description:
+      'A change now credits the unused part of what was paid in advance, and charges the rest of the period. Another ' +
+      'interval ends the period and begins a new one. The version of the plan stays unless `plan_id` or `plan_version` is ' +
+      'sent. Unchanged prices are not billed again, and a change to the current terms is a no-op. With `when: period_end` ' +
+      'the change waits for the end of the period, and can be undone until then.',
+    access: 'subscriptions:write',
+    status: 200,
+    answers: SUBSCRIPTION_OR_PREVIEW,
+    reads: 'post',
+    key: 'required',
+    problems: [...CHANGING, subscriptionNotRunning, subscriptionChangePending, ...OFFERING],
+  })
+  async changeSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() body: ChangeSubscriptionDto,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrPreview {
+    const command = { kind: 'change', terms: toChangeSubscription(body) } as const;
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.changing.preview(id, command))
+      : toSubscriptionDto(await this.changing.apply(id, command));
+  }
+
+  @Post(':id/cancel')
+  @Operation({
+    summary: 'End a subscription',
+    description:
+      'Now, with the period, or at an instant, with or without credit for what is unused. One that waits for its first ' +
+      'payment ends now alone, and its invoice with it.',
+    access: 'subscriptions:write',
+    status: 200,
+    answers: SUBSCRIPTION_OR_PREVIEW,
+    reads: 'post',
+    key: 'required',
+    problems: [
+      ...CHANGING,
+      invalidTransition,
+      subscriptionNotRunning,
+      subscriptionChangePending,
+      subscriptionTermsContradict,
+    ],
+  })
+  async cancelSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() body: CancelSubscriptionDto,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrPreview {
+    const command = { kind: 'cancel', terms: toCancelSubscription(body) } as const;
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.changing.preview(id, command))
+      : toSubscriptionDto(await this.changing.apply(id, command));
+  }
+
+  @Post(':id/uncancel')
+  @NoFields()
+  @Operation({
+    summary: 'Take back a planned end',
+    description: 'Removes a cancellation that has not taken effect. The subscription renews again.',
+    access: 'subscriptions:write',
+    status: 200,
+    answers: SUBSCRIPTION_OR_PREVIEW,
+    reads: 'post',
+    key: 'required',
+    problems: [...CHANGING, subscriptionNotCanceling],
+  })
+  async uncancelSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrPreview {
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.changing.preview(id, { kind: 'uncancel' }))
+      : toSubscriptionDto(await this.changing.apply(id, { kind: 'uncancel' }));
+  }
+
+  @Post(':id/pause')
+  @NoFields()
+  @Operation({
+    summary: 'Pause a subscription',
+    description:
+      'What was paid in advance stays paid, prices in arrears stop, and no further period begins until it is resumed.',
+    access: 'subscriptions:write',
+    status: 200,
+    answers: SUBSCRIPTION_OR_PREVIEW,
+    reads: 'post',
+    key: 'required',
+    problems: [...CHANGING, invalidTransition, subscriptionChangePending],
+  })
+  async pauseSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrPreview {
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.changing.preview(id, { kind: 'pause' }))
+      : toSubscriptionDto(await this.changing.apply(id, { kind: 'pause' }));
+  }
+
+  @Post(':id/resume')
+  @NoFields()
+  @Operation({
+    summary: 'Resume a paused subscription',
+    description:
+      'Within the period that was paid it goes on; after it a new period begins now, and periods count from there.',
+    access: 'subscriptions:write',
+    status: 200,
+    answers: SUBSCRIPTION_OR_PREVIEW,
+    reads: 'post',
+    key: 'required',
+    problems: [...CHANGING, invalidTransition],
+  })
+  async resumeSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrPreview {
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.changing.preview(id, { kind: 'resume' }))
+      : toSubscriptionDto(await this.changing.apply(id, { kind: 'resume' }));
+  }
+
+  @Post(':id/coupons')
+  @Operation({
+    summary: 'Redeem a coupon on a subscription',
+    description: 'It counts from the next invoice on.',
+    access: 'subscriptions:write',
+    status: 200,
+    answers: SUBSCRIPTION_OR_PREVIEW,
+    reads: 'post',
+    key: 'required',
+    problems: [...CHANGING, subscriptionNotRunning, ...REDEEMING],
+  })
+  async redeemCouponOnSubscription(
+    @Param('id', subscriptionId) id: string,
+    @Body() { code }: RedeemCouponDto,
+    @Query() { preview }: PreviewQueryDto,
+  ): SubscriptionOrPreview {
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.redeeming.preview(id, code))
+      : toSubscriptionDto(await this.redeeming.redeem(id, code));
+  }
+
+  @Delete(':id/scheduled-changes/:change_id')
+  @Operation({
+    summary: 'Undo a scheduled change',
+    description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
+    access: 'subscriptions:write',
+    status: 204,
+    reads: 'path',
+    problems: [...CHANGING, scheduledChangeNotFound, invalidTransition, outcomeUnknown],
+  })
+  async undoScheduledChange(
+    @Param('id', subscriptionId) id: string,
+    @Param('change_id', changeId) change: string,
+  ): Promise<void> {
+    await this.changing.undoScheduledChange(id, change);
+  }
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { Outbox } from '../../../platform/outbox';
+import { SubscriptionBalancesService } from '../../entitlements';
+import { attemptsFailure, InvoiceCollectionService } from '../../invoicing';
+import { PaymentsService } from '../../payments';
+import {
+  type PaymentFact,
+  standingAfter,
+  statusEventOf,
+  type Subscription,
+  SubscriptionsRepository,
+} from '../../subscriptions';
+
+/**
+ * Sets the status of subscriptions by what became of the payments of their invoices, in the transaction of the caller, which
+ * has locked the subscriptions.
+ *
+ * 1. Writes the status.
+ * 2. Updates the entitlement balances of the customer.
+ * 3. Records the event of the status.
+ */
+@Injectable()
+export class SubscriptionStatusWorkflow {
+  constructor(
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly balances: SubscriptionBalancesService,
+    private readonly collection: InvoiceCollectionService,
+    private readonly payments: PaymentsService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Writes the status that a fact leads to; a no-op where it leads to none. */
+  async note(before: Subscription, fact: PaymentFact, now: Date): Promise<void> {
+    const standing = standingAfter(before, fact);
+    if (standing === before) return;
+    const after = { ...standing, version: before.version + 1, updatedAt: now };
+    await this.subscriptions.updateStanding(after);
+    await this.balances.follow([{ before, after }], now);
+    await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt: now });
+  }
+
+  /** Notes that nothing more is owed, unless another invoice of the subscription is open or written off. */
+  async noteSettled(before: Subscription, now: Date): Promise<void> {
+    if (await this.collection.isOwedBy(before.id)) return;
+    await this.note(before, 'settled', now);
+  }
+
+  /** Returns a subscription that goes on after a pause with the status that its open invoices give it. */
+  async afterPause(subscription: Subscription): Promise<Subscription> {
+    const attempted = await this.collection.attemptedOf(subscription.id);
+    const underWay = await this.payments.attemptedNow(attempted.map(({ id }) => id));
+    const failure = attemptsFailure(attempted, underWay);
+    return failure === null ? subscription : standingAfter(subscription, failure);
+  }
+
+  /** Makes the unpaid subscriptions of a customer past due again: there is another payment method to try. */
+  async tryAnew(customerId: string, now: Date): Promise<void> {
+    for (const before of await this.subscriptions.lockUnpaidOf(customerId)) {
+      await this.note(before, 'tried_anew', now);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { type UsageQuote, UsageQuotesService } from '../../invoicing';
+import { SubscriptionsRepository, usageSoFar } from '../../subscriptions';
+import { TestClocksService } from '../../test-clocks';
+import { usageOrderOf } from '../subscriptions/invoice-order';
+
+/** Usage of one price, with the subscription that sold it. */
+export interface CustomerUsage extends UsageQuote {
+  readonly subscriptionId: string;
+  readonly currency: string;
+  /** The draft that bills it once its grace is over; null: the invoice that is made next does. */
+  readonly invoiceId: string | null;
+}
+
+/**
+ * Quotes usage that is not billed yet. Writes and locks nothing.
+ *
+ * 1. Reads the time of the customer.
+ * 2. In one snapshot: reads the running subscriptions, and quotes the usage of each in its current period.
+ * 3. Quotes the usage on drafts that wait for the end of their grace period.
+ */
+@Injectable()
+export class QuoteUsageWorkflow {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly quotes: UsageQuotesService,
+  ) {}
+
+  /**
+   * Returns the usage of each metered price in the current periods, and in periods whose invoice is still a draft, with what
+   * it costs if nothing more comes.
+   * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`, `invoice_too_large`
+   */
+  async current(customerId: string): Promise<readonly CustomerUsage[]> {
+    const { testClockId } = await this.customers.get(customerId);
+    const now = await this.database.transaction(() => this.testClocks.nowFor(testClockId));
+    return this.database.snapshot(async () => {
+      const found: CustomerUsage[] = [];
+      for (const snapshot of await this.subscriptions.snapshotsOf(customerId)) {
+        const { subscription } = snapshot;
+        const { id: subscriptionId, currency } = subscription;
+        const order = usageOrderOf(subscription, usageSoFar(snapshot));
+        const quotes = await this.quotes.quote([order], now);
+        const common = { subscriptionId, currency, invoiceId: null };
+        found.push(...quotes.map((quote) => ({ ...quote, ...common })));
+      }
+      for (const { draft, ...quote } of await this.quotes.quoteDrafts(customerId, now)) {
+        const { id: invoiceId, subscriptionId, currency } = draft;
+        invariant(subscriptionId !== null, `The draft ${invoiceId} bills a subscription.`);
+        found.push({ ...quote, subscriptionId, currency, invoiceId });
+      }
+      return found;
+    });
+  }
+}

@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { FeaturesService } from '../features';
+import type { Subscription } from '../subscriptions';
+import { type BalanceKey, BalancesRepository, type EntitledCustomer } from './balances.repository';
+import type { Entitlement } from './domain/entitlement';
+import { RecalculateBalanceService } from './recalculate-balance.service';
+import { SourcesService } from './sources.service';
+
+/** A subscription as a transaction found it and as it leaves it; `before` is null for a new one. */
+export interface SubscriptionChange {
+  readonly before: Subscription | null;
+  readonly after: Subscription;
+}
+
+/** Keeps entitlement balances in step with subscriptions, in the transaction that changes the subscriptions. */
+@Injectable()
+export class SubscriptionBalancesService {
+  constructor(
+    private readonly balances: BalancesRepository,
+    private readonly features: FeaturesService,
+    private readonly sources: SourcesService,
+    private readonly recalculation: RecalculateBalanceService,
+  ) {}
+
+  /** Locks the balances of the customers of these subscriptions, which the transaction goes on to change. */
+  async lock(subscriptions: readonly Subscription[]): Promise<void> {
+    await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
+  }
+
+  /** Outdates the balances of a deleted customer, so that checks answer that it is not found. */
+  async outdate({ id, testClockId }: EntitledCustomer): Promise<void> {
+    await this.balances.invalidateCustomers([{ id, testClockId }]);
+  }
+
+  /**
+   * Outdates the balances of these customers. Metered balances, and those with grants, are recalculated at once, because
+   * their windows start with the billing period.
+   */
+  async follow(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
+    if (changes.length === 0) return;
+    const customers = customersOf(changes.map(({ after }) => after));
+    await this.balances.invalidateCustomers([...customers.values()]);
+    await this.updateGracePeriods(changes, now);
+    for (const { customerId, entitlement } of await this.eagerBalances(changes)) {
+      const customer = customers.get(customerId);
+      if (customer !== undefined) await this.recalculation.recalculate(customer, entitlement, now);
+    }
+  }
+
+  /**
+   * Starts the grace period of a subscription when it becomes past due, and ends it when nothing is owed. A subscription
+   * that returns from unpaid to past due, because another payment method is tried, keeps its first grace period.
+   */
+  private async updateGracePeriods(
+    changes: readonly SubscriptionChange[],
+    now: Date,
+  ): Promise<void> {
+    const isBehind = (status: string | undefined): boolean => status === 'past_due';
+    const isOwing = (status: string | undefined): boolean =>
+      isBehind(status) || status === 'unpaid';
+    const fellBehind = changes.filter(
+      ({ before, after }) => isBehind(after.status) && !isBehind(before?.status),
+    );
+    const caughtUp = changes.filter(
+      ({ before, after }) => !isOwing(after.status) && isOwing(before?.status),
+    );
+    if (fellBehind.length > 0) {
+      await this.balances.beginGrace(
+        fellBehind.map(({ after }) => after),
+        now,
+      );
+    }
+    if (caughtUp.length > 0) await this.balances.endGrace(caughtUp.map(({ after }) => after.id));
+  }
+
+  /** Returns the balances to recalculate at once, each once, in lock order. */
+  private async eagerBalances(
+    changes: readonly SubscriptionChange[],
+  ): Promise<readonly (BalanceKey & { readonly entitlement: Entitlement })[]> {
+    const known = await this.balances.listEager(changes.map(({ after }) => after.customerId));
+    const offered = await this.sources.entitlementsIn(
+      changes.map(({ after }) => after.planVersionId),
+      changes.flatMap(({ after }) => after.addons.map(({ addonId }) => addonId)),
+    );
+    const metered = await this.features.getMetered([...offered.values()].flat());
+    const meteredIds = new Set(metered.map(({ id }) => id));
+    const given = changes.flatMap(({ after }) =>
+      [after.planVersionId, ...after.addons.map(({ addonId }) => addonId)]
+        .flatMap((owner) => offered.get(owner) ?? [])
+        .filter((id) => meteredIds.has(id))
+        .map((entitlementId) => ({ customerId: after.customerId, entitlementId })),
+    );
+    const pairs = new Map(
+      [...known, ...given].map((pair) => [`${pair.customerId} ${pair.entitlementId}`, pair]),
+    );
+    const byId = new Map(
+      (await this.features.getAll([...pairs.values()].map((pair) => pair.entitlementId))).map(
+        (entitlement) => [entitlement.id, entitlement],
+      ),
+    );
+    return [...pairs.entries()]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .flatMap(([, pair]) => {
+        const entitlement = byId.get(pair.entitlementId);
+        return entitlement === undefined ? [] : [{ ...pair, entitlement }];
+      });
+  }
+}
+
+function customersOf(
+  subscriptions: readonly Subscription[],
+): ReadonlyMap<string, EntitledCustomer> {
+  return new Map(subscriptions.map(({ customerId: id, testClockId }) => [id, { id, testClockId }]));
+}

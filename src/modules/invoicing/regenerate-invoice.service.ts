@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import type { Customer } from '../customers';
+import { BillingFactsService } from './billing-facts.service';
+import type { Invoice } from './domain/invoice';
+import type { CreditOrder } from './domain/line-order';
+import { isOvertaken, reissueOf, type Standing } from './domain/reissue';
+import { InvoicesRepository } from './invoices.repository';
+import {
+  invoiceNotFound,
+  invoiceNotVoid,
+  invoiceOvertaken,
+  invoiceRegenerated,
+} from './invoicing.errors';
+import { invoiceCreated } from './invoicing.events';
+import { IssueInvoiceService } from './issue-invoice.service';
+import { UsageReadingsService } from './usage-readings.service';
+
+/** Bills void invoices anew. */
+@Injectable()
+export class RegenerateInvoiceService {
+  constructor(
+    private readonly invoices: InvoicesRepository,
+    private readonly facts: BillingFactsService,
+    private readonly issuing: IssueInvoiceService,
+    private readonly usage: UsageReadingsService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Makes an invoice in the place of a void one, once, in the caller's transaction: the same charges with the coupons, taxes
+   * and credit of now.
+   * @param customer locked
+   * @param standing of what the invoice billed, locked
+   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`
+   */
+  async regenerate(
+    id: string,
+    customer: Customer,
+    standing: Standing,
+    now: Date,
+  ): Promise<Invoice> {
+    const voided = await this.lockVoid(id);
+    if (isOvertaken(voided, standing)) throw invoiceOvertaken(id);
+    const order = {
+      ...voided,
+      lines: [],
+      creditOrders: creditsOf(voided),
+      billingPeriod: standing.billingPeriod,
+    };
+    const facts = await this.facts.load(order, customer, now, 'issue');
+    const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
+    const draft = reissueOf(voided, standing, facts, ids, now);
+    if (draft.lines.length === 0) throw invoiceOvertaken(id);
+    await this.invoices.insertAll([draft]);
+    await this.usage.reopen(draft);
+    await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
+    return this.issuing.finalize(draft, customer, now);
+  }
+
+  private async lockVoid(id: string): Promise<Invoice> {
+    const voided = await this.invoices.lock(id);
+    if (voided === null) throw invoiceNotFound(id);
+    if (voided.status !== 'void') throw invoiceNotVoid(id, voided.status);
+    const reissue = await this.invoices.findReissueOf(id);
+    if (reissue !== null) throw invoiceRegenerated(id, reissue);
+    return voided;
+  }
+}
+
+/** The credits of an invoice, as they are ordered anew. */
+function creditsOf({ lines }: Invoice): readonly CreditOrder[] {
+  return lines.flatMap(({ kind, itemId, period }) =>
+    kind === 'credit' && itemId !== null && period !== null
+      ? [{ kind, itemId, unusedFrom: period.startAt, end: 'border' as const }]
+      : [],
+  );
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { postPayment, postRecovery } from '../../core/ledger';
+import { Idempotency } from '../../platform/idempotency';
+import { Outbox } from '../../platform/outbox';
+import { CustomersService } from '../customers';
+import { CreditBalanceService, type Invoice } from '../invoicing';
+import { LedgerService } from '../ledger';
+import { TestClocksService } from '../test-clocks';
+import { DiscrepanciesService } from './discrepancies/discrepancies.service';
+import { discrepancyOf } from './discrepancies/domain/discrepancy';
+import type { Payment } from './domain/payment';
+import type { ProviderOutcome } from './domain/payment-provider';
+import { PAYMENT_EVENTS, paymentAnswer } from './payments.events';
+import { PaymentsRepository } from './payments.repository';
+
+/** Writes payments with their events, postings and answers, in the caller's transaction. */
+@Injectable()
+export class PaymentRecordsService {
+  constructor(
+    private readonly payments: PaymentsRepository,
+    private readonly discrepancies: DiscrepanciesService,
+    private readonly credit: CreditBalanceService,
+    private readonly customers: CustomersService,
+    private readonly ledger: LedgerService,
+    private readonly testClocks: TestClocksService,
+    private readonly outbox: Outbox,
+    private readonly idempotency: Idempotency,
+  ) {}
+
+  find(id: string): Promise<Payment | null> {
+    return this.payments.find(id);
+  }
+
+  /** Locks a payment that exists: after its invoice, before its refunds. */
+  async lock(id: string): Promise<Payment> {
+    const payment = await this.payments.lock(id);
+    invariant(payment !== null, `The payment ${id} exists.`);
+    return payment;
+  }
+
+  /** Writes an outcome, and records the event of a new status. */
+  async write(before: Payment, after: Payment, now: Date): Promise<void> {
+    await this.payments.updateOutcome(after);
+    if (after.status === before.status || after.status === 'pending') return;
+    await this.outbox.record(PAYMENT_EVENTS[after.status], { after, before, occurredAt: now });
+  }
+
+  /**
+   * Posts the money of a payment that succeeded, and adds the part that pays no invoice to the credit balance of the
+   * customer. A written-off invoice is owed again before it is paid.
+   * @param invoice as it was before it was paid
+   */
+  async keep(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
+    const { id, customerId, currency, provider, amount, amountApplied, updatedAt } = payment;
+    const occurredAt = invoice === null ? await this.timeOf(customerId) : updatedAt;
+    const left = amount - amountApplied;
+    const credit = { paymentId: id, customerId, currency, amount: left };
+    await this.credit.add({ ...credit, reserved: 0n, refunded: 0n }, occurredAt);
+    const source = { sourceId: id, customerId, occurredAt };
+    if (invoice?.status === 'uncollectible') {
+      await this.ledger.post(postRecovery(currency, amountApplied), source);
+    }
+    const posted = { currency, provider, amountMinor: amount, toReceivableMinor: amountApplied };
+    await this.ledger.post(postPayment(posted), source);
+  }
+
+  /** Stores the answer of the request that made a payment. */
+  async answer(payment: Payment): Promise<void> {
+    await this.idempotency.completeFor(payment.id, paymentAnswer(payment));
+  }
+
+  /** Records an outcome that contradicts the final one of a payment. */
+  async recordDiscrepancy(before: Payment, outcome: ProviderOutcome): Promise<void> {
+    const { id: paymentId, status, providerReference } = before;
+    const reported = { paymentId, refundId: null, status, providerReference };
+    const discrepancy = discrepancyOf(reported, outcome);
+    if (discrepancy !== null) await this.discrepancies.record(discrepancy);
+  }
+
+  /** Returns the time for a customer, so that its credits have one order. */
+  private async timeOf(customerId: string): Promise<Date> {
+    const customers = await this.customers.getAllForHistory([customerId]);
+    return this.testClocks.shownTo(customers.get(customerId)?.testClockId ?? null);
+  }
+}

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+import type { Period } from '../../core/time';
+import { type Holding, unbillableTimes } from './domain/unbillable';
+import { SoldUsageRepository } from './sold-usage.repository';
+
+/** A meter, as far as it says how long values are held. */
+export interface HoldingMeter {
+  readonly id: string;
+  readonly aggregation: string;
+  readonly isRecurring: boolean;
+}
+
+/** Tells which usage no subscription bills. */
+@Injectable()
+export class SoldUsageService {
+  constructor(private readonly soldUsage: SoldUsageRepository) {}
+
+  /** Returns the times whose usage of a meter no subscription of the customer will bill, as things stand. */
+  async unbillableTimes(
+    customerId: string,
+    meter: HoldingMeter,
+    now: Date,
+  ): Promise<readonly Period[]> {
+    const subscribed = await this.soldUsage.subscribed(customerId);
+    const sold = await this.soldUsage.sold(customerId, meter.id);
+    return unbillableTimes(subscribed, sold, holdingOf(meter), now);
+  }
+}
+
+function holdingOf({ aggregation, isRecurring }: HoldingMeter): Holding {
+  if (aggregation !== 'weighted_sum') return 'none';
+  return isRecurring ? 'for_ever' : 'period';
+}

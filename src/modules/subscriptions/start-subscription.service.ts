@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import type { RedemptionRequest } from '../coupons';
+import { type Customer, customerCurrencyMismatch, CustomersService } from '../customers';
+import type { CreateSubscription } from './domain/commands';
+import { decideBegin, itemsOf } from './domain/decide';
+import { type Outcome, outcomeOf } from './domain/outcome';
+import { periodsBegun, trialEnd } from './domain/periods';
+import type { Offer, Snapshot, Subscription } from './domain/subscription';
+import { SUBSCRIPTION_IDS } from './new-ids';
+import { OffersService } from './offers.service';
+import { subscriptionTermsContradict } from './subscriptions.errors';
+import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
+/** Periods that one back-dated start may begin: a year of days. */
+const MOST_PERIODS = 366;
+
+/** A subscription that is to begin. */
+export interface Start {
+  readonly snapshot: Snapshot;
+  /** Decision about what is due now; it opens no period if the start lies ahead. */
+  readonly outcome: Outcome;
+  readonly redemption: RedemptionRequest | null;
+}
+
+/** Decides how subscriptions start, and writes them. */
+@Injectable()
+export class StartSubscriptionService {
+  constructor(
+    private readonly offers: OffersService,
+    private readonly customers: CustomersService,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /**
+   * Decides the start of a subscription of a locked customer, in the caller's transaction. Writes nothing.
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`
+   */
+  async decide(command: CreateSubscription, customer: Customer, now: Date): Promise<Start> {
+    const { offer, version, currency } = await this.offers.resolveNew(command);
+    if (customer.currency !== null && customer.currency !== currency) {
+      throw customerCurrencyMismatch(customer.currency, currency);
+    }
+    const startAt = command.startAt ?? now;
+    if (now.getTime() - startAt.getTime() > FURTHEST_BACK_MS) {
+      throw subscriptionTermsContradict('/start_at', 'lies more than two years back');
+    }
+    if (command.paymentBehavior !== 'allow_active' && command.collection !== 'automatic') {
+      throw subscriptionTermsContradict('/payment_behavior', 'goes with `collection: automatic`');
+    }
+    const trialDays = command.trialDays ?? version.trialDays;
+    const subscription = subscriptionOf(command, offer, customer, { startAt, trialDays, now });
+    const items = itemsOf(subscription.id, offer, startAt, SUBSCRIPTION_IDS);
+    const created = { ...subscription, currency };
+    if (periodsBegun(created, now, MOST_PERIODS + 1) > MOST_PERIODS) {
+      const message = `asks for more than ${MOST_PERIODS} periods to be billed at once`;
+      throw subscriptionTermsContradict('/start_at', message);
+    }
+    const snapshot = { subscription: created, items, period: null, pending: null };
+    return {
+      snapshot,
+      outcome:
+        startAt > now ? outcomeOf(created, {}) : decideBegin(snapshot, SUBSCRIPTION_IDS, now),
+      redemption: command.coupon === null ? null : redemptionRequestOf(command.coupon, created),
+    };
+  }
+
+  /**
+   * Writes a new subscription, fixes the currency of its customer and records `subscription.created`, in the caller's
+   * transaction.
+   */
+  async insert({ subscription, items }: Snapshot, now: Date): Promise<void> {
+    await this.customers.fixCurrency(subscription.customerId, subscription.currency);
+    await this.subscriptions.insert(subscription, items);
+    await this.outbox.record(SUBSCRIPTION_EVENTS.created, { after: subscription, occurredAt: now });
+  }
+}
+
+function subscriptionOf(
+  command: CreateSubscription,
+  offer: Offer,
+  customer: Customer,
+  start: { readonly startAt: Date; readonly trialDays: number; readonly now: Date },
+): Omit<Subscription, 'currency'> {
+  const { startAt, trialDays, now } = start;
+  const { planId, planVersionId, interval, intervalCount, proration, quantity, addons } = offer;
+  return {
+    id: newId('sub'),
+    version: 1,
+    customerId: customer.id,
+    testClockId: customer.testClockId,
+    status: 'incomplete',
+    planId,
+    planVersionId,
+    quantity,
+    addons,
+    timeZone: customer.timezone,
+    collection: command.collection,
+    daysUntilDue: command.daysUntilDue,
+    paymentBehavior: command.paymentBehavior,
+    billingAnchor: command.billingAnchor,
+    interval,
+    intervalCount,
+    proration,
+    startAt,
+    incompleteExpiresAt: null,
+    trialEndAt: trialDays > 0 ? trialEnd(startAt, trialDays, customer.timezone) : null,
+    trialEndingAt: null,
+    anchorAt: startAt,
+    currentPeriodStartAt: null,
+    currentPeriodEndAt: null,
+    pausedAt: null,
+    cancelAt: null,
+    canceledAt: null,
+    endedAt: null,
+    nextBillingAt: startAt,
+    metadata: command.metadata,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/** Returns the request to redeem a coupon on a subscription. */
+export function redemptionRequestOf(code: string, subscription: Subscription): RedemptionRequest {
+  const { id: subscriptionId, customerId, planId, currency } = subscription;
+  return { code, subscriptionId, customerId, planId, currency };
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import type { Period } from '../../core/time';
+import { earnedUntil } from './domain/periods';
+import { spanOf } from './domain/subscription';
+import { SubscriptionsRepository } from './subscriptions.repository';
+
+/** An invoice, as far as it names what it billed of a subscription. */
+export interface BilledInvoice {
+  readonly subscriptionId: string | null;
+  readonly reason: string;
+  readonly periodStartAt: Date | null;
+  readonly lines: readonly { readonly itemId: string | null }[];
+}
+
+/** State of what an invoice billed of a subscription. */
+export interface BilledState {
+  /** Ends of the items that ended, or are to end, by item id. */
+  readonly itemEnds: ReadonlyMap<string, Date>;
+  /** True for the first invoice of a subscription that was to begin with its payment. */
+  readonly isWithdrawn: boolean;
+  readonly hasEnded: boolean;
+  readonly billingPeriod: Period | null;
+  readonly earnedUntil: Date | null;
+}
+
+/** Tells invoices about the periods of subscriptions. */
+@Injectable()
+export class SubscriptionPeriodsService {
+  constructor(private readonly subscriptions: SubscriptionsRepository) {}
+
+  /**
+   * Returns until when each subscription has earned what it was billed in advance. The caller has locked the subscriptions,
+   * so that no period is closed meanwhile.
+   */
+  async earnedUntil(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+    const periods = await this.subscriptions.newestPeriods(ids);
+    return new Map(periods.map((period) => [period.subscriptionId, earnedUntil(period)]));
+  }
+
+  /**
+   * Locks the subscription of an invoice, so that it is neither changed nor ended meanwhile, and returns the state of what
+   * the invoice billed.
+   */
+  async lockBilled(invoice: BilledInvoice): Promise<BilledState> {
+    const { subscriptionId, reason, lines, periodStartAt } = invoice;
+    const snapshot =
+      subscriptionId === null ? null : await this.subscriptions.lockSnapshot(subscriptionId);
+    const period = snapshot?.period ?? null;
+    const billed =
+      subscriptionId === null || periodStartAt === null
+        ? null
+        : await this.subscriptions.periodAt(subscriptionId, periodStartAt);
+    return {
+      itemEnds: await this.subscriptions.itemEnds(lines.flatMap(({ itemId }) => itemId ?? [])),
+      isWithdrawn:
+        reason === 'subscription_start' &&
+        snapshot?.subscription.paymentBehavior === 'default_incomplete',
+      hasEnded: (snapshot?.subscription.endedAt ?? null) !== null,
+      billingPeriod: billed === null ? null : spanOf(billed),
+      earnedUntil: period === null ? null : earnedUntil(period),
+    };
+  }
+}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+
+/** Background work on a test clock. Jobs that fall due at the same instant run in this order. */
+const TEST_CLOCK_JOBS = [
+  'overdue-invoices',
+  'due-subscriptions',
+  'due-drafts',
+  'due-late-usage',
+  'due-collections',
+  'entitlement-windows',
+] as const;
+
+/** Background work that also runs by test clocks, for the objects on one clock at a time. */
+export interface TestClockJob {
+  readonly name: (typeof TEST_CLOCK_JOBS)[number];
+  /** Returns when the next object on the clock falls due; null when nothing is planned. */
+  readonly nextDueAt: (testClockId: string) => Promise<Date | null>;
+  /** Processes all objects on the clock that are due at `now`, the instant the clock shows. */
+  readonly runDue: (testClockId: string, now: Date) => Promise<void>;
+}
+
+/** Deletes the data that one module keeps about customers, when their test clock is deleted. */
+export interface TestClockPurge {
+  /** kebab-case, unique */
+  readonly name: string;
+  /** Deletes the data in the caller's transaction. Returns the ids of deleted objects whose events must go too. */
+  readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
+}
+
+/** Deletes the customers on a test clock, after everything that refers to them. */
+export interface TestClockCustomers {
+  /**
+   * Locks the customers, deleted ones too, until the transaction ends, so that no new row refers to them.
+   * Returns their ids.
+   */
+  readonly lock: (testClockId: string) => Promise<readonly string[]>;
+  readonly purge: (customerIds: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Modules that take part in test clocks. They register when they start: work that runs while a clock advances, and how to
+ * purge their data when a clock is deleted.
+ */
+@Injectable()
+export class TestClockParticipants {
+  private readonly jobs = new Map<TestClockJob['name'], TestClockJob>();
+  private readonly purges: TestClockPurge[] = [];
+  private customers: TestClockCustomers | null = null;
+
+  registerJob(job: TestClockJob): void {
+    this.jobs.set(job.name, job);
+  }
+
+  registerPurge(purge: TestClockPurge): void {
+    this.purges.push(purge);
+  }
+
+  registerCustomers(customers: TestClockCustomers): void {
+    this.customers = customers;
+  }
+
+  /** Returns the job that falls due first on the clock, with the instant; null when nothing is planned. */
+  async nextJob(testClockId: string): Promise<{ job: TestClockJob; dueAt: Date } | null> {
+    let earliest: { job: TestClockJob; dueAt: Date } | null = null;
+    for (const name of TEST_CLOCK_JOBS) {
+      const job = this.jobs.get(name);
+      const dueAt = (await job?.nextDueAt(testClockId)) ?? null;
+      if (job !== undefined && dueAt !== null && (earliest === null || dueAt < earliest.dueAt)) {
+        earliest = { job, dueAt };
+      }
+    }
+    return earliest;
+  }
+
+  /** @returns the ids of the customers on the clock, locked until the transaction ends */
+  async lockCustomers(testClockId: string): Promise<readonly string[]> {
+    invariant(this.customers !== null, 'the customers module has registered its purge');
+    return this.customers.lock(testClockId);
+  }
+
+  /**
+   * Deletes the customers and all data about them, in the caller's transaction.
+   * @returns the ids of all deleted objects, to delete their events
+   */
+  async purge(customerIds: readonly string[]): Promise<readonly string[]> {
+    invariant(this.customers !== null, 'the customers module has registered its purge');
+    const purged = [...customerIds];
+    // Modules start from the lowest layer up. The reverse order deletes referring rows before the rows they refer to.
+    for (const { purge } of [...this.purges].reverse()) {
+      purged.push(...(await purge(customerIds)));
+    }
+    await this.customers.purge(customerIds);
+    return purged;
+  }
+}
