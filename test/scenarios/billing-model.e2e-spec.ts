@@ -21,7 +21,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 const FULL = process.env['CAMPAIGN'] === 'full';
 const SEQUENCES = Number(process.env['SEQUENCES'] ?? (FULL ? 2_000 : 200));
 const MOST_COMMANDS = 40;
-const TIME_LIMIT_MS = FULL ? 3_600_000 : 400_000;
+const TIME_LIMIT_MS = FULL ? 3_600_000 : 600_000;
 
 const customers = fc.record({
   now: fc

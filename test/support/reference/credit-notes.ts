@@ -46,6 +46,7 @@ export class CreditNotes {
     invoice: ReferenceInvoice,
     parts: readonly Part[],
     settle: 'credit' | 'refund',
+    isWithdrawal = false,
   ): ReferenceNote | string {
     if (invoice.status === 'void' || invoice.status === 'uncollectible')
       return 'invoice_not_creditable';
@@ -63,9 +64,8 @@ export class CreditNotes {
     // A refund that was made is matched by a note settled as a refund: the refund gave the money back, the note does
     // not.
     const back = settle === 'refund' ? before.refunds : most(before.refunds, refunded);
-    const isPaid = !invoice.isWithdrawn;
-    if (isPaid && rest > invoice.paid + invoice.creditApplied - before.credit - back)
-      return 'credit_given_back_already';
+    const limit = invoice.paid + invoice.creditApplied - before.credit - back;
+    if (!isWithdrawal && rest > limit) return 'credit_given_back_already';
     const toRefund = settle === 'refund' ? least(rest, invoice.paid - before.refunds) : 0n;
     const given = rest - toRefund;
     const credit = given > 0n ? { left: given } : null;
@@ -86,7 +86,7 @@ export class CreditNotes {
       const net = creditableOf(line, takenBeside(line, parts));
       if (net > 0n) parts.push({ line, net });
     }
-    this.issue(invoice, parts, 'credit');
+    this.issue(invoice, parts, 'credit', true);
   }
 
   /** Refused if its credit was consumed or its amount settled. */
