@@ -8,7 +8,7 @@ import type { EngineUnderTest } from './commands';
 import type { BilledLine } from './line';
 import type { Reference } from './model';
 import { sum } from './money';
-import { assertMoney } from './money-moved';
+import { assertCreditWasPaid, assertMoney } from './money-moved';
 import { billsUsageOf, heldAt } from './subscription';
 
 /** Asserts what must hold at the end of a sequence, for the engine alone and in comparison with the reference. */
@@ -31,6 +31,7 @@ export async function assertAgreement(
   await assertCreditNotes(engine, noteIds, model);
   await assertBooks(engine, real, model);
   expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  await assertCreditWasPaid(engine, real, model);
   const moneyIds = await assertMoney(engine, real, model);
   const ids = { invoices: invoices.map(({ id }) => id), notes: noteIds, ...moneyIds };
   await assertEvents(engine, real.subscriptionIds, ids, model);

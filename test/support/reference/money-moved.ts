@@ -1,6 +1,7 @@
 import type { TestApp } from '../test-app';
 import type { EngineUnderTest } from './commands';
 import type { Reference } from './model';
+import { sum } from './money';
 
 /** Compares payments and refunds; returns their ids, oldest first. */
 export async function assertMoney(
@@ -43,6 +44,19 @@ export async function assertMoney(
   }
   expect(await real.refundId(refundIds.length)).toBe('');
   return { payments: found.map(({ id }) => id), refunds: refundIds };
+}
+
+/** Asserts that the credit balance, with the refunds of credit, is at most what the customer paid. */
+export async function assertCreditWasPaid(
+  engine: TestApp,
+  { customerId }: EngineUnderTest,
+  { payments }: Reference,
+): Promise<void> {
+  const { body } = await engine.http.get(`/v1/customers/${customerId}/balance`);
+  const { balance } = body as { balance: number };
+  const paid = payments.all.filter(({ status }) => status === 'succeeded');
+  const kept = sum(paid.map(({ amount, credit }) => amount - (credit?.refunded ?? 0n)));
+  expect(balance).toBeLessThanOrEqual(Number(kept));
 }
 
 interface Payment {

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { advance } from './advance';
 import { issueNote, voidNote } from './credit-notes';
 import type { BillingCommand } from './engine';
-import { finalize, onInvoice } from './invoices';
+import { finalize, onInvoice, regenerate, voidInvoice } from './invoices';
 import { activateVersion, archive } from './offers';
 import { pay, payAhead, refund, settle, settleRefund, takeCard } from './payments';
-import { cancel, change, plain, redeem, subscribe } from './subscriptions';
+import { cancel, cancelWithCredit, change, plain, redeem, subscribe } from './subscriptions';
 import { archiveTaxRate, changeTaxes } from './taxes';
 import { report, voidUsage } from './usage';
 
@@ -15,25 +15,28 @@ export type { EngineUnderTest } from './engine';
 export const firstCommand: fc.Arbitrary<BillingCommand> = subscribe;
 
 export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingCommand>> {
-  const often = [change, change, change, change, change, change, change, change];
-  const changes = [subscribe, ...often, cancel, plain, plain, redeem];
-  const offers = [activateVersion, activateVersion, archive];
-  const taxes = [changeTaxes, changeTaxes, archiveTaxRate];
-  const usage = [report, report, report, voidUsage, voidUsage];
-  const invoices = [onInvoice, onInvoice, onInvoice, finalize, issueNote, issueNote, voidNote];
-  const money = [
-    takeCard,
-    takeCard,
-    pay,
-    pay,
-    payAhead,
-    settle,
-    settle,
-    refund,
-    refund,
-    settleRefund,
-  ];
-  const moves = [advance, advance, advance, advance];
-  const all = [...changes, ...offers, ...taxes, ...usage, ...invoices, ...money, ...moves];
-  return fc.commands(all, { maxCommands: most, size: 'max' });
+  const commandsOf = (mix: readonly fc.Arbitrary<BillingCommand>[]) =>
+    fc.commands([...mix], { maxCommands: most, size: 'max' });
+  return fc.oneof(
+    { weight: 2, arbitrary: commandsOf(BILLING) },
+    { weight: 1, arbitrary: commandsOf(GIVING_BACK) },
+  );
 }
+
+/** Everything that happens to customers. */
+const BILLING = [
+  ...[subscribe, change, change, change, change, change, change, change, change, cancel],
+  ...[plain, plain, redeem, activateVersion, activateVersion, archive],
+  ...[changeTaxes, changeTaxes, archiveTaxRate, report, report, report, voidUsage, voidUsage],
+  ...[onInvoice, onInvoice, onInvoice, finalize, issueNote, issueNote, voidNote],
+  ...[takeCard, takeCard, pay, pay, payAhead, settle, settle, refund, refund, settleRefund],
+  ...[advance, advance, advance, advance],
+];
+
+/** Payments, and all that gives them back. */
+const GIVING_BACK = [
+  ...[subscribe, change, change, change, cancelWithCredit, cancelWithCredit, report, voidUsage],
+  ...[voidInvoice, voidInvoice, regenerate, regenerate, onInvoice, changeTaxes, redeem],
+  ...[issueNote, issueNote, issueNote, voidNote, refund, refund, refund, settleRefund],
+  ...[pay, pay, pay, payAhead, settle, takeCard, advance, advance, advance],
+];

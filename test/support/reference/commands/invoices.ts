@@ -70,6 +70,9 @@ class Finalize implements BillingCommand {
 }
 
 export const finalize = fc.nat({ max: 3 }).map((place) => new Finalize(place));
+const anyInvoice = fc.nat({ max: 20 });
+export const voidInvoice = anyInvoice.map((place) => new OnInvoice(place, 'void'));
+export const regenerate = anyInvoice.map((place) => new OnInvoice(place, 'regenerate'));
 export const onInvoice = fc
-  .tuple(fc.nat({ max: 20 }), fc.constantFrom<Done>('void', 'regenerate', 'writeOff'))
+  .tuple(anyInvoice, fc.constantFrom<Done>('void', 'regenerate', 'writeOff'))
   .map((terms) => new OnInvoice(...terms));

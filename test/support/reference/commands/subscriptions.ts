@@ -349,6 +349,8 @@ export const cancel = fc
   )
   .map((terms) => new Cancel(...terms));
 
+export const cancelWithCredit = pick.map((one) => new Cancel(one, 'now', true, 0));
+
 export const plain = fc
   .tuple(pick, fc.constantFrom('uncancel' as const, 'pause' as const, 'resume' as const))
   .map((terms) => new Plain(...terms));
