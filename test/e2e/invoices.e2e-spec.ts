@@ -22,7 +22,7 @@ describe('invoices', () => {
     return answer.body as Invoice;
   }
 
-  const invoiceCommand = (id: string, command: string) =>
+  const send = (id: string, command: string) =>
     engine.http.post(`/v1/invoices/${id}/${command}`).send({});
 
   const typesOf = async (id: string): Promise<readonly string[]> =>
@@ -38,7 +38,7 @@ describe('invoices', () => {
       total: 2_600,
       amount_due: 2_600,
     });
-    const { body } = await invoiceCommand(made.id, 'finalize');
+    const { body } = await send(made.id, 'finalize');
     expect(body).toMatchObject({
       status: 'open',
       number: expect.stringMatching(/^TEST-\d{6}$/) as string,
@@ -47,7 +47,7 @@ describe('invoices', () => {
     });
     expect((await engine.http.get(`/v1/invoices/${made.id}`)).body).toEqual(body);
     expect(await typesOf(made.id)).toEqual(['invoice.created', 'invoice.finalized']);
-    expect((await invoiceCommand(made.id, 'finalize')).body).toMatchObject({
+    expect((await send(made.id, 'finalize')).body).toMatchObject({
       status: 409,
       code: 'invalid_transition',
       from: 'open',
@@ -66,7 +66,7 @@ describe('invoices', () => {
       Array.from({ length: 12 }, () => engine.http.post('/v1/invoices').send(body)),
     );
     const ids = made.map((answer) => (answer.body as Invoice).id);
-    const answers = await Promise.all([...ids, ...ids].map((id) => invoiceCommand(id, 'finalize')));
+    const answers = await Promise.all([...ids, ...ids].map((id) => send(id, 'finalize')));
     expect(answers.map(({ status }) => status).sort()).toEqual([
       ...Array<number>(12).fill(200),
       ...Array<number>(12).fill(409),
@@ -82,22 +82,22 @@ describe('invoices', () => {
   it('with a negative total become credit, which pays the next invoices, oldest first, and returns with a void', async () => {
     const story = await begin();
     for (const amount of [-300, -500]) {
-      const { body } = await invoiceCommand((await draft(story, amount)).id, 'finalize');
+      const { body } = await send((await draft(story, amount)).id, 'finalize');
       expect(body).toMatchObject({ status: 'paid', amount_due: 0, credited_to_balance: -amount });
     }
-    const first = await invoiceCommand((await draft(story, 400)).id, 'finalize');
+    const first = await send((await draft(story, 400)).id, 'finalize');
     expect(first.body).toMatchObject({ status: 'paid', credit_applied: 400, amount_due: 0 });
-    const second = await invoiceCommand((await draft(story, 1_000)).id, 'finalize');
+    const second = await send((await draft(story, 1_000)).id, 'finalize');
     expect(second.body).toMatchObject({ status: 'open', credit_applied: 400, amount_due: 600 });
     const { id } = second.body as Invoice;
-    expect((await invoiceCommand(id, 'void')).body).toMatchObject({
+    expect((await send(id, 'void')).body).toMatchObject({
       status: 'void',
       number: expect.any(String) as string,
     });
-    const third = await invoiceCommand((await draft(story, 450)).id, 'finalize');
+    const third = await send((await draft(story, 450)).id, 'finalize');
     expect(third.body).toMatchObject({ status: 'open', credit_applied: 400, amount_due: 50 });
     expect(await typesOf(id)).toEqual(['invoice.created', 'invoice.finalized', 'invoice.voided']);
-    expect((await invoiceCommand((first.body as Invoice).id, 'void')).body).toMatchObject({
+    expect((await send((first.body as Invoice).id, 'void')).body).toMatchObject({
       code: 'invalid_transition',
       from: 'paid',
       to: 'void',
@@ -108,15 +108,15 @@ describe('invoices', () => {
   it('can be written off, and voided after that', async () => {
     const story = await begin();
     const { id } = await draft(story, 1_000);
-    expect((await invoiceCommand(id, 'mark-uncollectible')).body).toMatchObject({
+    expect((await send(id, 'mark-uncollectible')).body).toMatchObject({
       code: 'invalid_transition',
     });
-    await invoiceCommand(id, 'finalize').expect(200);
-    expect((await invoiceCommand(id, 'mark-uncollectible')).body).toMatchObject({
+    await send(id, 'finalize').expect(200);
+    expect((await send(id, 'mark-uncollectible')).body).toMatchObject({
       status: 'uncollectible',
     });
     await story.verify();
-    expect((await invoiceCommand(id, 'void')).body).toMatchObject({ status: 'void' });
+    expect((await send(id, 'void')).body).toMatchObject({ status: 'void' });
     expect(await typesOf(id)).toEqual([
       'invoice.created',
       'invoice.finalized',
@@ -132,12 +132,12 @@ describe('invoices', () => {
     await story.advance('2026-03-11T00:00:00.000Z');
     await story.command(id, 'change', { plan_id: await story.plan(9_300), when: 'now' });
     const [bought, changed] = await story.invoices();
-    expect((await invoiceCommand(bought?.id ?? '', 'void')).body).toMatchObject({
+    expect((await send(bought?.id ?? '', 'void')).body).toMatchObject({
       status: 409,
       code: 'invoice_credited',
     });
-    await invoiceCommand(changed?.id ?? '', 'void').expect(200);
-    await invoiceCommand(bought?.id ?? '', 'void').expect(200);
+    await send(changed?.id ?? '', 'void').expect(200);
+    await send(bought?.id ?? '', 'void').expect(200);
     await story.advance('2026-04-01T00:00:00.000Z');
     await story.verify();
   });

@@ -32,7 +32,7 @@ describe('automatic collection', () => {
     if (invoice === undefined) throw new Error(`There is no invoice ${index}.`);
     return invoice;
   };
-  const invoiceCommand = (id: string, command: string, body: object = {}) =>
+  const send = (id: string, command: string, body: object = {}) =>
     engine.http.post(`/v1/invoices/${id}/${command}`).send(body);
 
   interface Attempt {
@@ -166,7 +166,7 @@ describe('automatic collection', () => {
       );
       expect(await status()).toBe(expected);
       const { id } = await invoiceOf(story);
-      expect((await invoiceCommand(id, 'pay', { provider: 'manual' })).body).toMatchObject({
+      expect((await send(id, 'pay', { provider: 'manual' })).body).toMatchObject({
         status: 'succeeded',
         collection_attempt: null,
       });
@@ -183,9 +183,9 @@ describe('automatic collection', () => {
     await story.advance('2026-04-01T00:00:00.000Z');
     expect(await status()).toBe('unpaid');
     const [first, second] = await story.invoices();
-    await invoiceCommand(first?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
+    await send(first?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
     expect(await status()).toBe('unpaid');
-    await invoiceCommand(second?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
+    await send(second?.id ?? '', 'pay', { provider: 'manual' }).expect(201);
     expect(await status()).toBe('active');
     await story.verify();
   });
@@ -196,7 +196,7 @@ describe('automatic collection', () => {
       const { story, status } = await subscriber('pm_sandbox_declined');
       await story.advance('2026-03-03T00:00:00.000Z');
       const invoice = await invoiceOf(story);
-      if (by === 'void') await invoiceCommand(invoice.id, 'void').expect(200);
+      if (by === 'void') await send(invoice.id, 'void').expect(200);
       else {
         await engine.http
           .post('/v1/credit-notes')
@@ -220,9 +220,9 @@ describe('automatic collection', () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-03T00:00:00.000Z');
     const { id } = await invoiceOf(story);
-    await invoiceCommand(id, 'void').expect(200);
+    await send(id, 'void').expect(200);
     await addCard(story, 'pm_sandbox_ok');
-    const { body } = await invoiceCommand(id, 'reissue').expect(201);
+    const { body } = await send(id, 'reissue').expect(201);
     expect(body).toMatchObject({ status: 'open', attempt_count: 0, overdue_at: null });
     await story.advance('2026-03-03T00:00:00.000Z');
     expect(await invoiceOf(story, 1)).toMatchObject({ status: 'paid', attempt_count: 1 });
@@ -234,11 +234,11 @@ describe('automatic collection', () => {
     const { story, status } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-03T00:00:00.000Z');
     const { id } = await invoiceOf(story);
-    await invoiceCommand(id, 'mark-uncollectible').expect(200);
+    await send(id, 'mark-uncollectible').expect(200);
     await story.advance('2026-03-20T00:00:00.000Z');
     expect(await attemptsAt(id)).toHaveLength(2);
     expect(await status()).toBe('past_due');
-    await invoiceCommand(id, 'pay', { provider: 'manual' }).expect(201);
+    await send(id, 'pay', { provider: 'manual' }).expect(201);
     expect(await status()).toBe('active');
     await story.verify();
   });
@@ -311,7 +311,7 @@ describe('automatic collection', () => {
     expect(await invoiceOf(story)).toMatchObject({ overdue_at: '2026-03-15T00:00:00.000Z' });
     expect(await attemptsAt(id)).toEqual([]);
     expect(await status()).toBe('active');
-    await invoiceCommand(id, 'pay').expect(201);
+    await send(id, 'pay').expect(201);
     await story.verify();
   });
 
@@ -335,7 +335,7 @@ describe('automatic collection', () => {
     const { story } = await subscriber('pm_sandbox_declined');
     await story.advance('2026-03-01T00:00:00.000Z');
     const { id } = await invoiceOf(story);
-    const { body } = await invoiceCommand(id, 'pay', { payment_method_id: 'pm_sandbox_pending' });
+    const { body } = await send(id, 'pay', { payment_method_id: 'pm_sandbox_pending' });
     await story.advance('2026-03-10T00:00:00.000Z');
     expect(await attemptsAt(id)).toHaveLength(2);
     await engine.http
