@@ -1,16 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { AddonsRepository } from './addons.repository';
@@ -76,7 +75,7 @@ export class CatalogService {
       const before = await this.addons.lock(id, 'change');
       if (before === null) throw addonNotFound(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       await this.addons.update(after);
       await this.outbox.record(addonUpdated, { after, before, occurredAt: after.updatedAt });
@@ -95,7 +94,7 @@ export class CatalogService {
       if (before === null) throw addonNotFound(id);
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = { ...before, archivedAt: now, version: before.version + 1, updatedAt: now };
+      const after = revise(before, { archivedAt: now }, now);
       await this.addons.update(after);
       await this.outbox.record(addonArchived, { after, before, occurredAt: now });
     });
@@ -201,20 +200,5 @@ export class CatalogService {
     const addon = await this.addons.lock(id, purpose);
     if (addon === null) throw referenceNotFound(pointer, id);
     return addon;
-  }
-
-  private changed(before: Addon, change: AddonChange): Addon {
-    const name = change.name ?? before.name;
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const same = name === before.name && isDeepStrictEqual(metadata, before.metadata);
-    if (same) return before;
-    return {
-      ...before,
-      name,
-      metadata,
-      version: before.version + 1,
-      updatedAt: this.clock.now(),
-    };
   }
 }

@@ -1,15 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { planNotFound } from './catalog.errors';
@@ -97,7 +95,7 @@ export class PlansService {
       const before = await this.plans.lock(id, 'change');
       if (before === null) throw planNotFound(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       await this.plans.update(after);
       await this.outbox.record(planUpdated, { after, before, occurredAt: after.updatedAt });
@@ -141,25 +139,10 @@ export class PlansService {
       if (before === null) throw planNotFound(id);
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = { ...before, archivedAt: now, version: before.version + 1, updatedAt: now };
+      const after = revise(before, { archivedAt: now }, now);
       await this.plans.update(after);
       await this.outbox.record(planArchived, { after, before, occurredAt: now });
     });
-  }
-
-  private changed(before: Plan, change: PlanChange): Plan {
-    const name = change.name ?? before.name;
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const same = name === before.name && isDeepStrictEqual(metadata, before.metadata);
-    if (same) return before;
-    return {
-      ...before,
-      name,
-      metadata,
-      version: before.version + 1,
-      updatedAt: this.clock.now(),
-    };
   }
 }
 

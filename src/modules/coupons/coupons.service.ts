@@ -1,16 +1,14 @@
 import { randomInt } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { couponInUse, couponNotFound, couponTermsContradict } from './coupons.errors';
@@ -69,7 +67,7 @@ export class CouponsService {
       const before = await this.coupons.lock(id);
       if (before === null) throw couponNotFound(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       await this.coupons.update(after);
       await this.outbox.record(couponUpdated, {
@@ -94,21 +92,6 @@ export class CouponsService {
       await this.coupons.delete(id);
       await this.outbox.record(couponDeleted, { after: coupon, occurredAt: this.clock.now() });
     });
-  }
-
-  private changed(before: Coupon, change: CouponChange): Coupon {
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const isActive = change.isActive ?? before.isActive;
-    const same = isActive === before.isActive && isDeepStrictEqual(metadata, before.metadata);
-    if (same) return before;
-    return {
-      ...before,
-      isActive,
-      metadata,
-      version: before.version + 1,
-      updatedAt: this.clock.now(),
-    };
   }
 }
 

@@ -1,9 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
-import { assertVersion, Database, type VersionCondition } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
+import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
 import { isId, newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { CatalogService } from '../catalog';
@@ -96,7 +93,7 @@ export class AddonEntitlementsService {
       const before = await this.links.lock(id);
       if (before === null) throw addonEntitlementNotFound(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       const entitlement = await this.features.get(before.entitlementId);
       assertFits(entitlement.type, after);
@@ -124,26 +121,6 @@ export class AddonEntitlementsService {
         occurredAt: this.clock.now(),
       });
     });
-  }
-
-  private changed(before: AddonEntitlement, change: AddonEntitlementChange): AddonEntitlement {
-    const mode = change.mode ?? before.mode;
-    const value = change.value === undefined ? before.value : change.value;
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const same =
-      mode === before.mode &&
-      value === before.value &&
-      isDeepStrictEqual(metadata, before.metadata);
-    if (same) return before;
-    return {
-      ...before,
-      mode,
-      value,
-      metadata,
-      version: before.version + 1,
-      updatedAt: this.clock.now(),
-    };
   }
 }
 

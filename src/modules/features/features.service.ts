@@ -1,16 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { MetersService } from '../meters';
@@ -86,7 +85,7 @@ export class FeaturesService {
       const before = await this.features.lock(id, 'change');
       if (before === null) throw entitlementNotFound(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       await this.features.update(after);
       await this.outbox.record(entitlementUpdated, { after, before, occurredAt: after.updatedAt });
@@ -169,28 +168,5 @@ export class FeaturesService {
     this.database.requireTransaction();
     await this.features.delete(feature.id);
     await this.outbox.record(entitlementDeleted, { after: feature, occurredAt: this.clock.now() });
-  }
-
-  private changed(before: Feature, change: FeatureChange): Feature {
-    const name = change.name ?? before.name;
-    const unit = change.unit === undefined ? before.unit : change.unit;
-    const thresholds = change.thresholds ?? before.thresholds;
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const same =
-      name === before.name &&
-      unit === before.unit &&
-      isDeepStrictEqual(thresholds, before.thresholds) &&
-      isDeepStrictEqual(metadata, before.metadata);
-    if (same) return before;
-    return {
-      ...before,
-      name,
-      unit,
-      thresholds,
-      metadata,
-      version: before.version + 1,
-      updatedAt: this.clock.now(),
-    };
   }
 }

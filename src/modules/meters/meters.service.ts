@@ -1,16 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import {
@@ -122,7 +121,7 @@ export class MetersService {
       const before = await this.meters.lock(id, 'change');
       if (before === null) throw meterNotFound(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       await this.meters.update(after);
       await this.outbox.record(meterUpdated, { after, before, occurredAt: after.updatedAt });
@@ -142,7 +141,7 @@ export class MetersService {
       assertVersion(expected, before);
       if (before.archivedAt !== null) return;
       const now = this.clock.now();
-      const after = { ...before, archivedAt: now, version: before.version + 1, updatedAt: now };
+      const after = revise(before, { archivedAt: now }, now);
       await this.meters.update(after);
       await this.outbox.record(meterArchived, { after, before, occurredAt: now });
     });
@@ -171,25 +170,5 @@ export class MetersService {
     };
     await this.meters.update(after);
     await this.outbox.record(meterActivated, { after, before, occurredAt: now });
-  }
-
-  private changed(before: Meter, change: MeterChange): Meter {
-    const name = change.name ?? before.name;
-    const lateEvents = change.lateEvents ?? before.lateEvents;
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const same =
-      name === before.name &&
-      lateEvents === before.lateEvents &&
-      isDeepStrictEqual(metadata, before.metadata);
-    if (same) return before;
-    return {
-      ...before,
-      name,
-      lateEvents,
-      metadata,
-      version: before.version + 1,
-      updatedAt: this.clock.now(),
-    };
   }
 }

@@ -1,16 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { TaxRate, TaxRateChange, TaxRateTerms } from './domain/tax-rate';
@@ -65,7 +64,7 @@ export class TaxRatesService {
       const before = await this.rates.lock(id);
       if (before === null) throw taxRateNotFound(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       await this.rates.update(after);
       await this.outbox.record(taxRateUpdated, { after, before, occurredAt: after.updatedAt });
@@ -83,7 +82,7 @@ export class TaxRatesService {
       if (before === null) throw taxRateNotFound(id);
       assertVersion(expected, before);
       const now = this.clock.now();
-      const after = { ...before, archivedAt: now, version: before.version + 1, updatedAt: now };
+      const after = revise(before, { archivedAt: now }, now);
       await this.rates.update(after);
       await this.outbox.record(taxRateArchived, { after, before, occurredAt: now });
     });
@@ -119,20 +118,5 @@ export class TaxRatesService {
     const found = new Map((await this.rates.findGiven(ids)).map((rate) => [rate.id, rate]));
     for (const id of ids) invariant(found.has(id), `The tax rate ${id} exists.`);
     return found;
-  }
-
-  private changed(before: TaxRate, change: TaxRateChange): TaxRate {
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const isActive = change.isActive ?? before.isActive;
-    const same = isActive === before.isActive && isDeepStrictEqual(metadata, before.metadata);
-    if (same) return before;
-    return {
-      ...before,
-      isActive,
-      metadata,
-      version: before.version + 1,
-      updatedAt: this.clock.now(),
-    };
   }
 }

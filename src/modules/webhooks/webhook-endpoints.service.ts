@@ -1,15 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isWithinMetadataLimits, mergeMetadata } from '../../core/metadata';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
   type Page,
   type PageRequest,
+  revise,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { OutboundHttp } from '../../platform/outbound';
@@ -120,7 +118,11 @@ export class WebhookEndpointsService {
       const before =
         change.ordered === undefined ? await this.lock(id) : await this.lockExclusive(id);
       assertVersion(expected, before);
-      const after = this.changed(before, change);
+      const after = revise(
+        before,
+        { ...change, disabledReason: (change.isActive ?? before.isActive) ? null : undefined },
+        this.clock.now(),
+      );
       if (after === before) return before;
       await this.endpoints.update(after);
       if (after.ordered && !before.ordered) await this.heads.build(id);
@@ -223,23 +225,5 @@ export class WebhookEndpointsService {
   private async requireAllowed(url: string): Promise<void> {
     const fault = await this.http.checkTarget(url);
     if (fault !== null) throw webhookUrlNotAllowed(fault);
-  }
-
-  private changed(before: WebhookEndpoint, change: EndpointChange): WebhookEndpoint {
-    const metadata = mergeMetadata(before.metadata, change.metadata);
-    if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-    const isActive = change.isActive ?? before.isActive;
-    const after: WebhookEndpoint = {
-      ...before,
-      url: change.url ?? before.url,
-      events: change.events ?? before.events,
-      description: change.description === undefined ? before.description : change.description,
-      isActive,
-      ordered: change.ordered ?? before.ordered,
-      disabledReason: isActive ? null : before.disabledReason,
-      metadata,
-    };
-    if (isDeepStrictEqual(after, { ...before })) return before;
-    return { ...after, version: before.version + 1, updatedAt: this.clock.now() };
   }
 }

@@ -28,5 +28,5 @@ export {
 export { PoolerError } from './require-dedicated-sessions';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';
-export { assertVersion } from './versions';
+export { assertVersion, revise } from './versions';
 export type { VersionCondition } from './versions';

@@ -1,4 +1,6 @@
-import { preconditionFailed } from '../errors';
+import { isDeepStrictEqual } from 'node:util';
+import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
+import { metadataTooLarge, preconditionFailed } from '../errors';
 
 /** Row versions that a change accepts: any, or the listed ones. */
 export type VersionCondition = 'any' | readonly number[];
@@ -11,4 +13,32 @@ export function assertVersion(
   row: { readonly version: number },
 ): void {
   if (condition !== 'any' && !condition.includes(row.version)) throw preconditionFailed();
+}
+
+interface Versioned {
+  readonly version: number;
+  readonly updatedAt: Date;
+  readonly metadata: Metadata;
+}
+
+/** Fields to change. Those that are undefined stay; `metadata` is merged. */
+type Revision<Resource> = { readonly [Field in keyof Resource]?: Resource[Field] | undefined };
+
+/**
+ * Returns the next version of a resource, or the resource itself if the change changes nothing.
+ * @throws {ProblemError} `metadata_too_large`
+ */
+export function revise<Resource extends Versioned>(
+  before: Resource,
+  change: Revision<Omit<Resource, 'metadata'>> & { readonly metadata?: Metadata | undefined },
+  now: Date,
+): Resource {
+  const given = Object.fromEntries(
+    Object.entries(change).filter(([, value]) => value !== undefined),
+  );
+  const metadata = mergeMetadata(before.metadata, change.metadata);
+  if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
+  const after: Resource = { ...before, ...given, metadata };
+  if (isDeepStrictEqual(after, { ...before })) return before;
+  return { ...after, version: before.version + 1, updatedAt: now };
 }
