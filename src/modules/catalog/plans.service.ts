@@ -15,7 +15,7 @@ import { planArchived, planCreated, planUpdated, planVersionActivated } from './
 import {
   nextTerms,
   type Plan,
-  type PlanChange,
+  type PlanDetailsChange,
   type PlanTerms,
   type PlanVersion,
   type PlanVersionChange,
@@ -90,7 +90,7 @@ export class PlansService {
    * Renames a plan and merges its metadata. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`, `metadata_too_large`
    */
-  update(id: string, change: PlanChange, expected: VersionCondition): Promise<Plan> {
+  update(id: string, change: PlanDetailsChange, expected: VersionCondition): Promise<Plan> {
     return this.database.transaction(async () => {
       const before = await this.plans.lock(id, 'change');
       if (before === null) throw planNotFound(id);

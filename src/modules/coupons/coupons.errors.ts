@@ -1,5 +1,5 @@
 import { defineProblem } from '../../platform/errors';
-import type { TermsFault } from './domain/coupon';
+import type { CouponFault } from './domain/coupon';
 
 export const couponNotFound = defineProblem(
   {
@@ -32,7 +32,7 @@ export const couponTermsContradict = defineProblem(
     meaning:
       'A coupon has either `percent_off`, or `amount_off` with `currency`. `duration_in_months` is only for the duration `repeating`. `redeem_by` must be in the future.',
   },
-  (faults: readonly TermsFault[]) => ({
+  (faults: readonly CouponFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
   }),

@@ -14,7 +14,7 @@ const HOLDER = `
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   LIMIT 1`;
 
-interface Holder {
+interface LockHolder {
   readonly pid: number;
   readonly name: string | null;
   readonly address: string | null;
@@ -56,12 +56,12 @@ async function tryLock(connection: Client): Promise<boolean> {
 }
 
 /** Returns null if the lock was released meanwhile. */
-async function holderOf(connection: Client): Promise<Holder | null> {
-  const { rows } = await connection.query<Holder>(HOLDER, [MIGRATION_LOCK]);
+async function holderOf(connection: Client): Promise<LockHolder | null> {
+  const { rows } = await connection.query<LockHolder>(HOLDER, [MIGRATION_LOCK]);
   return rows[0] ?? null;
 }
 
-function describe({ pid, name, address, state, since }: Holder): string {
+function describe({ pid, name, address, state, since }: LockHolder): string {
   const details = [
     name === null || name === '' ? null : `application ${name}`,
     address === null ? null : `from ${address}`,
@@ -71,7 +71,7 @@ function describe({ pid, name, address, state, since }: Holder): string {
   return `the database session ${pid} (${details.join(', ')})`;
 }
 
-function notFree(holder: Holder | null, longestWaitMs: number): MigrationLockError {
+function notFree(holder: LockHolder | null, longestWaitMs: number): MigrationLockError {
   const who = holder === null ? 'other sessions, one after the other' : describe(holder);
   const end = holder === null ? '' : ` with SELECT pg_terminate_backend(${holder.pid})`;
   return new MigrationLockError(

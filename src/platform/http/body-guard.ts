@@ -13,7 +13,7 @@ const MOST_KEYS = 1_000;
 /** Bounds nested lists as a whole, because each contained object is validated. */
 const MOST_CONTAINERS = 10_000;
 
-interface Place {
+interface BodyPlace {
   readonly value: unknown;
   readonly pointer: string;
   readonly depth: number;
@@ -64,7 +64,7 @@ function isPlainObject(value: unknown): boolean {
 }
 
 function firstFault(body: unknown): (Fault & { readonly pointer: string }) | null {
-  const open: Place[] = [{ value: body, pointer: '', depth: 0, isFreeForm: false }];
+  const open: BodyPlace[] = [{ value: body, pointer: '', depth: 0, isFreeForm: false }];
   let containers = 0;
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const fault = faultOf(place);
@@ -100,7 +100,7 @@ function firstFault(body: unknown): (Fault & { readonly pointer: string }) | nul
   return null;
 }
 
-function faultOf({ value, depth }: Place): Fault | null {
+function faultOf({ value, depth }: BodyPlace): Fault | null {
   if (depth > DEEPEST)
     return { code: 'too_deep', message: `is nested deeper than ${DEEPEST} levels` };
   if (typeof value === 'string' && !isStorable(value)) {

@@ -1,12 +1,12 @@
 import type { NextFunction, Request, Response } from 'express';
 
-type Step = (request: Request, response: Response, next: NextFunction) => void;
+type MiddlewareStep = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
  * Runs several middleware functions in order, as Express would. Express's router takes about as long to find the next
  * one as most of these take to run.
  */
-export function composeMiddleware(...steps: readonly Step[]): Step {
+export function composeMiddleware(...steps: readonly MiddlewareStep[]): MiddlewareStep {
   return (request, response, done) => {
     let index = 0;
     const next: NextFunction = (error?: unknown) => {

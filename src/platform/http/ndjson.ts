@@ -19,7 +19,7 @@ export interface LineLimits extends StallLimits {
 }
 
 /** A line of a body, with its index from 0. The text is null if it is not UTF-8. */
-export interface Line {
+export interface NdjsonLine {
   readonly index: number;
   readonly text: string | null;
 }
@@ -35,10 +35,10 @@ export interface Line {
 export async function* linesOf(
   request: IncomingMessage,
   { mostLines, ...stallLimits }: LineLimits,
-): AsyncGenerator<readonly Line[]> {
+): AsyncGenerator<readonly NdjsonLine[]> {
   let rest: Buffer = Buffer.alloc(0);
   let count = 0;
-  const read = (whole: Buffer): readonly Line[] => {
+  const read = (whole: Buffer): readonly NdjsonLine[] => {
     const lines = splitLines(count === 0 ? withoutMark(whole) : whole, count);
     count = lines.next;
     if (count > mostLines) throw payloadTooLarge(`The body holds more than ${mostLines} lines.`);
@@ -73,11 +73,11 @@ function lineTooLong(): Error {
 function splitLines(
   whole: Buffer,
   first: number,
-): { readonly filled: readonly Line[]; readonly next: number } {
+): { readonly filled: readonly NdjsonLine[]; readonly next: number } {
   const isReadable = isUtf8(whole);
   // Splits by bytes first if the text is not valid UTF-8 as a whole.
   const texts = whole.toString(isReadable ? 'utf8' : 'latin1').split('\n');
-  const filled: Line[] = [];
+  const filled: NdjsonLine[] = [];
   for (const [offset, text] of texts.entries()) {
     if (text.length > LONGEST_LINE_BYTES) throw lineTooLong();
     if (text === '' || text === '\r') continue;

@@ -8,7 +8,7 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 
 /** Values that {@link toDto} converts to a value of a DTO: a number may be a bigint, and text may be a Date. */
-type Source<Value> = Value extends number
+type ModelValue<Value> = Value extends number
   ? Value | bigint
   : Value extends string
     ? string extends Value
@@ -18,7 +18,7 @@ type Source<Value> = Value extends number
 
 /** Objects that have all fields of the DTO, in camelCase and unconverted. */
 export type ModelOf<Dto> = {
-  readonly [Key in keyof Dto as CamelCase<Key>]: Source<Dto[Key]>;
+  readonly [Key in keyof Dto as CamelCase<Key>]: ModelValue<Dto[Key]>;
 };
 
 type Fields = readonly (readonly [wireName: string, modelName: string])[];

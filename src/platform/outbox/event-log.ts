@@ -18,7 +18,7 @@ export interface RecordedEvent {
 /** Fields of an event that decide which endpoints receive it. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
-export interface EventFilter {
+export interface EventLogFilter {
   /** A type, or `resource.*`; null for all. */
   readonly type: string | null;
   readonly objectId: string | null;
@@ -28,7 +28,7 @@ export interface EventFilter {
   readonly to: Date | null;
 }
 
-interface HeadRow {
+interface EventHeadRow {
   readonly id: string;
   readonly type: string;
   readonly object_id: string;
@@ -36,7 +36,7 @@ interface HeadRow {
   readonly occurred_at: Date;
 }
 
-interface EventRow extends HeadRow {
+interface EventLogRow extends EventHeadRow {
   readonly data: string;
   readonly actor: string | null;
 }
@@ -75,7 +75,7 @@ export class EventLog {
   /** Returns the oldest undispatched events and locks them until the transaction ends. */
   async claimUndispatched(most: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
-    return (await this.database.query<HeadRow>(CLAIM, [most])).map(toHead);
+    return (await this.database.query<EventHeadRow>(CLAIM, [most])).map(toHead);
   }
 
   /** Marks events as dispatched. Call it in the transaction that creates their deliveries. */
@@ -86,14 +86,14 @@ export class EventLog {
 
   /** Returns the events with these ids, by id. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedEvent>> {
-    const rows = await this.database.query<EventRow>(FIND, [ids]);
+    const rows = await this.database.query<EventLogRow>(FIND, [ids]);
     return new Map(rows.map((row) => [row.id, toEvent(row)]));
   }
 
   /** Returns a page of matching events, newest first. */
-  async page(filter: EventFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
+  async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
     const { type, objectId, from, to } = filter;
-    const rows = await this.database.query<EventRow>(PAGE, [
+    const rows = await this.database.query<EventLogRow>(PAGE, [
       type,
       objectId,
       from,
@@ -116,11 +116,11 @@ export class EventLog {
    * @param id last event of the previous page, which occurred at `from`; empty for the first page
    */
   async headsAfter(from: Date, to: Date, id: string, most: number): Promise<readonly EventHead[]> {
-    return (await this.database.query<HeadRow>(HEADS_AFTER, [from, to, id, most])).map(toHead);
+    return (await this.database.query<EventHeadRow>(HEADS_AFTER, [from, to, id, most])).map(toHead);
   }
 }
 
-function toHead(row: HeadRow): EventHead {
+function toHead(row: EventHeadRow): EventHead {
   return {
     id: row.id,
     type: row.type,
@@ -130,6 +130,6 @@ function toHead(row: HeadRow): EventHead {
   };
 }
 
-function toEvent(row: EventRow): RecordedEvent {
+function toEvent(row: EventLogRow): RecordedEvent {
   return { ...toHead(row), data: row.data, actor: row.actor };
 }

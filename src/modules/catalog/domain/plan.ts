@@ -77,7 +77,7 @@ export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
 export type PlanTerms = Pick<Plan, 'code' | 'name' | 'currency' | 'metadata'> & PlanVersionTerms;
 
 /** Fields an update may change. Omitted fields stay unchanged. */
-export interface PlanChange {
+export interface PlanDetailsChange {
   readonly name?: string | undefined;
   readonly metadata?: Metadata | undefined;
 }

@@ -1,5 +1,5 @@
 import { MetadataField, TextField } from '../../../platform/http';
-import type { PlanChange } from '../domain/plan';
+import type { PlanDetailsChange } from '../domain/plan';
 import { LONGEST_NAME } from './create-addon.dto';
 
 export class UpdatePlanDto {
@@ -9,6 +9,6 @@ export class UpdatePlanDto {
   readonly metadata?: Record<string, unknown>;
 }
 
-export function toPlanChange(dto: UpdatePlanDto): PlanChange {
+export function toPlanChange(dto: UpdatePlanDto): PlanDetailsChange {
   return { name: dto.name, metadata: dto.metadata };
 }

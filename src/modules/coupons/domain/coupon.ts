@@ -51,13 +51,13 @@ export type CouponTerms = Pick<
 > & { readonly code: string | null };
 
 /** A contradiction in the terms of a coupon. `pointer` uses the names of the API. */
-export interface TermsFault {
+export interface CouponFault {
   readonly pointer: string;
   readonly message: string;
 }
 
 /** Returns all contradictions, such as a percentage with an amount, or a repeating discount without a length. */
-export function faultsOfTerms(terms: CouponTerms, now: Date): readonly TermsFault[] {
+export function faultsOfTerms(terms: CouponTerms, now: Date): readonly CouponFault[] {
   const isPercent = terms.type === 'percent';
   const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [
     [isPercent && terms.percentOff === null, '/percent_off', 'is required for type percent'],

@@ -8,12 +8,12 @@ export interface AccessState {
 }
 
 /** Result of an access check. `until` is null if the result holds until the subscription changes. */
-export interface Access {
+export interface CustomerAccess {
   readonly isGiven: boolean;
   readonly until: Date | null;
 }
 
-const NONE: Access = { isGiven: false, until: null };
+const NONE: CustomerAccess = { isGiven: false, until: null };
 
 /**
  * Decides whether a subscription grants the entitlements of its plan and add-ons. It does while trialing or active, and
@@ -24,7 +24,7 @@ export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,
   graceMs: number,
   now: Date,
-): Access {
+): CustomerAccess {
   if (cancelAt !== null && cancelAt <= now) return NONE;
   switch (status) {
     case 'trialing':

@@ -5,7 +5,7 @@ import { type AttemptResult, DeliveriesRepository } from './deliveries.repositor
 /** Largest number of results that one statement writes. */
 const MOST_AT_ONCE = 200;
 
-interface Waiting {
+interface WaitingResult {
   readonly result: AttemptResult;
   readonly written: (counted: boolean) => void;
   readonly failed: (error: unknown) => void;
@@ -18,7 +18,7 @@ interface Waiting {
 @Injectable()
 export class ResultWriter {
   private readonly logger = new Logger('webhook-results');
-  private waiting: Waiting[] = [];
+  private waiting: WaitingResult[] = [];
   private writing = false;
 
   constructor(
@@ -46,7 +46,7 @@ export class ResultWriter {
     this.writing = false;
   }
 
-  private async writeBatch(batch: readonly Waiting[]): Promise<void> {
+  private async writeBatch(batch: readonly WaitingResult[]): Promise<void> {
     try {
       const counted = await this.deliveries.record(
         batch.map(({ result }) => result),

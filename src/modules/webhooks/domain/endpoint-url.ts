@@ -11,10 +11,10 @@ const AUTHORITY = /^[^:]+:\/\/(?<authority>[^/?#]*)/;
 /** Characters that URL parsers drop or replace. */
 const UNSAFE = /[\s\\]|\p{Cc}/u;
 
-type Rule = readonly [isBroken: (url: string) => boolean, message: string];
+type UrlRule = readonly [isBroken: (url: string) => boolean, message: string];
 
 /** Checked in this order: each rule may rely on the ones before it. */
-const RULES: readonly Rule[] = [
+const RULES: readonly UrlRule[] = [
   [(url) => url.length > LONGEST_URL, `must have at most ${LONGEST_URL} characters`],
   [(url) => UNSAFE.test(url), 'must not hold spaces, control characters or backslashes'],
   [(url) => !WRITTEN_OUT.test(url), 'must start with http:// or https:// and a host'],

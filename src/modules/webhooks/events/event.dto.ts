@@ -12,7 +12,7 @@ import {
   TextProperty,
   toDto,
 } from '../../../platform/http';
-import type { EventFilter, RecordedEvent } from '../../../platform/outbox';
+import type { EventLogFilter, RecordedEvent } from '../../../platform/outbox';
 
 class EventDataDto {
   @MapProperty('The resource as the API showed it right after the change.', {
@@ -74,7 +74,7 @@ export class ListEventsDto extends ListQueryDto {
   readonly to?: string;
 }
 
-export function toEventFilter(dto: ListEventsDto): EventFilter {
+export function toEventFilter(dto: ListEventsDto): EventLogFilter {
   return {
     type: dto.type ?? null,
     objectId: dto.object_id ?? null,
