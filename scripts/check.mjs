@@ -9,6 +9,7 @@ const STEPS = [
   'format:check',
   'types',
   'lint',
+  'structure',
   'language',
   'imports',
   'unused',
