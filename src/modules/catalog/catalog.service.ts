@@ -17,7 +17,7 @@ import { addonNotFound } from './catalog.errors';
 import { addonArchived, addonCreated, addonUpdated } from './catalog.events';
 import type { Addon, AddonChange, AddonTerms } from './domain/addon';
 import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
-import { type Price, type PriceTerms, toPrice } from './domain/price';
+import { type CatalogPrice, type PriceTerms, toPrice } from './domain/price';
 import { PlansRepository } from './plans.repository';
 import { PricesRepository } from './prices.repository';
 import { ReferencesService } from './references.service';
@@ -167,7 +167,7 @@ export class CatalogService {
   }
 
   /** Returns prices of any plan version or add-on by id, without missing ones. They are immutable. */
-  getPrices(ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
+  getPrices(ids: readonly string[]): Promise<ReadonlyMap<string, CatalogPrice>> {
     return this.prices.find(ids);
   }
 
@@ -179,7 +179,7 @@ export class CatalogService {
   /** Returns the prices of all versions of a plan, archived or not, and their currency; null when there is no plan. */
   findPricesOfPlan(
     planId: string,
-  ): Promise<{ readonly currency: string; readonly prices: readonly Price[] } | null> {
+  ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {
     return this.plans.findPrices(planId);
   }
 

@@ -10,18 +10,6 @@ export type {
   PlanProration,
   PlanVersion,
 } from './domain/plan';
-export type {
-  FlatPrice,
-  PackagePrice,
-  PercentagePrice,
-  PerUnitPrice,
-  Price,
-  PriceModel,
-  PriceTerms,
-  PriceTier,
-  PriceTiming,
-  TieredPrice,
-} from './domain/price';
+export type { CatalogPrice, PriceModel, PriceTerms, PriceTier, PriceTiming } from './domain/price';
 export { toPrice } from './domain/price';
-export { toRatingPrice } from './domain/rating-price';
 export { PriceInputDto, toPriceTerms } from './dto/price-input.dto';

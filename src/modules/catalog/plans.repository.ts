@@ -12,7 +12,7 @@ import { referenceNotFound } from '../../platform/errors';
 import { planCodeTaken } from './catalog.errors';
 import type { Plan, PlanEntitlement, PlanVersion } from './domain/plan';
 import { PlanEntitlementEntity } from './plan-entitlement.entity';
-import type { Price } from './domain/price';
+import type { CatalogPrice } from './domain/price';
 import { PlanVersionEntity } from './plan-version.entity';
 import { PlanEntity } from './plan.entity';
 import { PricesRepository } from './prices.repository';
@@ -94,7 +94,7 @@ export class PlansRepository {
   /** Returns the prices of all versions of a plan, archived or not. */
   async findPrices(
     planId: string,
-  ): Promise<{ readonly currency: string; readonly prices: readonly Price[] } | null> {
+  ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {
     const plan = await this.plans.findOneBy({ id: planId });
     if (plan === null) return null;
     const versions = await this.versions.findBy({ planId });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { Database } from '../../platform/database';
-import { type Price, termsOfPrice, toPrice } from './domain/price';
+import { type CatalogPrice, termsOfPrice, toPrice } from './domain/price';
 import { PriceEntity } from './price.entity';
 
 const IDS_OF_PLANS = `
@@ -17,7 +17,7 @@ export class PricesRepository {
   constructor(private readonly database: Database) {}
 
   async insert(
-    prices: readonly Price[],
+    prices: readonly CatalogPrice[],
     owner: Owner,
     ownerId: string,
     createdAt: Date,
@@ -38,14 +38,14 @@ export class PricesRepository {
   async findByOwners(
     owner: Owner,
     ids: readonly string[],
-  ): Promise<ReadonlyMap<string, readonly Price[]>> {
-    const byOwner = new Map<string, Price[]>(ids.map((id) => [id, []]));
+  ): Promise<ReadonlyMap<string, readonly CatalogPrice[]>> {
+    const byOwner = new Map<string, CatalogPrice[]>(ids.map((id) => [id, []]));
     if (ids.length === 0) return byOwner;
     const found = await this.prices.find({
       where: { [owner]: In([...ids]) },
       order: { id: 'ASC' },
     });
-    for (const row of found) byOwner.get(row[owner] ?? '')?.push(toPrice(row.id, row));
+    for (const row of found) byOwner.get(row[owner] ?? '')?.push(fromRow(row));
     return byOwner;
   }
 
@@ -60,13 +60,17 @@ export class PricesRepository {
   }
 
   /** Returns the prices with these ids, by id. */
-  async find(ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
+  async find(ids: readonly string[]): Promise<ReadonlyMap<string, CatalogPrice>> {
     if (ids.length === 0) return new Map();
     const found = await this.prices.find({ where: { id: In([...ids]) } });
-    return new Map(found.map((row) => [row.id, toPrice(row.id, row)]));
+    return new Map(found.map((row) => [row.id, fromRow(row)]));
   }
 
   private get prices() {
     return this.database.repository(PriceEntity);
   }
+}
+
+function fromRow({ id, addonId, planVersionId, createdAt, ...terms }: PriceEntity): CatalogPrice {
+  return toPrice(id, terms);
 }

@@ -3,7 +3,7 @@ import { groupBy } from '../../core/grouping';
 import { isWireSafe } from '../../core/money';
 import { Database, Reports } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
-import { CatalogService, type Price, type PriceTerms, toPrice, toRatingPrice } from '../catalog';
+import { CatalogService, type CatalogPrice, type PriceTerms, toPrice } from '../catalog';
 import { type Meter, MetersService } from '../meters';
 import { ChargedEventsService } from './charged-events.service';
 import type { InvoiceLine } from './domain/invoice';
@@ -200,12 +200,12 @@ function canBeTold({ oldMinor, newMinor }: Amounts): boolean {
   return [oldMinor, newMinor, newMinor - oldMinor].every(isWireSafe);
 }
 
-function namedOf(price: Price): NamedPrice {
+function namedOf(price: CatalogPrice): NamedPrice {
   return {
     name: price.name,
     meterId: price.meterId,
     isByGroup: price.isByGroup,
-    rating: toRatingPrice(price),
+    rating: price.rating,
     minimumMinor: price.minimumAmount,
     maximumMinor: price.maximumAmount,
   };

@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { referenceNotFound } from '../../platform/errors';
-import {
-  type Addon,
-  CatalogService,
-  type PlanVersion,
-  type Price,
-  toRatingPrice,
-} from '../catalog';
+import { type Addon, CatalogService, type PlanVersion, type CatalogPrice } from '../catalog';
 import type { ChangeSubscription, PlanVersionChoice } from './domain/commands';
 import type { AddonQuantity, Offer, SoldPrice, Subscription } from './domain/subscription';
 import { subscriptionTermsContradict } from './subscriptions.errors';
@@ -140,13 +134,13 @@ function assertFits(
   }
 }
 
-function toSoldPrice(price: Price): SoldPrice {
+function toSoldPrice(price: CatalogPrice): SoldPrice {
   const { meterId, isByGroup } = price;
   return {
     priceId: price.id,
     name: price.name,
     timing: price.timing,
-    rating: toRatingPrice(price),
+    rating: price.rating,
     minimumMinor: price.minimumAmount,
     maximumMinor: price.maximumAmount,
     ...(meterId === null ? {} : { usage: { meterId, isByGroup } }),

@@ -1,5 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
-import type { Price, PriceTerms } from './price';
+import type { CatalogPrice, PriceTerms } from './price';
 
 /** A set of prices that is sold beside a plan. */
 export interface Addon {
@@ -11,7 +11,7 @@ export interface Addon {
   /** ISO 4217; the currency of all prices. */
   readonly currency: string;
   /** In the order sent; immutable. */
-  readonly prices: readonly Price[];
+  readonly prices: readonly CatalogPrice[];
   readonly metadata: Metadata;
   /** Set when the add-on was archived: it cannot be sold again, but sold ones continue. */
   readonly archivedAt: Date | null;

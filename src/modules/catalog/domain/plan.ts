@@ -1,5 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
-import type { Price, PriceTerms } from './price';
+import type { CatalogPrice, PriceTerms } from './price';
 
 export const PLAN_INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type PlanInterval = (typeof PLAN_INTERVALS)[number];
@@ -37,7 +37,7 @@ export interface PlanVersion {
   readonly trialDays: number;
   readonly proration: PlanProration;
   /** In the order sent, all in the currency of the plan. */
-  readonly prices: readonly Price[];
+  readonly prices: readonly CatalogPrice[];
   readonly entitlements: readonly PlanEntitlement[];
   readonly createdAt: Date;
 }

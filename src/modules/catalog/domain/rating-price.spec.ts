@@ -1,7 +1,6 @@
 import { formatExact, rational } from '../../../core/decimal';
 import { rate, type Usage } from '../../../core/rating';
 import { type PriceTerms, toPrice } from './price';
-import { toRatingPrice } from './rating-price';
 
 const nothing: PriceTerms = {
   name: 'Seats',
@@ -54,6 +53,6 @@ describe('a stored price costs what its model says', () => {
     [{ ...percentage, freeUnits: '1.0', fixedAmount: null }, events(1_000n, 2_000n), '58'],
   ] as const)('%j for %j: %s', (terms, usage, amount) => {
     const price = toPrice('price_1', { ...nothing, ...terms });
-    expect(formatExact(rate(toRatingPrice(price), usage).amount)).toBe(amount);
+    expect(formatExact(rate(price.rating, usage).amount)).toBe(amount);
   });
 });

@@ -6,16 +6,13 @@ import {
   NestedListProperty,
   TextProperty,
   toDto,
-  toWireAmount,
 } from '../../../platform/http';
 import {
-  type Price,
+  type CatalogPrice,
   PRICE_MODELS,
   PRICE_TIMINGS,
   type PriceModel,
-  type PriceTier,
   type PriceTiming,
-  termsOfPrice,
 } from '../domain/price';
 
 export class PriceTierDto {
@@ -82,35 +79,10 @@ export class PriceDto {
   readonly charge_flat_at_zero!: boolean | null;
 }
 
-export function toPriceDto(price: Price): PriceDto {
-  const terms = termsOfPrice(price);
-  return {
-    id: price.id,
-    name: terms.name,
-    model: terms.model,
-    timing: terms.timing,
-    amount: toNullableAmount(terms.amount),
-    unit_amount: terms.unitAmount,
-    tiers: terms.tiers?.map(toPriceTierDto) ?? null,
-    package_size: terms.packageSize,
-    free_units: terms.freeUnits,
-    rate: terms.rate,
-    fixed_amount: toNullableAmount(terms.fixedAmount),
-    free_amount: toNullableAmount(terms.freeAmount),
-    event_minimum_amount: toNullableAmount(terms.eventMinimumAmount),
-    event_maximum_amount: toNullableAmount(terms.eventMaximumAmount),
-    meter_id: terms.meterId,
-    by_group: terms.isByGroup,
-    minimum_amount: toNullableAmount(terms.minimumAmount),
-    maximum_amount: toNullableAmount(terms.maximumAmount),
-    charge_flat_at_zero: terms.chargeFlatAtZero,
-  };
-}
-
-function toPriceTierDto(tier: PriceTier): PriceTierDto {
-  return toDto(PriceTierDto, tier);
-}
-
-function toNullableAmount(amount: bigint | null): number | null {
-  return amount === null ? null : toWireAmount(amount);
+export function toPriceDto(price: CatalogPrice): PriceDto {
+  return toDto(PriceDto, {
+    ...price,
+    tiers: price.tiers?.map((tier) => toDto(PriceTierDto, tier)) ?? null,
+    byGroup: price.isByGroup,
+  });
 }
