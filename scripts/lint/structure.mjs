@@ -12,27 +12,17 @@ export const MOST_DEPENDENCIES = 8;
 /** @type {Readonly<Record<string, number>>} */
 export const LONG_FILES = {
   'src/modules/subscriptions/domain/decide.ts': 371,
-  'src/modules/subscriptions/subscriptions.controller.ts': 361,
   'src/platform/database/database.ts': 354,
 };
 
 /** @type {Readonly<Record<string, number>>} */
 export const LARGE_CONSTRUCTORS = {
   BalancesService: 10,
-  CollectInvoicesService: 13,
-  CreateSubscriptionService: 10,
-  CreditNotesService: 11,
   DeliveryWorker: 9,
-  FinalizeInvoicesService: 11,
-  InvoicesService: 10,
+  InvoicesService: 9,
   IssueInvoiceService: 11,
-  PaymentMethodsService: 9,
-  PaymentOutcomesService: 15,
-  PaymentsService: 12,
-  RefundsService: 10,
+  RefundsService: 9,
   ReplaysService: 9,
-  SubscriptionOutcomesService: 9,
-  SubscriptionsService: 9,
   VoidUsage: 10,
   WebhookEndpointsService: 10,
 };
@@ -47,7 +37,6 @@ export const SHARED_NAMES = [
   'BilledPeriod',
   'CouponTerms',
   'CreditNote',
-  'Decided',
   'InvoiceLine',
   'MeterTerms',
   'NewIds',
@@ -58,6 +47,5 @@ export const SHARED_NAMES = [
   'StreamRow',
   'TaxRate',
   'TaxRateTerms',
-  'UsageOf',
   'UsageReading',
 ];
