@@ -192,7 +192,10 @@ export class Configuration {
   }
 }
 
-/** Returns the configuration of this process. Only this function reads `process.env`. */
-export function loadConfiguration(): Configuration {
-  return new Configuration(process.env);
+/**
+ * Returns the configuration of this process. Only this function reads `process.env`.
+ * @param fixed settings that the command decides itself
+ */
+export function loadConfiguration(fixed: Environment = {}): Configuration {
+  return new Configuration({ ...process.env, ...fixed });
 }

@@ -1,0 +1,71 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from './app.module';
+import { ConfigurationError, loadConfiguration } from './platform/config';
+import {
+  isDatabaseUnavailable,
+  migrate,
+  MigrationLockError,
+  SchemaError,
+} from './platform/database';
+import { EmbeddedPostgresError, startEmbeddedPostgres } from './platform/embedded-postgres';
+import { ProblemError } from './platform/errors';
+import { createLogger, NestLogger } from './platform/logging';
+
+/** A command was called with wrong arguments. The message says how to call it. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Runs a command on the database of the service, beside a running service or without one. Prints failures. */
+export function runCommand(work: (app: INestApplicationContext) => Promise<void>): void {
+  runOnDatabase(work).catch((error: unknown) => {
+    process.stderr.write(`${messageOf(error)}\n`);
+    process.exitCode = 1;
+  });
+}
+
+async function runOnDatabase(work: (app: INestApplicationContext) => Promise<void>): Promise<void> {
+  // It neither works in the background nor listens.
+  const configuration = loadConfiguration({ ROLE: 'api', LOG_LEVEL: 'error' });
+  const embedded =
+    configuration.databaseUrl === null
+      ? await startEmbeddedPostgres({
+          directory: configuration.dataDirectory,
+          database: 'billing',
+          log: () => undefined,
+        })
+      : null;
+  try {
+    const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
+    await migrate(databaseUrl, () => undefined, configuration.migrationWaitMs);
+    const app = await NestFactory.createApplicationContext(
+      AppModule.with(configuration, databaseUrl),
+      { logger: new NestLogger(createLogger(configuration.logLevel)), abortOnError: false },
+    );
+    try {
+      await work(app);
+    } finally {
+      await app.close();
+    }
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+/** Failures that the message explains. Others are defects and show where they happened. */
+const EXPLAINED = [
+  UsageError,
+  ConfigurationError,
+  EmbeddedPostgresError,
+  MigrationLockError,
+  SchemaError,
+];
+
+function messageOf(error: unknown): string {
+  if (error instanceof ProblemError) return error.occurrence.detail;
+  if (!(error instanceof Error)) return String(error);
+  const isExplained =
+    EXPLAINED.some((kind) => error instanceof kind) || isDatabaseUnavailable(error);
+  return isExplained ? error.message : (error.stack ?? error.message);
+}

@@ -1,0 +1,100 @@
+import './supported-node';
+import { parseArgs } from 'node:util';
+import { runCommand, UsageError } from './command-line';
+import { ALL_SCOPES, type GrantedScope } from './core/access';
+import { ApiKeysService } from './modules/access';
+import { isInstant } from './platform/http';
+
+const USAGE = `npm run keys -- create --name NAME [--scopes SCOPE,SCOPE] [--expires-at INSTANT]
+  Creates an API key and prints its secret. Without --scopes the key has all scopes.
+npm run keys -- list
+  Lists the API keys, newest first.
+npm run keys -- revoke ID
+  Revokes an API key.`;
+
+/** The command line may do everything: whoever runs it can write to the database. */
+const CALLER = {
+  id: 'command_line',
+  scopes: new Set<GrantedScope>(['*', ...ALL_SCOPES]),
+};
+
+const LARGEST_PAGE = 100;
+
+function print(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+async function create(keys: ApiKeysService, options: Options): Promise<void> {
+  const { name, scopes, 'expires-at': expiresAt } = options;
+  if (name === undefined || name.trim() === '' || name.length > 200) {
+    throw new UsageError(`--name must be text of 1 to 200 characters.\n${USAGE}`);
+  }
+  if (expiresAt !== undefined && !isInstant(expiresAt)) {
+    throw new UsageError(
+      '--expires-at must be an RFC 3339 timestamp such as 2040-01-01T00:00:00Z.',
+    );
+  }
+  const created = await keys.create(
+    {
+      name,
+      scopes: parseScopes(scopes ?? '*'),
+      expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
+    },
+    CALLER,
+  );
+  print(`${created.key.id}  ${name}  ${created.key.scopes.join(',')}`);
+  print('Store this secret now; it cannot be shown again:', created.secret);
+}
+
+function parseScopes(text: string): readonly GrantedScope[] {
+  return [...new Set(text.split(','))].map((part) => {
+    const scope = [...CALLER.scopes].find((known) => known === part.trim());
+    if (scope !== undefined) return scope;
+    throw new UsageError(
+      `${JSON.stringify(part)} is not a scope. The scopes are: *, ${ALL_SCOPES.join(', ')}.`,
+    );
+  });
+}
+
+async function list(keys: ApiKeysService): Promise<void> {
+  const { items } = await keys.list({ limit: LARGEST_PAGE, after: null });
+  for (const { id, name, scopes, lastFour, revokedAt, expiresAt } of items) {
+    const state =
+      revokedAt === null
+        ? `expires ${expiresAt?.toISOString() ?? 'never'}`
+        : `revoked ${revokedAt.toISOString()}`;
+    print(`${id}  …${lastFour}  ${state}  ${scopes.join(',')}  ${name}`);
+  }
+}
+
+interface Options {
+  readonly name?: string | undefined;
+  readonly scopes?: string | undefined;
+  readonly 'expires-at'?: string | undefined;
+}
+
+function readArguments(): { readonly options: Options; readonly words: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        name: { type: 'string' },
+        scopes: { type: 'string' },
+        'expires-at': { type: 'string' },
+      },
+    });
+    return { options: values, words: positionals };
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : ''}\n${USAGE}`);
+  }
+}
+
+runCommand(async (app) => {
+  const { options, words } = readArguments();
+  const [command, id] = words;
+  const keys = app.get(ApiKeysService, { strict: false });
+  if (command === 'create') await create(keys, options);
+  else if (command === 'list') await list(keys);
+  else if (command === 'revoke' && id !== undefined) await keys.revoke(id, 'any');
+  else throw new UsageError(USAGE);
+});
