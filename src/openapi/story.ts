@@ -259,6 +259,10 @@ const ADMINISTERING: readonly Step[] = [
     body: { name: 'Checkout servers', scopes: ['usage:write', 'entitlements:read'] },
   },
   { operationId: 'updateApiKey', body: { expires_at: '2040-01-01T00:00:00.000Z' } },
+  {
+    operationId: 'createCustomerToken',
+    body: { scopes: ['entitlements:read'], expires_in_seconds: 900 },
+  },
   { operationId: 'rollApiKey', body: { overlap_seconds: 3_600 } },
   {
     operationId: 'createTestClock',

@@ -39,6 +39,7 @@ function webhookOf({ type, meaning, dto }: EventDefinition, schemas: object): ob
   return {
     post: {
       operationId: `on-${type}`,
+      security: [],
       summary: type,
       description: meaning,
       tags: ['Webhooks'],

@@ -59,3 +59,14 @@ export const scopeNotHeldByCaller = defineProblem(
     extensions: { required_scope: scope },
   }),
 );
+
+export const customerTokenNotFound = defineProblem(
+  {
+    code: 'customer_token_not_found',
+    kind: 'not_found',
+    title: 'There is no such customer token',
+    meaning:
+      'The ids in the path are not those of a customer and one of its tokens; the token may have expired or been revoked.',
+  },
+  (id: string) => ({ detail: `The customer has no token ${JSON.stringify(id)}.` }),
+);

@@ -1,5 +1,6 @@
 import { defineEvent } from '../../platform/outbox';
 import { ApiKeyDto, toApiKeyDto } from './dto/api-key.dto';
+import { CustomerTokenDto, toCustomerTokenDto } from './dto/customer-token.dto';
 
 export const apiKeyCreated = defineEvent({
   type: 'api_key.created',
@@ -28,4 +29,18 @@ export const apiKeyRevokedEvent = defineEvent({
   meaning: 'An API key was revoked and no longer works.',
   dto: ApiKeyDto,
   toDto: toApiKeyDto,
+});
+
+export const customerTokenCreated = defineEvent({
+  type: 'customer_token.created',
+  meaning: 'A customer token was issued. The event never contains the token.',
+  dto: CustomerTokenDto,
+  toDto: toCustomerTokenDto,
+});
+
+export const customerTokenRevoked = defineEvent({
+  type: 'customer_token.revoked',
+  meaning: 'A customer token was revoked and no longer works.',
+  dto: CustomerTokenDto,
+  toDto: toCustomerTokenDto,
 });

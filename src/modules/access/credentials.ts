@@ -9,6 +9,7 @@ import {
 import { Clock } from '../../platform/clock';
 import { unauthenticated } from '../../platform/errors';
 import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
+import { CustomerTokensRepository, type TokenHolderRow } from './customer-tokens.repository';
 
 /**
  * Time for which a verified credential is not read again. A revocation takes effect in every process within it, and
@@ -16,6 +17,7 @@ import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
  */
 const FRESH_MS = 750;
 const MOST_CACHED = 10_000;
+const TOKEN_PREFIX = 'ct_';
 const TOUCH_MS = 60_000;
 
 interface Holder {
@@ -37,6 +39,7 @@ export class Credentials {
 
   constructor(
     private readonly keys: ApiKeysRepository,
+    private readonly tokens: CustomerTokensRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -46,7 +49,7 @@ export class Credentials {
     const cached = this.cache.get(hash);
     if (cached !== undefined && performance.now() < cached.freshUntil) return this.admit(cached);
     if (faultOfChosenSecret(credential) !== null) throw unauthenticated('malformed');
-    const loading = this.loading.get(hash) ?? this.load(hash);
+    const loading = this.loading.get(hash) ?? this.load(hash, credential.startsWith(TOKEN_PREFIX));
     this.loading.set(hash, loading);
     return loading;
   };
@@ -56,12 +59,13 @@ export class Credentials {
     this.cache.clear();
   }
 
-  private async load(hash: string): Promise<Principal> {
+  private async load(hash: string, isToken: boolean): Promise<Principal> {
     try {
       const freshUntil = performance.now() + FRESH_MS;
-      const row = await this.keys.findHolder(hash);
-      if (row === null) throw unauthenticated('unknown');
-      const holder = toHolder(row, freshUntil);
+      const holder = isToken
+        ? tokenHolder(await this.tokens.findHolder(hash), freshUntil)
+        : keyHolder(await this.keys.findHolder(hash), freshUntil);
+      if (holder === null) throw unauthenticated('unknown');
       if (this.cache.size >= MOST_CACHED) this.cache.clear();
       this.cache.set(hash, holder);
       return this.admit(holder);
@@ -75,7 +79,10 @@ export class Credentials {
     const now = this.clock.now();
     const nowMs = now.getTime();
     if (expiresAtMs <= nowMs) throw unauthenticated('expired');
-    if (nowMs - (this.touchedAt.get(principal.id) ?? -Infinity) >= TOUCH_MS) {
+    if (
+      principal.kind === 'key' &&
+      nowMs - (this.touchedAt.get(principal.id) ?? -Infinity) >= TOUCH_MS
+    ) {
       this.touchedAt.set(principal.id, nowMs);
       void this.touch(principal.id, now);
     }
@@ -92,12 +99,23 @@ export class Credentials {
   }
 }
 
-function toHolder(row: KeyHolderRow, freshUntil: number): Holder {
+function keyHolder(row: KeyHolderRow | null, freshUntil: number): Holder | null {
+  if (row === null) return null;
   const ends = [row.expires_at, row.previous_expires_at].flatMap((at) => at?.getTime() ?? []);
   return {
     principal: principalWith('key', row.id, row.scopes),
     revokedAt: row.revoked_at,
     expiresAtMs: Math.min(...ends, Infinity),
+    freshUntil,
+  };
+}
+
+function tokenHolder(row: TokenHolderRow | null, freshUntil: number): Holder | null {
+  if (row === null) return null;
+  return {
+    principal: principalWith('customer_token', row.id, row.scopes, row.customer_id),
+    revokedAt: null,
+    expiresAtMs: row.expires_at.getTime(),
     freshUntil,
   };
 }

@@ -56,6 +56,7 @@ export class CustomerEntitlementsController {
     summary: 'List the entitlements of a customer',
     description: 'Resolves plans, add-ons and grants. Newest entitlement first.',
     access: 'entitlements:read',
+    customerToken: { path: 'id' },
     status: 200,
     answer: pageOf(CustomerEntitlementDto),
     reads: 'query',
@@ -75,6 +76,7 @@ export class CustomerEntitlementsController {
     description:
       'As of the last commit: the answer includes all usage acknowledged before the call. A customer without the entitlement gets an answer without access.',
     access: 'entitlements:read',
+    customerToken: { path: 'id' },
     status: 200,
     answer: CustomerEntitlementDto,
     reads: 'path',

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import { Caller, mayReadCustomer, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
 import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
@@ -25,6 +26,7 @@ import {
 import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import { UpdateInvoiceDto } from './dto/update-invoice.dto';
+import type { Invoice } from './domain/invoice';
 import { EditInvoiceService } from './edit-invoice.service';
 import { InvoicesService } from './invoices.service';
 import {
@@ -75,6 +77,7 @@ export class InvoicesController {
     summary: 'List invoices',
     description: 'Newest first, drafts and void invoices included.',
     access: 'invoices:read',
+    customerToken: { query: 'customer_id' },
     status: 200,
     answer: pageOf(InvoiceDto),
     reads: 'query',
@@ -93,12 +96,18 @@ export class InvoicesController {
       'A4, with dates in the time zone of the customer. Buyer and seller are those of the instant at which it was finalised; ' +
       'a draft shows them as they are now. The same invoice gives the same bytes for as long as it has not changed.',
     access: 'invoices:read',
+    customerToken: 'answer',
     status: 200,
     file: 'application/pdf',
     reads: 'path',
     problems: [invoiceNotFound],
   })
-  async printInvoice(@Param('id', invoiceId) id: string, @Res() response: Response): Promise<void> {
+  async printInvoice(
+    @Param('id', invoiceId) id: string,
+    @Caller() caller: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    if (caller.customerId !== null) await this.getReadable(id, caller);
     const { fileName, bytes } = await this.printing.print(id);
     sendFile(response, { mediaType: 'application/pdf', fileName, bytes });
   }
@@ -108,13 +117,17 @@ export class InvoicesController {
     summary: 'Read an invoice',
     description: 'Returns the invoice with its lines, taxes and discounts.',
     access: 'invoices:read',
+    customerToken: 'answer',
     status: 200,
     answer: InvoiceDto,
     reads: 'path',
     problems: [invoiceNotFound],
   })
-  async getInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return withETag(await this.invoices.get(id), toInvoiceDto);
+  async getInvoice(
+    @Param('id', invoiceId) id: string,
+    @Caller() caller: Principal,
+  ): Promise<InvoiceDto> {
+    return withETag(await this.getReadable(id, caller), toInvoiceDto);
   }
 
   @Patch(':id')
@@ -177,5 +190,12 @@ export class InvoicesController {
     @Param('line_id', lineId) line: string,
   ): Promise<ExplanationDto> {
     return toExplanationDto(await this.invoices.explainLine(id, line));
+  }
+
+  /** Returns the invoice, if the caller may read its customer. */
+  private async getReadable(id: string, caller: Principal): Promise<Invoice> {
+    const invoice = await this.invoices.get(id);
+    if (!mayReadCustomer(caller, invoice.customerId)) throw invoiceNotFound(id);
+    return invoice;
   }
 }

@@ -11,6 +11,8 @@ export interface Principal {
   readonly id: string;
   /** Includes every scope if it includes `*`. */
   readonly scopes: ReadonlySet<GrantedScope>;
+  /** Only customer that it may read; null: every customer. */
+  readonly customerId: string | null;
 }
 
 /** Returns a principal that holds these scopes. */
@@ -18,12 +20,22 @@ export function principalWith(
   kind: Principal['kind'],
   id: string,
   scopes: readonly GrantedScope[],
+  customerId: string | null = null,
 ): Principal {
-  return { kind, id, scopes: new Set(scopes.includes('*') ? ['*', ...ALL_SCOPES] : scopes) };
+  const held = new Set(scopes.includes('*') ? ['*' as const, ...ALL_SCOPES] : scopes);
+  return { kind, id, scopes: held, customerId };
 }
 
 export const OPEN = principalWith('open', 'open', ['*']);
 export const ANONYMOUS = principalWith('anonymous', 'anonymous', []);
+
+/** Returns true if the caller may read what belongs to this customer. */
+export function mayReadCustomer(
+  { customerId }: Pick<Principal, 'customerId'>,
+  ownerId: string,
+): boolean {
+  return customerId === null || customerId === ownerId;
+}
 
 const PRINCIPAL = Symbol('principal');
 

@@ -6,7 +6,7 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { forbidden, unauthenticated } from '../errors';
+import { forbidden, notForCustomerToken, unauthenticated } from '../errors';
 import { type Principal, principalOf } from './principal';
 import type { Access, Scope } from '../../core/access';
 
@@ -22,18 +22,43 @@ function requireScope({ kind, scopes }: Principal, scope: Scope): void {
   throw kind === 'anonymous' ? unauthenticated('missing') : forbidden(scope);
 }
 
+/**
+ * Place of the customer in a request that customer tokens may make. `answer`: the handler checks the owner of what it
+ * has read.
+ */
+export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
+
+function namesCustomer(request: Request, place: CustomerPlace, customerId: string): boolean {
+  if (place === 'answer') return true;
+  if ('path' in place) return request.params[place.path] === customerId;
+  return request.query[place.query] === customerId;
+}
+
 /** One instance for each scope, made with the decorator, so that a request needs no metadata. */
 class ScopeGuard implements CanActivate {
-  constructor(private readonly scope: Scope) {}
+  constructor(
+    private readonly scope: Scope,
+    private readonly place: CustomerPlace | null,
+  ) {}
 
   canActivate(context: ExecutionContext): true {
-    requireScope(principalOf(context.switchToHttp().getRequest<Request>()), this.scope);
+    const request = context.switchToHttp().getRequest<Request>();
+    const principal = principalOf(request);
+    requireScope(principal, this.scope);
+    const { customerId } = principal;
+    if (customerId === null) return true;
+    if (this.place === null || !namesCustomer(request, this.place, customerId)) {
+      throw notForCustomerToken();
+    }
     return true;
   }
 }
 
-/** Declares who may call a handler, and refuses everyone else. */
-export function RequireAccess(access: Access): MethodDecorator {
+/**
+ * Declares who may call a handler, and refuses everyone else.
+ * @param place where customer tokens must name their customer; null: they are refused
+ */
+export function RequireAccess(access: Access, place: CustomerPlace | null): MethodDecorator {
   if (access === 'public') return SetMetadata(ACCESS, access);
-  return applyDecorators(SetMetadata(ACCESS, access), UseGuards(new ScopeGuard(access)));
+  return applyDecorators(SetMetadata(ACCESS, access), UseGuards(new ScopeGuard(access, place)));
 }

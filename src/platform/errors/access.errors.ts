@@ -40,3 +40,17 @@ export const forbidden = defineProblem(
     extensions: { required_scope: scope },
   }),
 );
+
+export const notForCustomerToken = defineProblem(
+  {
+    code: 'not_for_customer_token',
+    kind: 'forbidden',
+    title: 'A customer token cannot do this',
+    meaning:
+      'A customer token reads the entitlements and the invoices of its own customer, and nothing else. A list of invoices needs `customer_id`. Use an API key for other requests.',
+  },
+  () => ({
+    detail:
+      'A customer token reads the entitlements and the invoices of its own customer only. Use an API key for this request.',
+  }),
+);

@@ -7,7 +7,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Access } from '../../core/access';
-import { RequireAccess, SECURITY_SCHEMES } from '../access';
+import { type CustomerPlace, RequireAccess, SECURITY_SCHEMES } from '../access';
 import {
   crossSiteRequest,
   forbidden,
@@ -17,6 +17,7 @@ import {
   idempotencyKeyReused,
   internalError,
   malformedRequest,
+  notForCustomerToken,
   outcomeUnknown,
   payloadTooLarge,
   preconditionFailed,
@@ -40,6 +41,8 @@ interface OperationTexts {
   readonly description: string;
   /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
   readonly access: Access;
+  /** Where a customer token must name its customer. Omitted: customer tokens are refused. */
+  readonly customerToken?: CustomerPlace;
   readonly status: 200 | 201 | 204;
   /** DTO class of the answer; none for 204. */
   readonly answer?: Type<unknown>;
@@ -103,7 +106,7 @@ const ALWAYS: readonly AnyProblem[] = [
 export function Operation(options: OperationOptions): MethodDecorator {
   const requiresKey = options.reads === 'post' && options.key === 'required';
   const problems = [
-    ...(options.access === 'public' ? [] : [unauthenticated, forbidden]),
+    ...(options.access === 'public' ? [] : [unauthenticated, forbidden, notForCustomerToken]),
     ...(options.problems ?? []),
     ...IMPLIED[options.reads],
     ...(requiresKey ? [idempotencyKeyRequired] : []),
@@ -111,7 +114,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   ];
   return applyDecorators(
     HttpCode(options.status),
-    RequireAccess(options.access),
+    RequireAccess(options.access, options.customerToken ?? null),
     NoUnreadQuery,
     ApiOperation({
       summary: options.summary,
@@ -128,8 +131,10 @@ export function Operation(options: OperationOptions): MethodDecorator {
   );
 }
 
-function describe({ description, access }: OperationTexts): string {
-  return access === 'public' ? description : `${description}\n\nScope: \`${access}\`.`;
+function describe({ description, access, customerToken }: OperationTexts): string {
+  if (access === 'public') return description;
+  const tokens = customerToken === undefined ? '' : ' Customer tokens may read their own customer.';
+  return `${description}\n\nScope: \`${access}\`.${tokens}`;
 }
 
 /** Any one of the schemes is enough. */

@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'cn'
   | 'coup'
   | 'crd'
+  | 'ctok'
   | 'cus'
   | 'dscr'
   | 'ent'

@@ -1,0 +1,24 @@
+import { Check, Column, Entity, ForeignKey, Index, Unique } from 'typeorm';
+import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
+import type { CustomerScope, CustomerToken } from './domain/customer-token';
+
+@Entity('customer_token')
+@Unique('customer_token_hash_unique', ['hash'])
+@Index('customer_token_customer_index', ['customerId'])
+@Index('customer_token_expires_at_index', ['expiresAt'])
+@Check('customer_token_scopes_check', `cardinality("scopes") > 0`)
+export class CustomerTokenEntity implements CustomerToken {
+  @IdColumn() readonly id!: string;
+  @ForeignKey('CustomerEntity', {
+    name: 'customer_token_customer_id_fkey',
+    onDelete: 'CASCADE',
+  })
+  @ReferenceColumn()
+  readonly customerId!: string;
+  @Column({ type: 'varchar', length: 40, array: true }) readonly scopes!: readonly CustomerScope[];
+  /** SHA-256 of the token, in hex. */
+  @Column({ type: 'char', length: 64 }) readonly hash!: string;
+  @InstantColumn() readonly expiresAt!: Date;
+  @Column({ type: 'varchar', length: 40 }) readonly createdBy!: string;
+  @InstantColumn() readonly createdAt!: Date;
+}

@@ -1,0 +1,63 @@
+import { Body, Controller, Delete, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
+import { IdPipe, Operation } from '../../platform/http';
+import { SecretAnswer } from '../../platform/idempotency';
+import { customerNotFound } from '../customers';
+import { customerTokenNotFound, scopeNotHeldByCaller } from './access.errors';
+import { CustomerTokensService } from './customer-tokens.service';
+import {
+  CreateCustomerTokenDto,
+  CustomerTokenWithSecretDto,
+  toCustomerTokenTerms,
+  toCustomerTokenWithSecretDto,
+} from './dto/customer-token.dto';
+
+const customerId = new IdPipe('cus', customerNotFound);
+const tokenId = new IdPipe('ctok', customerTokenNotFound);
+
+@ApiTags('Customers')
+@Controller('v1/customers/:id/tokens')
+export class CustomerTokensController {
+  constructor(private readonly tokens: CustomerTokensService) {}
+
+  @Post()
+  @SecretAnswer()
+  @Operation({
+    summary: 'Issue a customer token',
+    description:
+      'Lets a browser or a gateway read the entitlements and the invoices of this customer for a while, and nothing else. The ' +
+      'answer alone contains the token. The token can have no scope that the caller does not hold.',
+    access: 'customers:write',
+    status: 201,
+    answer: CustomerTokenWithSecretDto,
+    reads: 'post',
+    key: 'optional',
+    problems: [customerNotFound, scopeNotHeldByCaller],
+  })
+  async createCustomerToken(
+    @Param('id', customerId) id: string,
+    @Body() body: CreateCustomerTokenDto,
+    @Caller() caller: Principal,
+  ): Promise<CustomerTokenWithSecretDto> {
+    return toCustomerTokenWithSecretDto(
+      await this.tokens.issue(id, toCustomerTokenTerms(body), caller),
+    );
+  }
+
+  @Delete(':token_id')
+  @Operation({
+    summary: 'Revoke a customer token',
+    description: 'Ends the token in every process within a second.',
+    access: 'customers:write',
+    status: 204,
+    reads: 'path',
+    problems: [customerTokenNotFound],
+  })
+  async revokeCustomerToken(
+    @Param('id', customerId) id: string,
+    @Param('token_id', tokenId) token: string,
+  ): Promise<void> {
+    await this.tokens.revoke(token, id);
+  }
+}

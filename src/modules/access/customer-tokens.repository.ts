@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { CustomerTokenEntity } from './customer-token.entity';
+import type { CustomerScope, CustomerToken } from './domain/customer-token';
+
+/** Columns that the check of a credential needs. */
+export interface TokenHolderRow {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly scopes: readonly CustomerScope[];
+  readonly expires_at: Date;
+}
+
+const FIND_HOLDER =
+  'SELECT id, customer_id, scopes, expires_at FROM customer_token WHERE hash = $1';
+
+const REMOVE_EXPIRED = `
+  DELETE FROM customer_token WHERE id IN (
+    SELECT id FROM customer_token WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2
+    FOR UPDATE SKIP LOCKED)
+  RETURNING id`;
+
+@Injectable()
+export class CustomerTokensRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(token: CustomerToken, hash: string): Promise<void> {
+    await this.database.insert(CustomerTokenEntity, { ...token, hash });
+  }
+
+  /** Deletes the token of this customer, and returns it; null if there is none. */
+  async delete(id: string, customerId: string): Promise<CustomerToken | null> {
+    const token = await this.database.selectOne(
+      CustomerTokenEntity,
+      'WHERE id = $1 AND customer_id = $2 FOR UPDATE',
+      [id, customerId],
+    );
+    if (token !== null) await this.database.query('DELETE FROM customer_token WHERE id = $1', [id]);
+    return token;
+  }
+
+  /** Returns the token with this hash, or null. */
+  async findHolder(hash: string): Promise<TokenHolderRow | null> {
+    const [row] = await this.database.prepared<TokenHolderRow>('find_customer_token', FIND_HOLDER, [
+      hash,
+    ]);
+    return row ?? null;
+  }
+
+  /** Deletes at most `most` expired tokens and returns their number. */
+  async removeExpired(now: Date, most: number): Promise<number> {
+    return (await this.database.query(REMOVE_EXPIRED, [now, most])).length;
+  }
+}

@@ -1,0 +1,25 @@
+import type { Scope } from '../../../core/access';
+
+/** What a customer token may be allowed to do. */
+export const CUSTOMER_SCOPES = [
+  'entitlements:read',
+  'invoices:read',
+] as const satisfies readonly Scope[];
+
+export type CustomerScope = (typeof CUSTOMER_SCOPES)[number];
+
+/** A short-lived secret that lets a browser or gateway read what belongs to one customer. */
+export interface CustomerToken {
+  readonly id: string;
+  readonly customerId: string;
+  readonly scopes: readonly CustomerScope[];
+  readonly expiresAt: Date;
+  /** Principal that issued the token. */
+  readonly createdBy: string;
+  readonly createdAt: Date;
+}
+
+export interface CustomerTokenTerms {
+  readonly scopes: readonly CustomerScope[];
+  readonly lifetimeMs: number;
+}

@@ -1,0 +1,115 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ArrayMinSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
+import {
+  HasNoRepeats,
+  IdProperty,
+  InstantProperty,
+  Omittable,
+  toWireInstant,
+} from '../../../platform/http';
+import {
+  CUSTOMER_SCOPES,
+  type CustomerScope,
+  type CustomerToken,
+  type CustomerTokenTerms,
+} from '../domain/customer-token';
+
+const SHORTEST_SECONDS = 60;
+const LONGEST_SECONDS = 86_400;
+const DEFAULT_SECONDS = 3_600;
+
+export class CreateCustomerTokenDto {
+  @Omittable()
+  @IsArray()
+  @ArrayMinSize(1)
+  @HasNoRepeats()
+  @IsIn(CUSTOMER_SCOPES, { each: true, message: `must be ${CUSTOMER_SCOPES.join(' or ')}` })
+  @ApiPropertyOptional({
+    enum: CUSTOMER_SCOPES,
+    isArray: true,
+    minItems: 1,
+    uniqueItems: true,
+    description: 'What the token may be used for. Default: both.',
+    example: ['entitlements:read'],
+  })
+  readonly scopes?: readonly CustomerScope[];
+
+  @Omittable()
+  @IsInt()
+  @Min(SHORTEST_SECONDS)
+  @Max(LONGEST_SECONDS)
+  @ApiPropertyOptional({
+    type: 'integer',
+    minimum: SHORTEST_SECONDS,
+    maximum: LONGEST_SECONDS,
+    default: DEFAULT_SECONDS,
+    description: 'How long the token works.',
+    example: 900,
+  })
+  readonly expires_in_seconds?: number;
+}
+
+export class CustomerTokenDto {
+  @IdProperty('ctok_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Id of the customer.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  readonly customer_id!: string;
+
+  @ApiProperty({
+    enum: CUSTOMER_SCOPES,
+    isArray: true,
+    description: 'What the token may be used for.',
+    example: ['entitlements:read'],
+  })
+  readonly scopes!: readonly CustomerScope[];
+
+  @InstantProperty('When the token stops working.')
+  readonly expires_at!: string;
+
+  @ApiProperty({
+    description: 'Who issued the token: the id of an API key or an admin, or `open`.',
+    example: 'key_01h455vb4pex5vsknk084sn02q',
+  })
+  readonly created_by!: string;
+
+  @InstantProperty('When it was issued.')
+  readonly created_at!: string;
+}
+
+/** A customer token with its secret, which is in this answer only. */
+export class CustomerTokenWithSecretDto extends CustomerTokenDto {
+  @ApiProperty({
+    description: 'Sent as `Authorization: Bearer <token>`. It cannot be read again.',
+    example: 'ct_live_3vYqBkDaTn7wLxRz5cJmHf9gUoWp2sE8iXyA1bQdKtM4NrVu0',
+  })
+  readonly token!: string;
+}
+
+export function toCustomerTokenTerms(dto: CreateCustomerTokenDto): CustomerTokenTerms {
+  return {
+    scopes: dto.scopes ?? CUSTOMER_SCOPES,
+    lifetimeMs: (dto.expires_in_seconds ?? DEFAULT_SECONDS) * 1_000,
+  };
+}
+
+export function toCustomerTokenDto(token: CustomerToken): CustomerTokenDto {
+  return {
+    id: token.id,
+    customer_id: token.customerId,
+    scopes: token.scopes,
+    expires_at: toWireInstant(token.expiresAt),
+    created_by: token.createdBy,
+    created_at: toWireInstant(token.createdAt),
+  };
+}
+
+export function toCustomerTokenWithSecretDto({
+  token,
+  secret,
+}: {
+  readonly token: CustomerToken;
+  readonly secret: string;
+}): CustomerTokenWithSecretDto {
+  return { ...toCustomerTokenDto(token), token: secret };
+}

@@ -1,0 +1,98 @@
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+
+interface Issued {
+  readonly id: string;
+  readonly token: string;
+  readonly expires_at: string;
+}
+
+describe('customer tokens', () => {
+  let engine: TestApp;
+  let customer: string;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: WITH_KEYS });
+    const created = await engine.http
+      .post('/v1/customers')
+      .set(bearing(BOOTSTRAP_KEY))
+      .send({ name: 'Ada' });
+    customer = (created.body as { readonly id: string }).id;
+  });
+
+  afterAll(() => engine.close());
+
+  const issue = (body: object, secret = BOOTSTRAP_KEY, id = customer) =>
+    engine.http.post(`/v1/customers/${id}/tokens`).set(bearing(secret)).send(body);
+
+  const read = (token: string, path = `/v1/customers/${customer}/entitlements`) =>
+    engine.http.get(path).set(bearing(token));
+
+  it('read what belongs to their customer until they expire', async () => {
+    const { status, body } = await issue({ expires_in_seconds: 60 });
+    const { id, token, expires_at } = body as Issued;
+    expect(status).toBe(201);
+    expect(token).toMatch(/^ct_live_[0-9A-Za-z]{49}$/);
+    expect(body).toMatchObject({
+      customer_id: customer,
+      scopes: ['entitlements:read', 'invoices:read'],
+    });
+    expect(Date.parse(expires_at)).toBe(engine.clock.now().getTime() + 60_000);
+    expect((await read(token)).status).toBe(200);
+    const events = await eventsOf(engine, id);
+    expect(events.map(({ type }) => type)).toEqual(['customer_token.created']);
+    expect(JSON.stringify(events)).not.toContain(token.slice(8));
+    engine.clock.advanceMs(60_000);
+    const late = await read(token);
+    expect([late.status, late.body]).toEqual([401, expect.objectContaining({ reason: 'expired' })]);
+  });
+
+  it('have only the scopes they were issued with', async () => {
+    const { body } = await issue({ scopes: ['entitlements:read'] });
+    const invoices = await read((body as Issued).token, `/v1/invoices?customer_id=${customer}`);
+    expect([invoices.status, invoices.body]).toEqual([
+      403,
+      expect.objectContaining({ code: 'forbidden', required_scope: 'invoices:read' }),
+    ]);
+  });
+
+  it('cannot have scopes that their issuer lacks', async () => {
+    const { secret } = await createKey(engine, 'customers:write', 'entitlements:read');
+    const refused = await issue({}, secret);
+    expect([refused.status, refused.body]).toEqual([
+      403,
+      expect.objectContaining({ code: 'scope_not_held', required_scope: 'invoices:read' }),
+    ]);
+    expect((await issue({ scopes: ['entitlements:read'] }, secret)).status).toBe(201);
+  });
+
+  it.each([
+    [{ scopes: ['customers:write'] }],
+    [{ scopes: [] }],
+    [{ expires_in_seconds: 59 }],
+    [{ expires_in_seconds: 86_401 }],
+    [{ customer_id: 'cus_1' }],
+  ])('are refused with %j', async (body) => {
+    expect((await issue(body)).status).toBe(400);
+  });
+
+  it('need a customer', async () => {
+    const { status, body } = await issue({}, BOOTSTRAP_KEY, 'cus_01h455vb4pex5vsknk084sn02q');
+    expect([status, body]).toEqual([404, expect.objectContaining({ code: 'customer_not_found' })]);
+  });
+
+  it('are revoked, once', async () => {
+    const { id, token } = (await issue({})).body as Issued;
+    expect((await read(token)).status).toBe(200);
+    const revoke = () =>
+      engine.http.delete(`/v1/customers/${customer}/tokens/${id}`).set(bearing(BOOTSTRAP_KEY));
+    expect((await revoke()).status).toBe(204);
+    expect((await read(token)).status).toBe(401);
+    expect((await revoke()).status).toBe(404);
+    const events = await eventsOf(engine, id);
+    expect(events.map(({ type }) => type)).toEqual([
+      'customer_token.created',
+      'customer_token.revoked',
+    ]);
+  });
+});
