@@ -8,7 +8,7 @@ import {
   MigrationLockError,
   SchemaError,
 } from './platform/database';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from './platform/embedded-postgres';
+import { EmbeddedPostgresError, startEmbeddedPostgres } from '../packages/embedded-postgres';
 import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
 

@@ -12,7 +12,7 @@ npm run keys -- list
 npm run keys -- revoke ID
   Revokes an API key.`;
 
-/** The command line may do everything: whoever runs it can write to the database. */
+/** The command line may do everything: its user can write to the database. */
 const CALLER = {
   id: 'command_line',
   scopes: new Set<GrantedScope>(['*', ...ALL_SCOPES]),

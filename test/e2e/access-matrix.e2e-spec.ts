@@ -8,7 +8,8 @@ import { startTestApp, type TestApp } from '../support/test-app';
 interface OperationObject {
   readonly operationId: string;
   readonly description: string;
-  readonly security: readonly Readonly<Record<string, readonly [Scope]>>[];
+  readonly security: readonly object[];
+  readonly 'x-required-scope'?: Scope;
   readonly parameters?: readonly {
     readonly in: string;
     readonly name: string;
@@ -40,7 +41,7 @@ const ROUTES: readonly Route[] = Object.entries(document.paths).flatMap(([path, 
       path,
     ),
     body: operation.requestBody?.content['application/json']?.example,
-    scope: operation.security[0]?.['bearer']?.[0] ?? null,
+    scope: operation['x-required-scope'] ?? null,
     forCustomers: operation.description.includes('Customer tokens may read'),
   })),
 );

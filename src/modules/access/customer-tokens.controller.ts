@@ -40,9 +40,8 @@ export class CustomerTokensController {
     @Body() body: CreateCustomerTokenDto,
     @Caller() caller: Principal,
   ): Promise<CustomerTokenWithSecretDto> {
-    return toCustomerTokenWithSecretDto(
-      await this.tokens.issue(id, toCustomerTokenTerms(body), caller),
-    );
+    const { token, secret } = await this.tokens.issue(id, toCustomerTokenTerms(body), caller);
+    return toCustomerTokenWithSecretDto(token, secret);
   }
 
   @Delete(':token_id')

@@ -1,5 +1,6 @@
 import { applyDecorators, HttpCode, SetMetadata, type Type, UseInterceptors } from '@nestjs/common';
 import {
+  ApiExtension,
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
@@ -115,6 +116,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
   return applyDecorators(
     HttpCode(options.status),
     RequireAccess(options.access, options.customerToken ?? null),
+    ...(options.access === 'public' ? [] : [ApiExtension('x-required-scope', options.access)]),
     NoUnreadQuery,
     ApiOperation({
       summary: options.summary,
@@ -137,9 +139,9 @@ function describe({ description, access, customerToken }: OperationTexts): strin
   return `${description}\n\nScope: \`${access}\`.${tokens}`;
 }
 
-/** Any one of the schemes is enough. */
-function securityOf(access: Access): Record<string, string[]>[] {
-  return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [access] }));
+/** Any one of the schemes is enough. HTTP schemes have no scopes in OpenAPI, so the scope is an extension. */
+function securityOf(access: Access): Record<string, never[]>[] {
+  return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));
 }
 
 const NDJSON = 'application/x-ndjson';

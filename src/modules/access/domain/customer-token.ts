@@ -1,6 +1,6 @@
 import type { Scope } from '../../../core/access';
 
-/** What a customer token may be allowed to do. */
+/** Scopes that a customer token can have. */
 export const CUSTOMER_SCOPES = [
   'entitlements:read',
   'invoices:read',

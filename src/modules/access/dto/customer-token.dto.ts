@@ -1,11 +1,13 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMinSize, IsArray, IsIn, IsInt, Max, Min } from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
+import { ArrayMinSize, IsArray, IsIn } from 'class-validator';
 import {
   HasNoRepeats,
   IdProperty,
   InstantProperty,
-  Omittable,
-  toWireInstant,
+  Field,
+  IntegerField,
+  TextProperty,
+  toDto,
 } from '../../../platform/http';
 import {
   CUSTOMER_SCOPES,
@@ -19,31 +21,23 @@ const LONGEST_SECONDS = 86_400;
 const DEFAULT_SECONDS = 3_600;
 
 export class CreateCustomerTokenDto {
-  @Omittable()
-  @IsArray()
-  @ArrayMinSize(1)
-  @HasNoRepeats()
-  @IsIn(CUSTOMER_SCOPES, { each: true, message: `must be ${CUSTOMER_SCOPES.join(' or ')}` })
-  @ApiPropertyOptional({
-    enum: CUSTOMER_SCOPES,
-    isArray: true,
-    minItems: 1,
-    uniqueItems: true,
-    description: 'What the token may be used for. Default: both.',
-    example: ['entitlements:read'],
-  })
+  @Field(
+    { enum: [...CUSTOMER_SCOPES], isArray: true, minItems: 1, uniqueItems: true },
+    [
+      IsArray(),
+      ArrayMinSize(1),
+      HasNoRepeats(),
+      IsIn(CUSTOMER_SCOPES, { each: true, message: `must be ${CUSTOMER_SCOPES.join(' or ')}` }),
+    ],
+    'What the token may be used for. Default: both.',
+    { optional: true, example: ['entitlements:read'] },
+  )
   readonly scopes?: readonly CustomerScope[];
-
-  @Omittable()
-  @IsInt()
-  @Min(SHORTEST_SECONDS)
-  @Max(LONGEST_SECONDS)
-  @ApiPropertyOptional({
-    type: 'integer',
-    minimum: SHORTEST_SECONDS,
-    maximum: LONGEST_SECONDS,
+  @IntegerField('How long the token works.', {
+    least: SHORTEST_SECONDS,
+    most: LONGEST_SECONDS,
+    optional: true,
     default: DEFAULT_SECONDS,
-    description: 'How long the token works.',
     example: 900,
   })
   readonly expires_in_seconds?: number;
@@ -52,10 +46,8 @@ export class CreateCustomerTokenDto {
 export class CustomerTokenDto {
   @IdProperty('ctok_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-
-  @ApiProperty({ description: 'Id of the customer.', example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-
   @ApiProperty({
     enum: CUSTOMER_SCOPES,
     isArray: true,
@@ -63,26 +55,23 @@ export class CustomerTokenDto {
     example: ['entitlements:read'],
   })
   readonly scopes!: readonly CustomerScope[];
-
   @InstantProperty('When the token stops working.')
   readonly expires_at!: string;
-
-  @ApiProperty({
-    description: 'Who issued the token: the id of an API key or an admin, or `open`.',
-    example: 'key_01h455vb4pex5vsknk084sn02q',
-  })
+  @TextProperty(
+    'Who issued the token: the id of an API key or an admin, or `open`.',
+    'key_01h455vb4pex5vsknk084sn02q',
+  )
   readonly created_by!: string;
-
   @InstantProperty('When it was issued.')
   readonly created_at!: string;
 }
 
 /** A customer token with its secret, which is in this answer only. */
 export class CustomerTokenWithSecretDto extends CustomerTokenDto {
-  @ApiProperty({
-    description: 'Sent as `Authorization: Bearer <token>`. It cannot be read again.',
-    example: 'ct_live_3vYqBkDaTn7wLxRz5cJmHf9gUoWp2sE8iXyA1bQdKtM4NrVu0',
-  })
+  @TextProperty(
+    'Sent as `Authorization: Bearer <token>`. It cannot be read again.',
+    'ct_live_3vYqBkDaTn7wLxRz5cJmHf9gUoWp2sE8iXyA1bQdKtM4NrVu0',
+  )
   readonly token!: string;
 }
 
@@ -94,22 +83,12 @@ export function toCustomerTokenTerms(dto: CreateCustomerTokenDto): CustomerToken
 }
 
 export function toCustomerTokenDto(token: CustomerToken): CustomerTokenDto {
-  return {
-    id: token.id,
-    customer_id: token.customerId,
-    scopes: token.scopes,
-    expires_at: toWireInstant(token.expiresAt),
-    created_by: token.createdBy,
-    created_at: toWireInstant(token.createdAt),
-  };
+  return toDto(CustomerTokenDto, token);
 }
 
-export function toCustomerTokenWithSecretDto({
-  token,
-  secret,
-}: {
-  readonly token: CustomerToken;
-  readonly secret: string;
-}): CustomerTokenWithSecretDto {
+export function toCustomerTokenWithSecretDto(
+  token: CustomerToken,
+  secret: string,
+): CustomerTokenWithSecretDto {
   return { ...toCustomerTokenDto(token), token: secret };
 }
