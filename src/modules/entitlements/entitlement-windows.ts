@@ -3,11 +3,13 @@ import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
+import { Claims } from '../../platform/processes';
 import { FeaturesService } from '../features';
 import { TestClockParticipants } from '../test-clocks';
 import { BalanceWindowsRepository, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
+const WORK = 'entitlement-windows';
 const BATCH_SIZE = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
@@ -19,10 +21,11 @@ const LEASE_MS = 60_000;
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {
-  private readonly logger = new Logger('entitlement-windows');
+  private readonly logger = new Logger(WORK);
 
   constructor(
     private readonly jobs: Jobs,
+    private readonly claims: Claims,
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly database: Database,
@@ -32,10 +35,14 @@ export class EntitlementWindows implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const name = 'entitlement-windows';
-    this.jobs.register({ name, idleMs: IDLE_MS, runDue: () => this.runDue() });
+    this.jobs.register({ name: WORK, idleMs: IDLE_MS, runDue: () => this.runDue() });
+    this.claims.register({
+      work: WORK,
+      table: 'customer_entitlement',
+      leaseColumn: 'lease_ends_at',
+    });
     this.testClocks.registerJob({
-      name,
+      name: WORK,
       nextDueAt: (testClockId) => this.windows.nextDueOn(testClockId),
       runDue: async (testClockId, now) => {
         for (const due of await this.windows.dueOn(testClockId, now, BATCH_SIZE)) {
@@ -49,7 +56,9 @@ export class EntitlementWindows implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const claimed = await this.windows.claimDue(now, leaseEndsAt, BATCH_SIZE);
+    const claimed = await this.claims.claim(WORK, leaseEndsAt, () =>
+      this.windows.claimDue(now, leaseEndsAt, BATCH_SIZE),
+    );
     for (const due of claimed) {
       try {
         await this.open(due, now);

@@ -34,12 +34,13 @@ export class TestClocksRepository {
 
   /** Writes the fields that an advance changes. */
   async update(clock: TestClock): Promise<void> {
-    const { instant, status, targetAt, leaseEndsAt, version, updatedAt } = clock;
+    const { instant, status, targetAt, leaseEndsAt, leasedBy, version, updatedAt } = clock;
     await this.database.update(TestClockEntity, clock.id, {
       instant,
       status,
       targetAt,
       leaseEndsAt,
+      leasedBy,
       version,
       updatedAt,
     });

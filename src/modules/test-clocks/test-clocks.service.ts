@@ -1,9 +1,10 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { EventLog } from '../../platform/outbox';
+import { AbandonedWork, ProcessSession } from '../../platform/processes';
 import {
   ADVANCING_LEASE_MS,
   advanceRefusal,
@@ -21,7 +22,7 @@ import { TestClocksRepository } from './test-clocks.repository';
 
 /** Creates, advances and deletes test clocks, and tells the time for customers. */
 @Injectable()
-export class TestClocksService {
+export class TestClocksService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
 
   constructor(
@@ -29,8 +30,15 @@ export class TestClocksService {
     private readonly clocks: TestClocksRepository,
     private readonly participants: TestClockParticipants,
     private readonly events: EventLog,
+    private readonly abandoned: AbandonedWork,
+    private readonly session: ProcessSession,
     private readonly clock: Clock,
   ) {}
+
+  /** After the death of a process, the next call continues its advance. */
+  onModuleInit(): void {
+    this.abandoned.register({ table: 'test_clock', leaseColumn: 'lease_ends_at', work: null });
+  }
 
   async create(name: string, instant: Date): Promise<TestClock> {
     const now = this.clock.now();
@@ -42,6 +50,7 @@ export class TestClocksService {
       status: 'ready',
       targetAt: null,
       leaseEndsAt: null,
+      leasedBy: null,
       createdAt: now,
       updatedAt: now,
     };
@@ -165,7 +174,7 @@ export class TestClocksService {
         case 'too_far':
           throw testClockCannotReach(id, clock.instant.toISOString());
         case null:
-          return { ...clock, status: 'advancing', targetAt: to, leaseEndsAt: leaseEnd(now) };
+          return { ...clock, status: 'advancing', targetAt: to, ...this.lease(now) };
       }
     });
   }
@@ -175,7 +184,7 @@ export class TestClocksService {
     return this.change(id, (clock, now) => ({
       ...clock,
       instant: dueAt > clock.instant ? dueAt : clock.instant,
-      leaseEndsAt: leaseEnd(now),
+      ...this.lease(now),
     }));
   }
 
@@ -186,7 +195,15 @@ export class TestClocksService {
       instant: status === 'ready' ? to : clock.instant,
       targetAt: status === 'ready' ? null : to,
       leaseEndsAt: null,
+      leasedBy: null,
     }));
+  }
+
+  private lease(now: Date): Pick<TestClock, 'leaseEndsAt' | 'leasedBy'> {
+    return {
+      leaseEndsAt: new Date(now.getTime() + ADVANCING_LEASE_MS),
+      leasedBy: this.session.number,
+    };
   }
 
   private change(
@@ -202,8 +219,4 @@ export class TestClocksService {
       return after;
     });
   }
-}
-
-function leaseEnd(now: Date): Date {
-  return new Date(now.getTime() + ADVANCING_LEASE_MS);
 }

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { DeliveriesController } from './delivery/deliveries.controller';
 import { DeliveriesRepository } from './delivery/deliveries.repository';
 import { DeliveriesService } from './delivery/deliveries.service';
+import { DeliveryClaims } from './delivery/delivery-claims';
 import { DeliveryWorker } from './delivery/delivery-worker';
 import { EndpointDeliveriesController } from './delivery/endpoint-deliveries.controller';
 import { EventDispatcher } from './delivery/event-dispatcher';
@@ -50,6 +51,7 @@ import { WebhookSecretsService } from './webhook-secrets.service';
   providers: [
     DeliveriesRepository,
     DeliveriesService,
+    DeliveryClaims,
     DeliveryWorker,
     EventDispatcher,
     HeadsRepository,

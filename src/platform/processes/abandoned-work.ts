@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../clock';
 import { Database } from '../database';
 import { Jobs } from '../jobs';
+import { Claims } from './claims';
 import { PROCESS_LOCK_CLASS } from './process-session';
 
 const WORK = 'abandoned-work';
@@ -12,8 +13,8 @@ export interface LeasedTable {
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
   readonly leaseColumn: string;
-  /** Due work that processes released rows. */
-  readonly work: string;
+  /** Due work that processes released rows; null where the next request does. */
+  readonly work: string | null;
 }
 
 /**
@@ -29,6 +30,7 @@ export class AbandonedWork implements OnModuleInit {
   constructor(
     private readonly jobs: Jobs,
     private readonly database: Database,
+    private readonly claims: Claims,
     private readonly clock: Clock,
   ) {}
 
@@ -43,14 +45,15 @@ export class AbandonedWork implements OnModuleInit {
 
   /** Releases the leases of dead processes. Rows whose last commit arrives later are found by the next run. */
   async runDue(): Promise<boolean> {
+    await this.claims.forgetEnded(this.clock.now());
     const dead = await this.deadProcesses();
     if (dead.length === 0) return false;
     for (const rows of this.leased) await this.release(rows, dead);
+    await this.claims.release(dead, this.clock.now());
     return false;
   }
 
   private async deadProcesses(): Promise<readonly number[]> {
-    if (this.leased.length === 0) return [];
     const rows = await this.database.query<{ number: number }>(deadProcessesSql(this.leased));
     return rows.map(({ number }) => number);
   }
@@ -62,7 +65,7 @@ export class AbandonedWork implements OnModuleInit {
       { table: rows.table, rows: released.length, processes: dead },
       'a process died with work in progress, which is taken over',
     );
-    this.jobs.wake(rows.work);
+    if (rows.work !== null) this.jobs.wake(rows.work);
   }
 }
 
@@ -71,8 +74,8 @@ export class AbandonedWork implements OnModuleInit {
  * before it writes.
  */
 function deadProcessesSql(leased: readonly LeasedTable[]): string {
-  const numbers = leased.map(
-    ({ table }) => `SELECT leased_by FROM ${table} WHERE leased_by IS NOT NULL`,
+  const numbers = ['claimed_batch', ...leased.map(({ table }) => table)].map(
+    (table) => `SELECT leased_by FROM ${table} WHERE leased_by IS NOT NULL`,
   );
   return `
     SELECT DISTINCT leased_by AS number FROM (${numbers.join(' UNION ALL ')}) AS work

@@ -1,4 +1,5 @@
 export { AbandonedWork } from './abandoned-work';
+export { Claims } from './claims';
 export { ClockCheck } from './clock-check';
 export { ProcessSession } from './process-session';
 export { ProcessesModule } from './processes.module';

@@ -1,11 +1,15 @@
 import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { AbandonedWork } from './abandoned-work';
+import { ClaimedBatchEntity } from './claimed-batch.entity';
+import { Claims } from './claims';
 import { ClockCheck } from './clock-check';
 import { ProcessSession } from './process-session';
 
 @Global()
 @Module({
-  providers: [AbandonedWork, ClockCheck, ProcessSession],
-  exports: [AbandonedWork, ClockCheck, ProcessSession],
+  imports: [TypeOrmModule.forFeature([ClaimedBatchEntity])],
+  providers: [AbandonedWork, Claims, ClockCheck, ProcessSession],
+  exports: [AbandonedWork, Claims, ClockCheck, ProcessSession],
 })
 export class ProcessesModule {}

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs, runAsBatch } from '../../../platform/jobs';
+import { Claims } from '../../../platform/processes';
 import { type DueDraft, FinalizeInvoicesService } from '../../invoicing';
 import { postponedUntil, TestClockParticipants } from '../../test-clocks';
 import { FinalizeDueDraftsWorkflow } from './finalize-due-drafts.workflow';
@@ -17,6 +18,7 @@ export class DueDrafts implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
+    private readonly claims: Claims,
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly drafts: FinalizeInvoicesService,
@@ -25,6 +27,7 @@ export class DueDrafts implements OnModuleInit {
 
   onModuleInit(): void {
     this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.claims.register({ work: NAME, table: 'invoice', leaseColumn: 'lease_ends_at' });
     this.testClocks.registerJob({
       name: NAME,
       nextDueAt: (testClockId) => this.drafts.nextDueOn(testClockId),
@@ -39,7 +42,9 @@ export class DueDrafts implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const claimed = await this.drafts.claimDue(now, leaseEndsAt, AT_ONCE);
+    const claimed = await this.claims.claim(NAME, leaseEndsAt, () =>
+      this.drafts.claimDue(now, leaseEndsAt, AT_ONCE),
+    );
     for (const round of roundsOf(claimed)) {
       await this.finalize(round, now, (error, { id }) => {
         this.logger.error({ err: error, invoice_id: id }, 'a draft could not be finalised');

@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs, runAsBatch } from '../../../platform/jobs';
+import { Claims } from '../../../platform/processes';
 import { FinalUsageService } from '../../metering';
 import { postponedUntil, TestClockParticipants } from '../../test-clocks';
 import { BillLateUsageWorkflow } from './bill-late-usage.workflow';
@@ -17,6 +18,7 @@ export class DueLateUsage implements OnModuleInit {
 
   constructor(
     private readonly jobs: Jobs,
+    private readonly claims: Claims,
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly finalUsage: FinalUsageService,
@@ -25,6 +27,11 @@ export class DueLateUsage implements OnModuleInit {
 
   onModuleInit(): void {
     this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.claims.register({
+      work: NAME,
+      table: 'usage_closed_subscription',
+      leaseColumn: 'lease_ends_at',
+    });
     this.testClocks.registerJob({
       name: NAME,
       nextDueAt: (testClockId) => this.finalUsage.nextDueOn(testClockId),
@@ -39,7 +46,9 @@ export class DueLateUsage implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const ids = await this.finalUsage.claimDue(now, leaseEndsAt, AT_ONCE);
+    const ids = await this.claims.claim(NAME, leaseEndsAt, () =>
+      this.finalUsage.claimDue(now, leaseEndsAt, AT_ONCE),
+    );
     await this.bill(ids, now, (error, id) => {
       this.logger.error({ err: error, subscription_id: id }, 'late usage could not be billed');
     });

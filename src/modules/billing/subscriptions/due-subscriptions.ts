@@ -1,10 +1,12 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs, runAsBatch } from '../../../platform/jobs';
+import { Claims } from '../../../platform/processes';
 import { SubscriptionsRepository } from '../../subscriptions';
 import { postponedUntil, TestClockParticipants } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
+const NAME = 'due-subscriptions';
 const AT_ONCE = 50;
 const EVERY_MS = 1_000;
 const LEASE_MS = 60_000;
@@ -12,10 +14,11 @@ const LEASE_MS = 60_000;
 /** Runs what falls due for subscriptions: by the real clock in the background, by a test clock while it is moved. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
-  private readonly logger = new Logger('due-subscriptions');
+  private readonly logger = new Logger(NAME);
 
   constructor(
     private readonly jobs: Jobs,
+    private readonly claims: Claims,
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly repository: SubscriptionsRepository,
@@ -23,10 +26,10 @@ export class DueSubscriptions implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const name = 'due-subscriptions';
-    this.jobs.register({ name, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.claims.register({ work: NAME, table: 'subscription', leaseColumn: 'lease_ends_at' });
     this.testClocks.registerJob({
-      name,
+      name: NAME,
       nextDueAt: (testClockId) => this.repository.nextDueOn(testClockId),
       runDue: (testClockId, now) => this.runDueOn(testClockId, now),
     });
@@ -40,7 +43,9 @@ export class DueSubscriptions implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const ids = await this.repository.claimDue(now, leaseEndsAt, AT_ONCE);
+    const ids = await this.claims.claim(NAME, leaseEndsAt, () =>
+      this.repository.claimDue(now, leaseEndsAt, AT_ONCE),
+    );
     await this.runNext(ids, now, (error, id) => {
       this.logger.error({ err: error, subscription_id: id }, 'due work of a subscription failed');
     });

@@ -17,6 +17,7 @@ const clock: TestClock = {
   status: 'ready',
   targetAt: null,
   leaseEndsAt: null,
+  leasedBy: null,
   createdAt: REAL_NOW,
   updatedAt: REAL_NOW,
 };

@@ -15,6 +15,8 @@ export interface TestClock {
   readonly targetAt: Date | null;
   /** End of the lease of the running advance. After a crash, the next call takes over once it has ended. */
   readonly leaseEndsAt: Date | null;
+  /** Number of the process that is advancing the clock. Its death ends the lease. */
+  readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -13,7 +13,7 @@ import {
 } from '../webhooks.errors';
 import { webhookEndpointTested } from '../webhooks.events';
 import { DeliveriesRepository, type NumberedAttempt } from './deliveries.repository';
-import { DELIVERY_WORK } from './delivery-worker';
+import { DELIVERY_WORK } from './delivery-claims';
 import type { Delivery, DeliveryStatus } from './domain/delivery';
 import { newDelivery } from './event-dispatcher';
 

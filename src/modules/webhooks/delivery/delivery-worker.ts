@@ -14,7 +14,8 @@ import { OutboundError, OutboundHttp } from '../../../platform/outbound';
 import { EventLog, type RecordedEvent } from '../../../platform/outbox';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import { WebhookSecretsService } from '../webhook-secrets.service';
-import { type ClaimedDelivery, DeliveriesRepository } from './deliveries.repository';
+import type { ClaimedDelivery } from './deliveries.repository';
+import { DELIVERY_WORK, DeliveryClaims } from './delivery-claims';
 import type { Attempt } from './domain/delivery';
 import { FAILING_LIMIT_MS } from './domain/retry-schedule';
 import { classifyReply, type Reply, type AttemptOutcome } from './domain/attempt-outcome';
@@ -23,9 +24,6 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
 import { ResultWriter } from './result-writer';
 import { signatureHeader } from './signature';
 
-export const DELIVERY_WORK = 'webhook-deliveries';
-
-const LEASE_MS = 60_000;
 /** Limit for a whole attempt: name resolution, connection, request and response. */
 const DEADLINE_MS = 15_000;
 /** Bytes kept of each response body. */
@@ -74,7 +72,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     private readonly receivers: ReceiversRepository,
     private readonly endpoints: WebhookEndpointsService,
     private readonly secrets: WebhookSecretsService,
-    private readonly deliveries: DeliveriesRepository,
+    private readonly claims: DeliveryClaims,
     private readonly results: ResultWriter,
     private readonly http: OutboundHttp,
   ) {}
@@ -146,8 +144,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     const now = this.clock.now();
     const capacities = this.capacitiesOf(receivers, endpoints);
     if (capacities.length === 0) return;
-    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const claimed = await this.deliveries.claim(now, leaseEndsAt, capacities);
+    const claimed = await this.claims.claim(now, capacities);
     if (claimed.length === 0) return;
     const byId = new Map(receivers.map((receiver) => [receiver.id, receiver]));
     const events = await this.events.find([...new Set(claimed.map(({ eventId }) => eventId))]);

@@ -6,7 +6,7 @@ import { Jobs, Signals } from '../../../platform/jobs';
 import { DISPATCH_WORK, type EventHead, EventLog } from '../../../platform/outbox';
 import { matchesType } from '../domain/event-names';
 import { DeliveriesRepository } from './deliveries.repository';
-import { DELIVERY_WORK } from './delivery-worker';
+import { DELIVERY_WORK } from './delivery-claims';
 import type { Delivery, DeliveryKind } from './domain/delivery';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
 

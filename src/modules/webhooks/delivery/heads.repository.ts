@@ -68,6 +68,9 @@ const BUILD = `
   FROM webhook_delivery WHERE endpoint_id = $1 AND status = 'pending'
   ORDER BY object_id, sequence, id`;
 
+const RELEASE = `
+  UPDATE webhook_head SET due_at = $2 WHERE delivery_id = ANY ($1) AND due_at > $2`;
+
 const REMOVE = 'DELETE FROM webhook_head WHERE endpoint_id = $1';
 
 export interface ClaimRow {
@@ -126,6 +129,11 @@ export class HeadsRepository {
       objects.map((object) => object.endpoint_id),
       objects.map((object) => object.object_id),
     ]);
+  }
+
+  /** Makes the heads of released deliveries due. */
+  async release(deliveryIds: readonly string[], now: Date): Promise<void> {
+    await this.database.query(RELEASE, [deliveryIds, now]);
   }
 
   /** Creates the heads of an endpoint that becomes ordered. The caller has locked it, so that no delivery is added. */

@@ -5,7 +5,7 @@ import { newId } from '../../../platform/ids';
 import { Jobs, Signals } from '../../../platform/jobs';
 import { EventLog } from '../../../platform/outbox';
 import { DeliveriesRepository } from '../delivery/deliveries.repository';
-import { DELIVERY_WORK } from '../delivery/delivery-worker';
+import { DELIVERY_WORK } from '../delivery/delivery-claims';
 import { newDelivery } from '../delivery/event-dispatcher';
 import { matchesType } from '../domain/event-names';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';

@@ -1,0 +1,35 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Claims } from '../../../platform/processes';
+import { type Capacity, type ClaimedDelivery, DeliveriesRepository } from './deliveries.repository';
+import { HeadsRepository } from './heads.repository';
+
+export const DELIVERY_WORK = 'webhook-deliveries';
+
+const LEASE_MS = 60_000;
+
+/** Claims deliveries for this process. They are released when it dies. */
+@Injectable()
+export class DeliveryClaims implements OnModuleInit {
+  constructor(
+    private readonly claims: Claims,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly heads: HeadsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.claims.register({
+      work: DELIVERY_WORK,
+      table: 'webhook_delivery',
+      leaseColumn: 'due_at',
+      onReleased: (ids, now) => this.heads.release(ids, now),
+    });
+  }
+
+  /** Claims due deliveries up to the free capacity of each endpoint. */
+  claim(now: Date, capacities: readonly Capacity[]): Promise<readonly ClaimedDelivery[]> {
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    return this.claims.claim(DELIVERY_WORK, leaseEndsAt, () =>
+      this.deliveries.claim(now, leaseEndsAt, capacities),
+    );
+  }
+}

@@ -1,0 +1,14 @@
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { InstantColumn } from '../database';
+
+/** Rows of due work that one process claimed together. Deleted when the lease ends. */
+@Entity('claimed_batch')
+export class ClaimedBatchEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  readonly id!: string;
+  /** Number of the process. */
+  @Column({ type: 'integer' }) readonly leasedBy!: number;
+  @Column({ type: 'varchar', length: 40 }) readonly work!: string;
+  @Column({ type: 'text', array: true }) readonly rowIds!: readonly string[];
+  @InstantColumn() readonly leaseEndsAt!: Date;
+}

@@ -1,0 +1,99 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../database';
+import { Jobs } from '../jobs';
+import { ProcessSession } from './process-session';
+
+const RECORD = `
+  INSERT INTO claimed_batch (leased_by, work, row_ids, lease_ends_at) VALUES ($1, $2, $3, $4)`;
+
+const FORGET_ENDED = 'DELETE FROM claimed_batch WHERE lease_ends_at <= $1';
+
+/** Due work whose rows are claimed in batches. */
+export interface ClaimedWork {
+  /** Name of the due work. */
+  readonly work: string;
+  readonly table: string;
+  /** Column with the end of the lease. The row is due again after that instant. */
+  readonly leaseColumn: string;
+  /** Called with the ids of released rows. */
+  readonly onReleased?: (ids: readonly string[], now: Date) => Promise<void>;
+}
+
+/**
+ * Claims of due work by this process. Each batch is recorded in the transaction of its claim, so that its leases end when the
+ * process dies. A batch needs no end of its own: a row whose work is done has another lease, or none.
+ */
+@Injectable()
+export class Claims {
+  private readonly logger = new Logger('claims');
+  private readonly registered: ClaimedWork[] = [];
+
+  constructor(
+    private readonly database: Database,
+    private readonly jobs: Jobs,
+    private readonly session: ProcessSession,
+  ) {}
+
+  /** Registers due work. Call it while the owning module starts. */
+  register(work: ClaimedWork): void {
+    this.registered.push(work);
+  }
+
+  /**
+   * Claims rows in a transaction that also records them, and returns them.
+   * @param claimRows leases rows until that instant; returns them or their ids
+   */
+  claim<Row extends string | { readonly id: string }>(
+    work: string,
+    leaseEndsAt: Date,
+    claimRows: () => Promise<readonly Row[]>,
+  ): Promise<readonly Row[]> {
+    return this.database.transaction(async () => {
+      const rows = await claimRows();
+      const { number } = this.session;
+      if (rows.length > 0 && number !== null) {
+        const ids = rows.map((row) => (typeof row === 'string' ? row : row.id));
+        await this.database.query(RECORD, [number, work, ids, leaseEndsAt]);
+      }
+      return rows;
+    });
+  }
+
+  /** Ends the leases of rows that dead processes claimed. Locked rows are skipped; the next run releases them. */
+  async release(dead: readonly number[], now: Date): Promise<void> {
+    for (const work of this.registered) {
+      const rows = await this.database.query<{ id: string }>(releaseSql(work), [
+        dead,
+        now,
+        work.work,
+      ]);
+      if (rows.length === 0) continue;
+      this.logger.warn(
+        { work: work.work, rows: rows.length, processes: dead },
+        'a process died with claimed work, which is released',
+      );
+      await work.onReleased?.(
+        rows.map(({ id }) => id),
+        now,
+      );
+      this.jobs.wake(work.work);
+    }
+  }
+
+  /** Deletes batches whose leases have ended. */
+  async forgetEnded(now: Date): Promise<void> {
+    await this.database.query(FORGET_ENDED, [now]);
+  }
+}
+
+/** Releases only rows that still have the lease of their batch. */
+function releaseSql({ table, leaseColumn }: ClaimedWork): string {
+  return `
+    UPDATE ${table} SET ${leaseColumn} = $2 WHERE id IN (
+      SELECT claimed.id
+      FROM claimed_batch AS batch CROSS JOIN LATERAL unnest(batch.row_ids) AS wanted(id)
+      JOIN ${table} AS claimed ON claimed.id = wanted.id AND claimed.${leaseColumn} = batch.lease_ends_at
+      WHERE batch.leased_by = ANY ($1) AND batch.work = $3 AND batch.lease_ends_at > $2
+      ORDER BY claimed.id FOR UPDATE OF claimed SKIP LOCKED)
+    RETURNING id`;
+}

@@ -1,0 +1,159 @@
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { SubscriptionsRepository } from '../../src/modules/subscriptions/subscriptions.repository';
+import { DeliveryClaims } from '../../src/modules/webhooks/delivery/delivery-claims';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { AbandonedWork, Claims, ProcessSession } from '../../src/platform/processes';
+import { createCustomer } from '../support/billing';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const LEASE_MS = 60_000;
+const STARTED_AT = '2026-03-01T00:00:00.000Z';
+const RENEWED_AT = '2026-04-01T00:00:05.000Z';
+
+/** Two engines on one database: the first claims due work and dies, the second takes it over. */
+describe('claimed work', () => {
+  let database: TestDatabase;
+  let first: TestApp;
+  let second: TestApp;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    first = await startTestApp({ databaseUrl: database.url });
+    second = await startTestApp({ databaseUrl: database.url });
+    for (const engine of [first, second]) engine.clock.set(STARTED_AT);
+  });
+
+  afterEach(async () => {
+    await first.close();
+    await second.close();
+    await database.drop();
+  });
+
+  async function subscribe(): Promise<string> {
+    const customer = await createCustomer(first);
+    const price = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 4_900 };
+    const plan = await first.http.post('/v1/plans').send({
+      code: 'base',
+      name: 'Base',
+      currency: 'EUR',
+      interval: 'month',
+      prices: [price],
+    });
+    const { id: planId } = plan.body as { id: string };
+    const answer = await first.http
+      .post('/v1/subscriptions')
+      .send({ customer_id: customer, plan_id: planId });
+    expect(answer.status).toBe(201);
+    return (answer.body as { id: string }).id;
+  }
+
+  /** Claims due subscriptions in the first engine, which then does nothing with them. */
+  function claimSubscriptions(): Promise<readonly string[]> {
+    const now = first.clock.now();
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    return first.app
+      .get(Claims)
+      .claim('due-subscriptions', leaseEndsAt, () =>
+        first.app.get(SubscriptionsRepository).claimDue(now, leaseEndsAt, 50),
+      );
+  }
+
+  const takeOver = () => second.app.get(AbandonedWork).runDue();
+  const batches = () => second.database.query('SELECT FROM claimed_batch');
+
+  it('is left to its process while that lives, and taken over when it dies', async () => {
+    const id = await subscribe();
+    for (const engine of [first, second]) engine.clock.set(RENEWED_AT);
+    expect(await claimSubscriptions()).toEqual([id]);
+    await takeOver();
+    expect(await second.app.get(DueSubscriptions).runDue()).toBe(false);
+
+    await first.close();
+    await takeOver();
+    expect(await second.app.get(DueSubscriptions).runDue()).toBe(true);
+    const { body } = await second.http.get(`/v1/invoices?subscription_id=${id}`);
+    expect((body as { data: unknown[] }).data).toHaveLength(2);
+  });
+
+  it('keeps the lease that another process took since', async () => {
+    const id = await subscribe();
+    for (const engine of [first, second]) engine.clock.set(RENEWED_AT);
+    await claimSubscriptions();
+    const later = new Date(second.clock.now().getTime() + LEASE_MS + 1);
+    await second.database.query('UPDATE subscription SET lease_ends_at = $1', [later]);
+    await first.close();
+    await takeOver();
+    const rows = await second.database.query('SELECT id, lease_ends_at FROM subscription');
+    expect(rows).toEqual([{ id, lease_ends_at: later }]);
+  });
+
+  it('is forgotten when its leases end', async () => {
+    await subscribe();
+    for (const engine of [first, second]) engine.clock.set(RENEWED_AT);
+    await claimSubscriptions();
+    expect(await batches()).toHaveLength(1);
+    second.clock.advanceMs(LEASE_MS);
+    await takeOver();
+    expect(await batches()).toEqual([]);
+  });
+
+  it('is not recorded where the claim fails', async () => {
+    const claim = first.app.get(Claims).claim('due-subscriptions', first.clock.now(), () => {
+      throw new Error('no claim');
+    });
+    await expect(claim).rejects.toThrow('no claim');
+    expect(await batches()).toEqual([]);
+  });
+
+  it('of an ordered webhook endpoint is due again with the head of its queue', async () => {
+    const created = await first.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: 'https://example.com/hook', events: ['customer.*'] });
+    const { id: endpointId } = created.body as { id: string };
+    await first.http.patch(`/v1/webhooks/endpoints/${endpointId}`).send({ ordered: true });
+    await createCustomer(first);
+    while (await first.app.get(EventDispatcher).runDue()) continue;
+    const now = first.clock.now();
+    const claimed = await first.app
+      .get(DeliveryClaims)
+      .claim(now, [{ endpointId, free: 10, ordered: true }]);
+    expect(claimed).toHaveLength(1);
+    const dueTimes = () =>
+      second.database.query<{ delivery: Date; head: Date }>(
+        `SELECT delivery.due_at AS delivery, head.due_at AS head
+         FROM webhook_delivery AS delivery JOIN webhook_head AS head ON head.delivery_id = delivery.id`,
+      );
+    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
+    expect(await dueTimes()).toEqual([{ delivery: leaseEndsAt, head: leaseEndsAt }]);
+
+    await first.close();
+    await takeOver();
+    expect(await dueTimes()).toEqual([{ delivery: now, head: now }]);
+  });
+
+  it('of a test clock is continued by the next call', async () => {
+    const created = await first.http
+      .post('/v1/test-clocks')
+      .send({ name: 'Year', now: STARTED_AT });
+    expect(created.status).toBe(201);
+    const { id } = created.body as { id: string };
+    await second.database.query(
+      `UPDATE test_clock SET status = 'advancing', target_at = $2, lease_ends_at = $3, leased_by = $4 WHERE id = $1`,
+      [
+        id,
+        new Date(RENEWED_AT),
+        new Date(second.clock.now().getTime() + LEASE_MS),
+        first.app.get(ProcessSession).number,
+      ],
+    );
+    const advance = () =>
+      second.http.post(`/v1/test-clocks/${id}/advance`).send({ to: RENEWED_AT });
+    await takeOver();
+    expect((await advance()).status).toBe(409);
+
+    await first.close();
+    await takeOver();
+    expect((await advance()).body).toMatchObject({ status: 'ready', now: RENEWED_AT });
+  });
+});
