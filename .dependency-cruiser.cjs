@@ -111,7 +111,7 @@ const rules = [
   {
     name: 'services-know-no-http',
     comment: 'HTTP ends at the controller: a service is called by jobs and other modules as well.',
-    from: { path: '^src/modules/.+\\.(service|repository)\\.ts$' },
+    from: { path: '^src/modules/.+\\.(service|workflow|repository)\\.ts$' },
     to: { path: ['^src/platform/http/', 'node_modules/(@types/)?express/'] },
   },
   {

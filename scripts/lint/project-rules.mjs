@@ -61,7 +61,7 @@ export const PROJECT_RULES = {
   'no-typeorm-above-repositories': {
     selectors: ["ImportDeclaration[source.value='typeorm']"],
     message: 'Queries and locks belong to the repository of the module.',
-    files: ['src/**/*.service.ts', 'src/**/*.controller.ts'],
+    files: ['src/**/*.service.ts', 'src/**/*.workflow.ts', 'src/**/*.controller.ts'],
     control: {
       path: 'src/modules/coupons/coupons.service.ts',
       refused: ["import { In } from 'typeorm';", "import type { Repository } from 'typeorm';"],
@@ -129,7 +129,11 @@ export const PROJECT_RULES = {
       "MemberExpression[object.name='Promise'][property.name=/^(all|allSettled|any|race)$/]",
     ],
     message: 'A transaction is one connection: await its queries one after the other.',
-    files: ['src/modules/**/*.service.ts', 'src/modules/**/*.repository.ts'],
+    files: [
+      'src/modules/**/*.service.ts',
+      'src/modules/**/*.workflow.ts',
+      'src/modules/**/*.repository.ts',
+    ],
     control: {
       path: 'src/modules/coupons/coupons.service.ts',
       refused: ['await Promise.all([a(), b()]);', 'await Promise.allSettled(reads);'],

@@ -266,9 +266,9 @@ export const USAGE_STORE_RULES: Readonly<
       pending: 1n,
       digest: createHash('sha256').update(keys).digest('hex'),
     };
-    const nothing = { unbillableOf: () => Promise.resolve([]) };
+    const nothing = { unbillable: [] };
     expect(await world.store.prove({ ...query, ...nothing })).toEqual(proof);
-    const all = { unbillableOf: () => Promise.resolve([MARCH]) };
+    const all = { unbillable: [MARCH] };
     const unbillable = { ...proof, unbillable: 1n, pending: 0n };
     expect(await world.store.prove({ ...query, ...all })).toEqual(unbillable);
   },

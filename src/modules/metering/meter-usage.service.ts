@@ -4,10 +4,9 @@ import type { Period } from '../../core/time';
 import type { GroupUsage } from '../../core/usage';
 import { Database } from '../../platform/database';
 import { CustomersService } from '../customers';
-import { type Meter, meterBackfilling, MetersService } from '../meters';
-import { TestClocksService } from '../test-clocks';
+import { meterBackfilling, MetersService } from '../meters';
 import { type UsageInterval, windowsOf } from './domain/usage-intervals';
-import { type UsageProof, UsageStore } from './usage-store';
+import { type ProofQuery, UsageStore } from './usage-store';
 import { tooManyWindows, unknownGroup, usagePeriodEmpty } from './usage.errors';
 
 const MAX_WINDOWS = 2_000;
@@ -35,7 +34,6 @@ export class MeterUsageService {
     private readonly database: Database,
     private readonly meters: MetersService,
     private readonly customers: CustomersService,
-    private readonly testClocks: TestClocksService,
     private readonly store: UsageStore,
   ) {}
 
@@ -72,24 +70,17 @@ export class MeterUsageService {
   }
 
   /**
-   * Returns how many events of the meter's name were accepted in a period, and their outcomes.
-   * @param unbillableTimes reads the times whose usage no subscription bills, in the same snapshot
-   * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_events_to_prove`,
-   *   `too_many_reports`
+   * Returns the query of a proof, without the times that no subscription bills.
+   * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`
    */
-  async prove(
+  async proofOf(
     meterId: string,
     customerId: string,
     period: Period,
-    unbillableTimes: (meter: Meter, now: Date) => Promise<readonly Period[]>,
-  ): Promise<UsageProof> {
+  ): Promise<Omit<ProofQuery, 'unbillable'>> {
     const meter = await this.meters.get(meterId);
-    const { testClockId } = await this.customers.getForHistory(customerId);
+    await this.customers.getForHistory(customerId);
     if (period.startAt >= period.endAt) throw usagePeriodEmpty();
-    const unbillableOf = async () => {
-      const now = await this.testClocks.shownTo(testClockId);
-      return unbillableTimes(meter, now);
-    };
-    return this.store.prove({ customerId, meter, period, unbillableOf });
+    return { customerId, meter, period };
   }
 }

@@ -73,8 +73,8 @@ export interface EventFilter {
 }
 
 export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'period'> {
-  /** Returns the periods whose events no bill will count. Called in the transaction of the proof. */
-  readonly unbillableOf: () => Promise<readonly Period[]>;
+  /** Periods whose events no bill will count. */
+  readonly unbillable: readonly Period[];
 }
 
 /** Number of events of a meter by outcome. */
@@ -155,6 +155,9 @@ export abstract class UsageStore {
    */
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
 
-  /** @throws {ProblemError} `too_many_events_to_prove` */
+  /**
+   * Proves in the caller's transaction, which is a snapshot.
+   * @throws {ProblemError} `too_many_events_to_prove`
+   */
   abstract prove(query: ProofQuery): Promise<UsageProof>;
 }

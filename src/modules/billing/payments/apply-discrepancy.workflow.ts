@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
 import {
   DiscrepanciesService,
   type Discrepancy,
@@ -18,6 +19,7 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 @Injectable()
 export class ApplyDiscrepancyWorkflow {
   constructor(
+    private readonly database: Database,
     private readonly discrepancies: DiscrepanciesService,
     private readonly settling: SettlePaymentWorkflow,
     private readonly refunds: RefundsService,
@@ -29,13 +31,16 @@ export class ApplyDiscrepancyWorkflow {
    *   `refund_amount_exceeds_refundable` where the amount of the refund was given back otherwise meanwhile
    */
   apply(id: string): Promise<Discrepancy> {
-    return this.discrepancies.resolve(id, 'applied', async (discrepancy) => {
+    return this.database.transaction(async () => {
+      const discrepancy = await this.discrepancies.lockFor(id, 'applied');
+      if (discrepancy.status === 'applied') return discrepancy;
       const { paymentId, refundId, providerReference } = discrepancy;
       if (!isApplicable(discrepancy) || providerReference === null) {
         throw discrepancyNotApplicable(discrepancy);
       }
       if (refundId === null) await this.settling.correct(paymentId, providerReference);
       else await this.refunds.correct(discrepancy, refundId);
+      return this.discrepancies.resolve(discrepancy, 'applied');
     });
   }
 }

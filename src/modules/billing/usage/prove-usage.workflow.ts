@@ -1,28 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
-import { MeterUsageService, type UsageProof } from '../../metering';
+import { Reports } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import { MeterUsageService, type UsageProof, UsageStore } from '../../metering';
 import { SoldUsageService } from '../../subscriptions';
+import { TestClocksService } from '../../test-clocks';
 
 /**
  * Proves what became of the usage of a customer. Writes and locks nothing.
  *
- * 1. Reads what the meter accepted, counted and billed of the customer in the period.
- * 2. In the same snapshot: reads the times whose usage no subscription bills.
+ * 1. Reads the meter and the customer.
+ * 2. In one snapshot: reads the times whose usage no subscription bills, and what was accepted, counted and billed.
  */
 @Injectable()
 export class ProveUsageWorkflow {
   constructor(
+    private readonly reports: Reports,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
     private readonly usage: MeterUsageService,
     private readonly soldUsage: SoldUsageService,
+    private readonly store: UsageStore,
   ) {}
 
   /**
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`, `too_many_events_to_prove`,
    *   `too_many_reports`
    */
-  prove(meterId: string, customerId: string, period: Period): Promise<UsageProof> {
-    return this.usage.prove(meterId, customerId, period, (meter, now) =>
-      this.soldUsage.unbillableTimes(customerId, meter, now),
-    );
+  async prove(meterId: string, customerId: string, period: Period): Promise<UsageProof> {
+    const query = await this.usage.proofOf(meterId, customerId, period);
+    return this.reports.run('proof', async () => {
+      const { testClockId } = await this.customers.getForHistory(customerId);
+      const now = await this.testClocks.shownTo(testClockId);
+      const unbillable = await this.soldUsage.unbillableTimes(customerId, query.meter, now);
+      return this.store.prove({ ...query, unbillable });
+    });
   }
 }

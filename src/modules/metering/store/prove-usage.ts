@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
-import { Database, Reports } from '../../../platform/database';
+import { Database } from '../../../platform/database';
 import { type CountedBill, outcomeSpans } from '../domain/usage-outcomes';
 import { tooManyEventsToProve } from '../usage.errors';
 import { hourOf, IS_COUNTED, METER_READS } from './counted-sql';
@@ -62,17 +62,21 @@ interface BillRow extends Omit<CountedBill, 'upToPosition'> {
   readonly upToPosition: string;
 }
 
-/** Counts events by outcome and digests their keys page by page, in one snapshot. */
+/** Counts events by outcome and digests their keys page by page, in the snapshot of the caller. */
 @Injectable()
 export class ProveUsage {
   constructor(
     private readonly database: Database,
-    private readonly reports: Reports,
     private readonly streams: UsageStreams,
   ) {}
 
-  prove({ customerId, meter, period, unbillableOf }: ProofQuery): Promise<UsageProof> {
-    return this.reports.run('proof', async () => {
+  prove({
+    customerId,
+    meter,
+    period,
+    unbillable: unbillablePeriods,
+  }: ProofQuery): Promise<UsageProof> {
+    return this.database.transaction(async () => {
       const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
       // Without a stream, an id that does not exist gives zeros.
       const inPeriod = [stream ?? '0', period.startAt, period.endAt];
@@ -86,7 +90,7 @@ export class ProveUsage {
       const spans = outcomeSpans(
         period,
         bills.map((bill) => ({ ...bill, upToPosition: BigInt(bill.upToPosition) })),
-        await unbillableOf(),
+        unbillablePeriods,
       );
       const [outcomes] = await this.database.query<Outcomes>(OUTCOMES, [
         stream ?? '0',

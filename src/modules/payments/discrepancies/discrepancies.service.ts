@@ -15,6 +15,8 @@ import {
 import { DiscrepanciesRepository } from './discrepancies.repository';
 import type { Discrepancy, DiscrepancyStatus, ReportedDiscrepancy } from './domain/discrepancy';
 
+type ResolvedStatus = Exclude<DiscrepancyStatus, 'open'>;
+
 const RESOLVED_EVENTS = { applied: discrepancyApplied, dismissed: discrepancyDismissed } as const;
 
 /** Keeps what providers report against final outcomes, until somebody applies or dismisses it. */
@@ -68,37 +70,35 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Closes a discrepancy that was settled elsewhere; a no-op when it is dismissed already.
+   * Closes a discrepancy that was settled elsewhere; a no-op if it was dismissed before.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   dismiss(id: string): Promise<Discrepancy> {
-    return this.resolve(id, 'dismissed', () => Promise.resolve());
+    return this.database.transaction(async () => {
+      const before = await this.lockFor(id, 'dismissed');
+      return before.status === 'open' ? this.resolve(before, 'dismissed') : before;
+    });
   }
 
   /**
-   * Does what resolves an open discrepancy, in one commit with its new status. The discrepancy is locked before everything
-   * else, so that of two calls at once one does it; a no-op when it was resolved like this before.
+   * Locks a discrepancy before anything else is locked, so that of two calls at once one resolves it. Returns it open, or
+   * already resolved in the same way.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
-  resolve(
-    id: string,
-    status: Exclude<DiscrepancyStatus, 'open'>,
-    work: (discrepancy: Discrepancy) => Promise<void>,
-  ): Promise<Discrepancy> {
-    return this.database.transaction(async () => {
-      const before = await this.discrepancies.lock(id);
-      if (before === null) throw discrepancyNotFound(id);
-      if (before.status === status) return before;
-      if (before.status !== 'open') {
-        throw invalidTransition('provider discrepancy', before.status, status);
-      }
-      await work(before);
-      const now = this.clock.now();
-      const after = { ...before, status, version: before.version + 1, updatedAt: now };
-      await this.discrepancies.updateStatus(after);
-      await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt: now });
-      return after;
-    });
+  async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {
+    const discrepancy = await this.discrepancies.lock(id);
+    if (discrepancy === null) throw discrepancyNotFound(id);
+    if (discrepancy.status === 'open' || discrepancy.status === status) return discrepancy;
+    throw invalidTransition('provider discrepancy', discrepancy.status, status);
+  }
+
+  /** Writes that a locked open discrepancy is resolved, and records the event. */
+  async resolve(before: Discrepancy, status: ResolvedStatus): Promise<Discrepancy> {
+    const now = this.clock.now();
+    const after = { ...before, status, version: before.version + 1, updatedAt: now };
+    await this.discrepancies.updateStatus(after);
+    await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt: now });
+    return after;
   }
 
   private alert({ id, paymentId, refundId, recordedStatus, reportedStatus }: Discrepancy): void {

@@ -1,0 +1,1 @@
+export declare const LAYERS: readonly (readonly string[])[];
