@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AuditTrailModule } from './platform/audit';
 import { ClockModule } from './platform/clock';
 import { type Configuration, ConfigurationModule } from './platform/config';
 import { DatabaseModule } from './platform/database';
@@ -10,6 +11,7 @@ import { OutboxModule } from './platform/outbox';
 import { ProcessesModule } from './platform/processes';
 import { SecretsModule } from './platform/secrets';
 import { AccessModule } from './modules/access';
+import { AuditModule } from './modules/audit';
 import { BillingModule, SandboxPaymentsModule } from './modules/billing';
 import { CatalogModule } from './modules/catalog';
 import { CouponsModule } from './modules/coupons';
@@ -45,6 +47,7 @@ export class AppModule {
         JobsModule,
         ProcessesModule,
         OutboundModule,
+        AuditTrailModule,
         OutboxModule,
         IdempotencyModule,
         ObservabilityModule,
@@ -54,6 +57,7 @@ export class AppModule {
         FeaturesModule,
         EntitlementsModule,
         AccessModule,
+        AuditModule,
         BillingModule,
         CouponsModule,
         CustomersModule,

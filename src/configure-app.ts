@@ -4,6 +4,8 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type Express, json, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Credentials } from './modules/access';
+import { AuditUsageCounts } from './modules/audit';
+import { isConsumeRequest } from './modules/entitlements';
 import { isUsageRequest } from './modules/metering';
 import { isOfDescription, isOfDocs, publishDocs } from './openapi';
 import { actAsCaller, admitEveryone, authenticate, publicRoutes } from './platform/access';
@@ -67,7 +69,8 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       guardUrl,
       identifyCaller(app),
       bodyReader(lifecycle),
-      actAsCaller(isUsageRequest),
+      app.get(AuditUsageCounts).count(isCounted),
+      actAsCaller(isCounted),
     ),
   );
   app.useGlobalPipes(createValidationPipe());
@@ -83,6 +86,11 @@ function identifyCaller(app: NestExpressApplication): RequestHandler {
     isOfDescription(request) ||
     routes.has(`${request.method === 'HEAD' ? 'GET' : request.method} ${request.path}`);
   return authenticate(isPublic, app.get(Credentials).verify);
+}
+
+/** Returns true for requests that the audit log counts by caller and hour, because entries would be too many. */
+function isCounted(request: Request): boolean {
+  return isUsageRequest(request) || isConsumeRequest(request);
 }
 
 /** Parses every body to a valid JSON object; no body gives an empty one. */

@@ -4,7 +4,7 @@
  * is not in it does not pass.
  */
 const LAYERS = [
-  ['access', 'studio', 'webhooks'],
+  ['access', 'audit', 'studio', 'webhooks'],
   ['billing'],
   ['refunds'],
   ['payments', 'entitlements'],

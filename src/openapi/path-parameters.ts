@@ -16,6 +16,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   '/v1/addon-entitlements/{id}': idOf('add-on entitlement', 'aent'),
   '/v1/addons/{id}': idOf('add-on', 'addon'),
   '/v1/api-keys/{id}': idOf('API key', 'key'),
+  '/v1/audit-log/{id}': idOf('audit log entry', 'aud'),
   '/v1/coupons/{id}': idOf('coupon', 'coup'),
   '/v1/credit-notes/{id}': idOf('credit note', 'cn'),
   '/v1/customers/{customer_id}': idOf('customer', 'cus'),

@@ -13,7 +13,7 @@ interface OperationObject {
 }
 
 interface Operation {
-  readonly method: 'get' | 'post' | 'patch';
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
   readonly path: string;
   readonly operation: OperationObject;
 }
@@ -58,6 +58,14 @@ describe('the request examples of the OpenAPI document', () => {
 
   afterAll(() => engine.close());
 
+  /** Returns operation and actor of every entry of the audit log, oldest first. */
+  async function auditedOperations(): Promise<readonly string[]> {
+    const rows = await engine.database.query<{ line: string }>(
+      `SELECT concat(operation, ' by ', actor_id) AS line FROM audit_log ORDER BY id`,
+    );
+    return rows.map(({ line }) => line);
+  }
+
   it('exist for each request body', () => {
     const bodies = OPERATIONS.flatMap(({ operation }) =>
       Object.entries(operation.requestBody?.content ?? {}).map(
@@ -72,8 +80,9 @@ describe('the request examples of the OpenAPI document', () => {
     ).toEqual([]);
   });
 
-  it('are accepted as shown, in the order of the story', async () => {
-    const made = new MadeIds();
+  const made = new MadeIds();
+
+  it('are accepted as shown, in the order of the story, and audited once each', async () => {
     const answers: string[] = [];
     for (const { operationId } of STORY) {
       const found = OPERATIONS.find(({ operation }) => operation.operationId === operationId);
@@ -81,17 +90,66 @@ describe('the request examples of the OpenAPI document', () => {
       // The example is without `?preview=true`, whose status is listed before that of a creation.
       const success = Object.keys(found.operation.responses).findLast((status) => status < '300');
       for (const { mediaType, text } of bodiesOf(found.operation, made)) {
+        const audited = await auditedOperations();
         const request = engine.http[found.method](pathOf(found, made));
         if (mediaType !== null) void request.set('Content-Type', mediaType);
         const { status, body, text: answer } = await request.send(text);
         answers.push(`${operationId} ${status}${String(status) === success ? '' : `: ${answer}`}`);
         made.remember(body);
+        expect(await auditedOperations()).toEqual([
+          ...audited,
+          ...(isAudited(found) ? [`${operationId} by open`] : []),
+        ]);
         if (mediaType === 'application/x-ndjson') expect(body).toMatchObject({ rejected: [] });
       }
       expect(answers.at(-1)).toBe(`${operationId} ${success}`);
     }
   });
+
+  it('are followed by operations without an example, which are audited once if accepted, else not', async () => {
+    const inStory = new Set(STORY.map(({ operationId }) => operationId));
+    const others = OPERATIONS.filter(
+      (one) => isAudited(one) && !inStory.has(one.operation.operationId),
+    );
+    const accepted: string[] = [];
+    for (const other of others) {
+      const { operationId } = other.operation;
+      const audited = await auditedOperations();
+      const { status } = await engine.http[other.method](pathOf(other, made));
+      if (status < 300) accepted.push(operationId);
+      const entry = status < 300 ? [`${operationId} by open`] : [];
+      expect(await auditedOperations()).toEqual([...audited, ...entry]);
+    }
+    expect(accepted).toEqual(expect.arrayContaining([...WITHOUT_EXAMPLE]));
+  });
 });
+
+/** Operations without an example that can follow the story in the order of the document. */
+const WITHOUT_EXAMPLE: readonly string[] = [
+  'deleteAddonEntitlement',
+  'archiveAddon',
+  'revokeApiKey',
+  'deletePaymentMethod',
+  'deleteCustomer',
+  'archiveMeter',
+  'archivePlan',
+  'deleteStudioAdmin',
+  'archiveTaxRate',
+  'deleteTestClock',
+  'deleteWebhookEndpoint',
+];
+
+/** Operations that change nothing, that are counted instead of recorded one by one, and examples that are no-ops. */
+const NOT_AUDITED: readonly string[] = [
+  'simulatePrices',
+  'reportUsage',
+  'consumeEntitlement',
+  'updatePaymentMethod',
+];
+
+function isAudited({ method, operation }: Operation): boolean {
+  return method !== 'get' && !NOT_AUDITED.includes(operation.operationId);
+}
 
 function bodiesOf(
   { requestBody }: OperationObject,

@@ -7,8 +7,8 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
-/** Tables of stored responses, which are kept. */
-const ANSWERS = 'idempotency_key';
+/** Tables of stored responses and of the audit log, which are kept. */
+const KEPT = ['idempotency_key', 'audit_log', 'audit_change'];
 
 describe('deleting a test clock', () => {
   let engine: TestApp;
@@ -90,8 +90,8 @@ describe('deleting a test clock', () => {
     const tables = await engine.database.query<{ name: string }>(
       `SELECT relname AS name FROM pg_class
        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-         AND relname <> $1 ORDER BY 1`,
-      [ANSWERS],
+         AND relname <> ALL ($1) ORDER BY 1`,
+      [KEPT],
     );
     const found: string[] = [];
     for (const { name } of tables) {

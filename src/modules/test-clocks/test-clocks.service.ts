@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
@@ -33,6 +34,7 @@ export class TestClocksService implements OnModuleInit {
     private readonly abandoned: AbandonedWork,
     private readonly session: ProcessSession,
     private readonly clock: Clock,
+    private readonly audit: AuditTrail,
   ) {}
 
   /** After the death of a process, the next call continues its advance. */
@@ -54,7 +56,13 @@ export class TestClocksService implements OnModuleInit {
       createdAt: now,
       updatedAt: now,
     };
-    await this.clocks.insert(testClock);
+    await this.database.transaction(async () => {
+      await this.clocks.insert(testClock);
+      await this.recordChange(testClock.id, 'created', {
+        name,
+        now: instant.toISOString(),
+      });
+    });
     return testClock;
   }
 
@@ -121,7 +129,10 @@ export class TestClocksService implements OnModuleInit {
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date): Promise<TestClock> {
-    await this.begin(id, to);
+    await this.database.transaction(async () => {
+      await this.begin(id, to);
+      await this.recordChange(id, 'advanced', { to: to.toISOString() });
+    });
     try {
       for (;;) {
         const next = await this.participants.nextJob(id);
@@ -154,7 +165,17 @@ export class TestClocksService implements OnModuleInit {
       const customerIds = await this.participants.lockCustomers(id);
       await this.events.remove(await this.participants.purge(customerIds));
       await this.clocks.delete(id);
+      await this.recordChange(id, 'deleted', { purged_customers: customerIds.length });
     });
+  }
+
+  /** Records a change in the audit log, because test clocks have no events. */
+  private recordChange(
+    id: string,
+    change: 'created' | 'advanced' | 'deleted',
+    fields: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    return this.audit.record({ action: `test_clock.${change}`, objectId: id, fields });
   }
 
   private assertDeletable(id: string, clock: TestClock | null): void {

@@ -1,18 +1,32 @@
 import type { NextFunction, Request, Response } from 'express';
 import { CallScope } from '../database';
-import { principalOf } from './principal';
+import { type Principal, principalOf } from './principal';
 
 /** Actor of due work, and of other changes that no request asks for, such as a threshold that usage reaches. */
 const WORKER = 'worker';
 
-const calls = new CallScope<string>();
+/** A request that may change something, and its caller. */
+interface Call {
+  readonly principal: Principal;
+  readonly request: Request;
+}
+
+const calls = new CallScope<Call>();
 
 /** Returns the actor of the changes that the current call makes: the id of its principal. */
 export function currentActor(): string {
-  return calls.current ?? WORKER;
+  return calls.current?.principal.id ?? WORKER;
+}
+
+/** Returns the request that the current call belongs to; undefined for the engine's own work. */
+export function currentCall(): Call | undefined {
+  return calls.current;
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Longer than the work of a request whose client has disconnected. */
+const LONGEST_WORK_MS = 600_000;
 
 /**
  * Middleware that makes the caller the actor of what the request changes. Must come last, because reading a body leaves
@@ -25,7 +39,11 @@ export function actAsCaller(isBatched: (request: Request) => boolean) {
       next();
       return;
     }
-    const end = calls.start(principalOf(request).id, next);
-    response.once('close', end);
+    const end = calls.start({ principal: principalOf(request), request }, next);
+    response.once('close', () => {
+      // The work of a request goes on when its client disconnects, and no event tells its end.
+      if (response.writableFinished) end();
+      else setTimeout(end, LONGEST_WORK_MS).unref();
+    });
   };
 }

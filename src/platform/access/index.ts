@@ -1,10 +1,11 @@
-export { actAsCaller, currentActor } from './actor';
+export { actAsCaller, currentActor, currentCall } from './actor';
 export { admitEveryone, authenticate } from './authenticate';
 export type { VerifyCredential } from './authenticate';
 export { Caller } from './caller';
 export { faultOfChosenSecret } from './chosen-secret';
 export { publicRoutes } from './declared-routes';
-export { mayReadCustomer, principalWith } from './principal';
+export { operationOf } from './operation-name';
+export { mayReadCustomer, principalOf, principalWith } from './principal';
 export type { Principal } from './principal';
 export { RequireAccess } from './require-access';
 export type { CustomerPlace } from './require-access';

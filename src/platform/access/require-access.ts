@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import type { Request } from 'express';
 import { forbidden, notForCustomerToken, unauthenticated } from '../errors';
+import { setOperation } from './operation-name';
 import { type Principal, principalOf } from './principal';
 import type { Access, Scope } from '../../core/access';
 
@@ -43,6 +44,7 @@ class ScopeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): true {
     const request = context.switchToHttp().getRequest<Request>();
+    setOperation(request, context.getHandler().name);
     const principal = principalOf(request);
     requireScope(principal, this.scope);
     const { customerId } = principal;

@@ -299,6 +299,11 @@ export class Database {
     return this.currentTransaction !== undefined;
   }
 
+  /** Object that stands for the open transaction, as a key of what is known about it. */
+  get transactionIdentity(): object {
+    return this.requiredTransaction();
+  }
+
   /** Runs the callback after the open transaction has committed; never if it rolls back. Runs it now if none is open. */
   afterCommit(callback: () => void): void {
     const { currentTransaction } = this;

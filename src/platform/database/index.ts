@@ -24,6 +24,7 @@ export {
   isLockTimeout,
   isWorthRetrying,
   violatedConstraint,
+  violatesCheck,
 } from './postgres-errors';
 export { PoolerError } from './require-dedicated-sessions';
 export { Reports } from './reports';

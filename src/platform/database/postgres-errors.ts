@@ -31,6 +31,11 @@ export function isWorthRetrying(error: unknown): boolean {
   return code === '40P01' || code === '40001' || violatedConstraint(error) === RETRIED_CONSTRAINT;
 }
 
+/** Returns true if a row violates a check constraint or the bounds of its partition. */
+export function violatesCheck(error: unknown): boolean {
+  return asPostgresError(error)?.code === '23514';
+}
+
 /** Returns true if another transaction held a lock for longer than the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   return asPostgresError(error)?.code === LOCK_NOT_AVAILABLE;

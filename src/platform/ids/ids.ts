@@ -5,6 +5,7 @@ export type IdPrefix =
   | 'addon'
   | 'admin'
   | 'aent'
+  | 'aud'
   | 'cent'
   | 'clock'
   | 'cn'

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { currentActor } from '../access';
+import { auditedFields, auditSql, AuditTrail } from '../audit';
 import { Database } from '../database';
 import { newId } from '../ids';
 import { Signals } from '../jobs';
@@ -23,17 +24,26 @@ export interface EventRecord {
   readonly type: string;
   readonly object: { readonly id: string };
   readonly previous: object;
+  /** True for the first event of a resource. */
+  readonly isNew?: boolean;
   readonly occurredAt: Date;
 }
 
-/** Numbers the events of one object in their order, also within one statement. */
+/**
+ * Numbers the events of one object in their order, also within one statement. Adds the changes to the audit log in the
+ * same statement, which saves a round trip.
+ */
 const INSERT = `
+  WITH added AS (
+    SELECT * FROM json_to_recordset($1::json) AS added
+      (id text, type text, object_id text, place integer, data json, fields json,
+        occurred_at timestamptz)),
+  ${auditSql(3, 'SELECT type AS action, object_id, fields AS changes FROM added')}
   INSERT INTO event (id, type, object_id, sequence, data, occurred_at, actor)
   SELECT id, type, object_id,
     coalesce((SELECT max(sequence) FROM event WHERE event.object_id = added.object_id), 0) + place,
     data, occurred_at, $2::varchar
-  FROM json_to_recordset($1::json) AS added
-    (id text, type text, object_id text, place integer, data json, occurred_at timestamptz)
+  FROM added
   RETURNING id, sequence`;
 
 /** Writes events in the transaction of the change they describe. */
@@ -42,6 +52,7 @@ export class Outbox {
   constructor(
     private readonly database: Database,
     private readonly signals: Signals,
+    private readonly audit: AuditTrail,
   ) {}
 
   /**
@@ -62,7 +73,8 @@ export class Outbox {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
     const places = new Map<string, number>();
-    const records = changes.map(({ type, object, previous, occurredAt }) => {
+    const records = changes.map((change) => {
+      const { type, object, previous, occurredAt } = change;
       const place = (places.get(object.id) ?? 0) + 1;
       places.set(object.id, place);
       const data = { object, previous };
@@ -72,12 +84,14 @@ export class Outbox {
         object_id: object.id,
         place,
         data,
+        fields: auditedFields(change),
         occurred_at: occurredAt,
       };
     });
     const rows = await this.database.query<{ id: string; sequence: number }>(INSERT, [
       JSON.stringify(records),
       currentActor(),
+      ...this.audit.entryParameters(),
     ]);
     const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]));
     this.database.afterCommit(() => {
@@ -98,7 +112,8 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
 ): EventRecord {
   const object = event.toDto(after);
   const previous = before === undefined ? {} : previousValues(event.toDto(before), object);
-  return { type: event.type, object, previous, occurredAt };
+  const isNew = before === undefined && !event.type.endsWith('.deleted');
+  return { type: event.type, object, previous, isNew, occurredAt };
 }
 
 /** Returns the former values of changed top-level fields. Skips `updated_at`, which changes every time. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
+import { AuditTrail } from '../../../platform/audit';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { Signals } from '../../../platform/jobs';
@@ -28,6 +29,7 @@ export class DeliveriesService {
     private readonly outbox: Outbox,
     private readonly signals: Signals,
     private readonly clock: Clock,
+    private readonly audit: AuditTrail,
   ) {}
 
   /** @throws {ProblemError} `webhook_delivery_not_found` */
@@ -75,7 +77,13 @@ export class DeliveriesService {
       await this.activeEndpoint(delivery.endpointId);
       const event = (await this.events.find([delivery.eventId])).get(delivery.eventId);
       invariant(event !== undefined, `The event ${delivery.eventId} exists.`);
-      return this.make(event, delivery.endpointId, 'retry', this.clock.now());
+      const made = await this.make(event, delivery.endpointId, 'retry', this.clock.now());
+      await this.audit.record({
+        action: 'webhook_delivery.retried',
+        objectId: made.id,
+        fields: { former_delivery_id: id, endpoint_id: made.endpointId, event_id: made.eventId },
+      });
+      return made;
     });
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditTrail } from '../../../platform/audit';
 import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
 import type { Replay } from './domain/replay';
 import { WebhookReplayEntity } from './webhook-replay.entity';
@@ -9,10 +10,25 @@ const NEXT_RUNNING = `
 
 @Injectable()
 export class ReplaysRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditTrail,
+  ) {}
 
+  /** Inserts the replay, and records it in the audit log, because replays have no events. */
   async insert(replay: Replay): Promise<void> {
     await this.database.insert(WebhookReplayEntity, replay);
+    const { id, endpointId, fromAt, toAt, events } = replay;
+    await this.audit.record({
+      action: 'webhook_replay.created',
+      objectId: id,
+      fields: {
+        endpoint_id: endpointId,
+        from: fromAt.toISOString(),
+        to: toAt.toISOString(),
+        events,
+      },
+    });
   }
 
   find(endpointId: string, id: string): Promise<Replay | null> {

@@ -1,0 +1,19 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { IdColumn, ReferenceColumn } from '../../platform/database';
+
+/** A change of one object by an operation. Append-only; partitioned by the month of `created_at`. */
+@Entity('audit_change')
+@Check('audit_change_position_check', `"position" > 0`)
+@Index('audit_change_position_index', ['position'])
+@Index('audit_change_object_index', ['objectId', 'entryId'])
+export class AuditChangeEntity {
+  @IdColumn() readonly entryId!: string;
+  /** From the sequence `audit_change_position`; rolled back transactions leave gaps. */
+  @PrimaryColumn({ type: 'bigint' }) readonly position!: string;
+  /** Instant of the entry. */
+  @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly createdAt!: Date;
+  @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
+  @ReferenceColumn() readonly objectId!: string;
+  /** Type `json`, not `jsonb`, so that the sealed text stays as it was written. */
+  @Column({ type: 'json' }) readonly changes!: object;
+}

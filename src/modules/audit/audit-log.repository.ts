@@ -1,0 +1,143 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, type PageRequest } from '../../platform/database';
+import type {
+  AuditedChange,
+  AuditEntry,
+  AuditFilter,
+  AuditHead,
+  ExportedChange,
+} from './domain/audit-entry';
+
+interface HeadRow {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly actor_type: string;
+  readonly actor_id: string;
+  readonly operation: string | null;
+  readonly request_id: string | null;
+  readonly address: string | null;
+}
+
+interface ChangeRow {
+  readonly entry_id: string;
+  readonly position: string;
+  readonly action: string;
+  readonly object_id: string;
+  readonly changes: object;
+}
+
+/** Changes that an entry of a list shows. */
+const MOST_CHANGES = 100;
+
+const HEAD = `
+  entry.id, entry.created_at, entry.actor_type, entry.actor_id, entry.operation,
+  entry.request_id, entry.address`;
+
+const MATCHES = `
+  ($1::varchar IS NULL OR entry.actor_id = $1)
+  AND ($2::varchar IS NULL OR entry.operation = $2)
+  AND ($3::timestamptz IS NULL OR entry.created_at >= $3)
+  AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
+
+const PAGE = `
+  SELECT ${HEAD} FROM audit_log AS entry
+  WHERE ${MATCHES}
+    AND ($5::varchar IS NULL OR entry.id IN (SELECT entry_id FROM audit_change WHERE object_id = $5))
+    AND ($6::varchar IS NULL OR entry.id < $6)
+  ORDER BY entry.id DESC LIMIT $7`;
+
+const CHANGES = `
+  SELECT change.* FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
+    SELECT entry_id, position, action, object_id, changes FROM audit_change
+    WHERE entry_id = wanted.id ORDER BY position LIMIT ${MOST_CHANGES}) AS change`;
+
+const COUNTS = `
+  SELECT entry_id, count(*)::integer AS count FROM audit_change
+  WHERE entry_id = ANY ($1) GROUP BY entry_id`;
+
+const AFTER = `
+  SELECT ${HEAD}, change.position, change.action, change.object_id, change.changes
+  FROM audit_change AS change
+  JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at
+  WHERE ${MATCHES} AND ($5::varchar IS NULL OR change.object_id = $5) AND change.position > $6
+  ORDER BY change.position LIMIT $7`;
+
+@Injectable()
+export class AuditLogRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Returns a page of matching entries, newest first. */
+  async page(filter: AuditFilter, { limit, after }: PageRequest): Promise<Page<AuditEntry>> {
+    const rows = await this.database.query<HeadRow>(PAGE, [
+      ...parametersOf(filter),
+      after,
+      limit + 1,
+    ]);
+    const items = await this.withChanges(rows.slice(0, limit));
+    return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  /** Returns the entry, or null. */
+  async find(id: string): Promise<AuditEntry | null> {
+    const rows = await this.database.query<HeadRow>(
+      `SELECT ${HEAD} FROM audit_log AS entry WHERE id = $1`,
+      [id],
+    );
+    const [entry] = await this.withChanges(rows);
+    return entry ?? null;
+  }
+
+  /** Returns matching changes after a position, oldest first. */
+  async changesAfter(
+    position: bigint,
+    filter: AuditFilter,
+    most: number,
+  ): Promise<readonly ExportedChange[]> {
+    const rows = await this.database.query<HeadRow & ChangeRow>(AFTER, [
+      ...parametersOf(filter),
+      position,
+      most,
+    ]);
+    return rows.map((row) => ({ ...toHead(row), change: toChange(row) }));
+  }
+
+  private async withChanges(heads: readonly HeadRow[]): Promise<readonly AuditEntry[]> {
+    if (heads.length === 0) return [];
+    const ids = heads.map(({ id }) => id);
+    const rows = await this.database.query<ChangeRow>(CHANGES, [ids]);
+    const counts = await this.database.query<{ entry_id: string; count: number }>(COUNTS, [ids]);
+    const countOf = new Map(counts.map(({ entry_id: id, count }) => [id, count]));
+    const changesOf = new Map<string, AuditedChange[]>(ids.map((id) => [id, []]));
+    for (const row of rows) changesOf.get(row.entry_id)?.push(toChange(row));
+    return heads.map((head) => ({
+      ...toHead(head),
+      changes: changesOf.get(head.id) ?? [],
+      changeCount: countOf.get(head.id) ?? 0,
+    }));
+  }
+}
+
+function parametersOf({ actorId, operation, objectId, from, to }: AuditFilter): readonly unknown[] {
+  return [actorId, operation, from, to, objectId];
+}
+
+function toHead(row: HeadRow): AuditHead {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    actorType: row.actor_type,
+    actorId: row.actor_id,
+    operation: row.operation,
+    requestId: row.request_id,
+    address: row.address,
+  };
+}
+
+function toChange(row: ChangeRow): AuditedChange {
+  return {
+    position: BigInt(row.position),
+    action: row.action,
+    objectId: row.object_id,
+    fields: row.changes,
+  };
+}

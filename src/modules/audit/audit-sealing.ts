@@ -1,0 +1,81 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
+import { Jobs } from '../../platform/jobs';
+import { sealAfter } from './seal';
+import { SealsRepository } from './seals.repository';
+
+const EVERY_MS = 10_000;
+/** Positions that one seal covers. Verification names the seal of a changed row. */
+const POSITIONS_PER_SEAL = 1_000n;
+
+/** Positions up to `position` that are final once all transactions before `transaction` have ended. */
+interface Mark {
+  readonly position: bigint;
+  readonly transaction: bigint;
+}
+
+/**
+ * Seals changes once no open transaction can add one before them. A change takes its position in a transaction that has
+ * a number, because it has locked or inserted the changed row; so the positions taken before the mark are final when
+ * the transactions before it have ended. Writers never wait for a seal.
+ */
+@Injectable()
+export class AuditSealing implements OnModuleInit {
+  private mark: Mark | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly seals: SealsRepository,
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'audit-seals',
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+    });
+  }
+
+  /** Seals one batch of final changes. Returns true if more may be final. */
+  async runDue(): Promise<boolean> {
+    const { mark } = this;
+    if (mark === null) {
+      this.mark = await this.takeMark();
+      return false;
+    }
+    const { oldest, next } = await this.seals.transactions();
+    if (next < mark.transaction) {
+      // The numbers of transactions went back: the database was restored.
+      this.mark = null;
+      return false;
+    }
+    if (oldest < mark.transaction) return false;
+    if (await this.sealUpTo(mark.position)) return true;
+    this.mark = await this.takeMark();
+    return false;
+  }
+
+  /** The position comes first: what takes one later may have a transaction that the second query does not see. */
+  private async takeMark(): Promise<Mark> {
+    const position = await this.seals.lastPosition();
+    const { next } = await this.seals.transactions();
+    return { position, transaction: next };
+  }
+
+  /** @returns true if changes up to the position are left */
+  private sealUpTo(position: bigint): Promise<boolean> {
+    return this.database.transaction(async () => {
+      await this.seals.lockChain();
+      const end = await this.seals.end();
+      if (end.to >= position) return false;
+      const batchEnd = end.to + POSITIONS_PER_SEAL;
+      const to = batchEnd < position ? batchEnd : position;
+      const content = await this.seals.content(end.to, to);
+      await this.seals.insert(sealAfter(end, content, { to, createdAt: this.clock.now() }));
+      return to < position;
+    });
+  }
+}

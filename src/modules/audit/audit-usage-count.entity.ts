@@ -1,0 +1,13 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { IdColumn } from '../../platform/database';
+
+/** Number of accepted requests of a caller in an hour, for operations that are too frequent for entries. */
+@Entity('audit_usage_count')
+@Index('audit_usage_count_hour_index', ['hour'])
+export class AuditUsageCountEntity {
+  @IdColumn() readonly actorId!: string;
+  @PrimaryColumn({ type: 'varchar', length: 80, collation: 'C' }) readonly operation!: string;
+  @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly hour!: Date;
+  @Column({ type: 'varchar', length: 20 }) readonly actorType!: string;
+  @Column({ type: 'bigint' }) readonly requestCount!: string;
+}

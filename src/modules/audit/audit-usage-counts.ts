@@ -1,0 +1,80 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { operationOf, type Principal, principalOf } from '../../platform/access';
+import { Clock } from '../../platform/clock';
+import type { Page, PageRequest } from '../../platform/database';
+import { AuditUsageRepository } from './audit-usage.repository';
+import type { UsageCount } from './domain/audit-entry';
+
+const WRITE_EVERY_MS = 10_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Counts accepted requests of operations that are too frequent for entries, by caller and hour. Counts in memory and
+ * adds to the database every 10 s and at the stop; a process that is killed loses up to 10 s of them.
+ */
+@Injectable()
+export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('audit-usage');
+  private counts = new Map<string, UsageCount>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly repository: AuditUsageRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.write();
+  }
+
+  /** Returns a middleware that counts the requests for which `isCounted` is true. */
+  count(isCounted: (request: Request) => boolean) {
+    return (request: Request, response: Response, next: NextFunction): void => {
+      if (isCounted(request)) {
+        response.once('finish', () => {
+          if (response.statusCode < 400) this.add(principalOf(request), operationOf(request));
+        });
+      }
+      next();
+    };
+  }
+
+  list(request: PageRequest): Promise<Page<UsageCount>> {
+    return this.repository.page(request);
+  }
+
+  /** Adds what was counted since the last call to the database. */
+  async write(): Promise<void> {
+    const counts = [...this.counts.values()];
+    if (counts.length === 0) return;
+    this.counts = new Map();
+    try {
+      await this.repository.add(counts);
+    } catch (error) {
+      this.logger.warn({ err: error }, 'usage counts were not written; they are tried again');
+      for (const count of counts) this.addCount(count);
+    }
+  }
+
+  private add({ kind, id }: Principal, operation: string): void {
+    const hour = new Date(Math.floor(this.clock.now().getTime() / HOUR_MS) * HOUR_MS);
+    this.addCount({ actorType: kind, actorId: id, operation, hour, requestCount: 1n });
+  }
+
+  private addCount(count: UsageCount): void {
+    const key = `${count.actorId} ${count.operation} ${count.hour.getTime()}`;
+    const requestCount = (this.counts.get(key)?.requestCount ?? 0n) + count.requestCount;
+    this.counts.set(key, { ...count, requestCount });
+  }
+}

@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, type PageRequest } from '../../platform/database';
+import { invalidCursor } from '../../platform/errors';
+import type { UsageCount } from './domain/audit-entry';
+
+interface CountRow {
+  readonly actor_type: string;
+  readonly actor_id: string;
+  readonly operation: string;
+  readonly hour: Date;
+  readonly request_count: string;
+}
+
+const ADD = `
+  INSERT INTO audit_usage_count (actor_id, operation, hour, actor_type, request_count)
+  SELECT actor_id, operation, hour, actor_type, request_count
+  FROM json_to_recordset($1::json) AS added
+    (actor_id text, operation text, hour timestamptz, actor_type text, request_count bigint)
+  ORDER BY actor_id, operation, hour
+  ON CONFLICT (actor_id, operation, hour) DO UPDATE
+  SET request_count = audit_usage_count.request_count + excluded.request_count`;
+
+const PAGE = `
+  SELECT actor_type, actor_id, operation, hour, request_count FROM audit_usage_count
+  WHERE $1::timestamptz IS NULL OR (hour, actor_id, operation) < ($1, $2, $3)
+  ORDER BY hour DESC, actor_id DESC, operation DESC LIMIT $4`;
+
+@Injectable()
+export class AuditUsageRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Adds to the stored counts. Sorted, so that two processes lock rows in the same order. */
+  async add(counts: readonly UsageCount[]): Promise<void> {
+    const rows = counts.map(({ actorType, actorId, operation, hour, requestCount }) => ({
+      actor_type: actorType,
+      actor_id: actorId,
+      operation,
+      hour,
+      request_count: requestCount.toString(),
+    }));
+    await this.database.query(ADD, [JSON.stringify(rows)]);
+  }
+
+  /**
+   * Returns a page of counts, newest hour first. The cursor names hour, caller and operation of the last one.
+   * @throws {ProblemError} `invalid_cursor`
+   */
+  async page({ limit, after }: PageRequest): Promise<Page<UsageCount>> {
+    const position = after === null ? [null, null, null] : positionOf(after);
+    const rows = await this.database.query<CountRow>(PAGE, [...position, limit + 1]);
+    const items = rows.slice(0, limit).map(toUsageCount);
+    const last = items.at(-1);
+    const isMore = rows.length > limit && last !== undefined;
+    const next = isMore ? `${last.hour.toISOString()} ${last.actorId} ${last.operation}` : null;
+    return { items, next };
+  }
+}
+
+const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:00:00\.000Z) ([\w-]{1,40}) (.{1,80})$/;
+
+function positionOf(cursor: string): readonly string[] {
+  const [, ...parts] = CURSOR.exec(cursor) ?? [];
+  const [hour] = parts;
+  if (hour === undefined || Number.isNaN(Date.parse(hour))) throw invalidCursor();
+  return parts;
+}
+
+function toUsageCount(row: CountRow): UsageCount {
+  return {
+    actorType: row.actor_type,
+    actorId: row.actor_id,
+    operation: row.operation,
+    hour: row.hour,
+    requestCount: BigInt(row.request_count),
+  };
+}

@@ -1,0 +1,51 @@
+/** A change of one object. */
+export interface AuditedChange {
+  readonly position: bigint;
+  /** `<resource>.<past tense>`. */
+  readonly action: string;
+  readonly objectId: string;
+  /** Former and new values by field. */
+  readonly fields: object;
+}
+
+/** An operation that changed something, and who asked for it. */
+export interface AuditHead {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly actorType: string;
+  readonly actorId: string;
+  /** Null for the engine's own work. */
+  readonly operation: string | null;
+  readonly requestId: string | null;
+  readonly address: string | null;
+}
+
+export interface AuditEntry extends AuditHead {
+  /** The first changes, in their order. */
+  readonly changes: readonly AuditedChange[];
+  readonly changeCount: number;
+}
+
+/** A change with the operation that made it. */
+export interface ExportedChange extends AuditHead {
+  readonly change: AuditedChange;
+}
+
+export interface AuditFilter {
+  readonly actorId: string | null;
+  readonly operation: string | null;
+  readonly objectId: string | null;
+  /** First instant, inclusive. */
+  readonly from: Date | null;
+  /** Last instant, exclusive. */
+  readonly to: Date | null;
+}
+
+/** Accepted requests of a caller in an hour. */
+export interface UsageCount {
+  readonly actorType: string;
+  readonly actorId: string;
+  readonly operation: string;
+  readonly hour: Date;
+  readonly requestCount: bigint;
+}

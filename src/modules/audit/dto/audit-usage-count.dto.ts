@@ -1,0 +1,29 @@
+import {
+  InstantProperty,
+  IntegerProperty,
+  NestedProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import type { UsageCount } from '../domain/audit-entry';
+import { AuditActorDto } from './audit-entry.dto';
+
+export class AuditUsageCountDto {
+  @NestedProperty(AuditActorDto, 'Who sent the requests.')
+  readonly actor!: AuditActorDto;
+  @TextProperty('`operationId` of the requests.', 'reportUsage')
+  readonly operation!: string;
+  @InstantProperty('Start of the hour, in UTC.')
+  readonly hour!: string;
+  @IntegerProperty('Number of requests with a successful answer. A batch is one request.', 1280)
+  readonly request_count!: number;
+}
+
+export function toAuditUsageCountDto(count: UsageCount): AuditUsageCountDto {
+  return {
+    actor: { type: count.actorType, id: count.actorId },
+    operation: count.operation,
+    hour: toWireInstant(count.hour),
+    request_count: Number(count.requestCount),
+  };
+}

@@ -1,0 +1,98 @@
+import {
+  BooleanProperty,
+  EnumProperty,
+  InstantProperty,
+  IntegerProperty,
+  NestedListProperty,
+  NestedProperty,
+  TextListProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import type { AuditVerification, FaultySeal } from '../audit-verification.service';
+import type { Seal, SealFault } from '../seal';
+
+const FAULTS: Readonly<Record<SealFault, string>> = {
+  changes_missing: 'rows were removed',
+  changes_added: 'rows were added',
+  content_changed: 'a row, or the seal itself, was changed',
+  chain_broken: 'a seal before this one was removed or changed',
+};
+
+const DIGEST = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c';
+
+export class AuditSealDto {
+  @TextProperty('Number of the seal, from 1.', '12')
+  readonly number!: string;
+  @TextProperty('Position of the last change that it covers.', '11873')
+  readonly to_position!: string;
+  @TextProperty('SHA-256 over its changes and the seal before it.', DIGEST)
+  readonly hash!: string;
+  @InstantProperty('When it was made.')
+  readonly created_at!: string;
+}
+
+const FAULT_TEXTS = Object.entries(FAULTS).map(([name, text]) => `\`${name}\`: ${text}.`);
+
+export class AuditFaultDto {
+  @EnumProperty(Object.keys(FAULTS), FAULT_TEXTS.join(' '), 'content_changed')
+  readonly fault!: SealFault;
+  @TextProperty('Number of the seal that does not match.', '12')
+  readonly seal!: string;
+  @TextProperty('Position of the first change that it covers.', '10874')
+  readonly from_position!: string;
+  @TextProperty('Position of the last change that it covers.', '11873')
+  readonly to_position!: string;
+}
+
+export class AuditVerificationDto {
+  @BooleanProperty('True if every seal matches its rows.', true)
+  readonly ok!: boolean;
+  @IntegerProperty('Number of seals.', 12)
+  readonly seal_count!: number;
+  @IntegerProperty('Number of sealed changes.', 11873)
+  readonly sealed_changes!: number;
+  @IntegerProperty('Number of newer changes, which the next seals will cover.', 4)
+  readonly unsealed_changes!: number;
+  @NestedProperty(
+    AuditSealDto,
+    'End of the chain; null before the first seal. Keep a copy outside of the database: it reveals that the newest seals were removed, or that all seals were replaced.',
+    { nullable: true },
+  )
+  readonly last_seal!: AuditSealDto | null;
+  @NestedListProperty(AuditFaultDto, 'Seals that do not match, at most 100.')
+  readonly faults!: readonly AuditFaultDto[];
+  @TextListProperty('Ids of entries without a change, at most 100. The engine writes none.', [])
+  readonly empty_entries!: readonly string[];
+}
+
+export function toAuditVerificationDto(verification: AuditVerification): AuditVerificationDto {
+  const { faults, emptyEntries, lastSeal } = verification;
+  return {
+    ok: faults.length === 0 && emptyEntries.length === 0,
+    seal_count: verification.sealCount,
+    sealed_changes: verification.sealedChanges,
+    unsealed_changes: verification.unsealedChanges,
+    last_seal: lastSeal === null ? null : toSealDto(lastSeal),
+    faults: faults.map(toFaultDto),
+    empty_entries: emptyEntries,
+  };
+}
+
+function toSealDto({ number, to, hash, createdAt }: Seal): AuditSealDto {
+  return {
+    number: number.toString(),
+    to_position: to.toString(),
+    hash,
+    created_at: toWireInstant(createdAt),
+  };
+}
+
+function toFaultDto({ seal, fault }: FaultySeal): AuditFaultDto {
+  return {
+    fault,
+    seal: seal.number.toString(),
+    from_position: (seal.from + 1n).toString(),
+    to_position: seal.to.toString(),
+  };
+}

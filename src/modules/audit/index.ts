@@ -1,0 +1,2 @@
+export { AuditModule } from './audit.module';
+export { AuditUsageCounts } from './audit-usage-counts';

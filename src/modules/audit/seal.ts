@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+
+/** Hash over the changes with positions in `(from, to]`, and over the previous seal. */
+export interface Seal {
+  /** 1, 2, 3, … without gaps. */
+  readonly number: bigint;
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly changeCount: number;
+  readonly hash: string;
+  readonly createdAt: Date;
+}
+
+/** Changes in a range of positions, as the database holds them. */
+export interface Content {
+  readonly changeCount: number;
+  /** SHA-256 over the rows, in hex. */
+  readonly hash: string;
+}
+
+/** Last position that a seal covers, and its hash; or the start of the chain. */
+export type ChainEnd = Pick<Seal, 'number' | 'to' | 'hash'>;
+
+export const CHAIN_START: ChainEnd = { number: 0n, to: 0n, hash: '0'.repeat(64) };
+
+/** Returns the seal of the changes up to `to`, which continues the chain. */
+export function sealAfter(
+  previous: ChainEnd,
+  content: Content,
+  end: { readonly to: bigint; readonly createdAt: Date },
+): Seal {
+  const unhashed = {
+    number: previous.number + 1n,
+    from: previous.to,
+    to: end.to,
+    changeCount: content.changeCount,
+    createdAt: end.createdAt,
+  };
+  return { ...unhashed, hash: hashOfSeal(unhashed, content.hash, previous.hash) };
+}
+
+function hashOfSeal(
+  { number, from, to, changeCount, createdAt }: Omit<Seal, 'hash'>,
+  contentHash: string,
+  previousHash: string,
+): string {
+  const parts = [previousHash, number, from, to, changeCount, createdAt.toISOString(), contentHash];
+  return createHash('sha256').update(parts.join(' ')).digest('hex');
+}
+
+export type SealFault = 'changes_missing' | 'changes_added' | 'content_changed' | 'chain_broken';
+
+/** Returns what is wrong with a seal, or null. */
+export function faultOf(seal: Seal, previous: ChainEnd, content: Content): SealFault | null {
+  if (seal.number !== previous.number + 1n || seal.from !== previous.to) return 'chain_broken';
+  if (content.changeCount < seal.changeCount) return 'changes_missing';
+  if (content.changeCount > seal.changeCount) return 'changes_added';
+  return hashOfSeal(seal, content.hash, previous.hash) === seal.hash ? null : 'content_changed';
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { CHAIN_START, type ChainEnd, type Content, type Seal } from './seal';
+
+interface SealRow {
+  readonly number: string;
+  readonly from_position: string;
+  readonly to_position: string;
+  readonly change_count: number;
+  readonly hash: string;
+  readonly created_at: Date;
+}
+
+const COLUMNS = 'number, from_position, to_position, change_count, hash, created_at';
+
+/** Texts and numbers only, so that the hash does not depend on the settings of the session. */
+const CONTENT = `
+  SELECT count(*)::integer AS count,
+    encode(sha256(coalesce(string_agg(row_hash, ''::bytea ORDER BY position), ''::bytea)), 'hex') AS hash
+  FROM (
+    SELECT change.position, sha256(convert_to(json_build_array(
+      change.position, change.entry_id, (extract(epoch FROM change.created_at) * 1000)::bigint,
+      change.action, change.object_id, change.changes::text,
+      entry.actor_type, entry.actor_id, entry.operation, entry.request_id, entry.address
+    )::text, 'UTF8')) AS row_hash
+    FROM audit_change AS change
+    LEFT JOIN audit_log AS entry
+      ON entry.id = change.entry_id AND entry.created_at = change.created_at
+    WHERE change.position > $1 AND change.position <= $2
+  ) AS hashed`;
+
+const LAST_POSITION = `
+  SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
+
+/** Transactions with a lower number than `oldest` have ended; those from `next` on have not begun. */
+const SNAPSHOT = `
+  SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
+    pg_snapshot_xmax(pg_current_snapshot())::text AS next`;
+
+const WITHOUT_CHANGE = `
+  SELECT id FROM audit_log AS entry
+  WHERE NOT EXISTS (
+    SELECT FROM audit_change AS change
+    WHERE change.entry_id = entry.id AND change.created_at = entry.created_at)
+  ORDER BY id LIMIT $1`;
+
+@Injectable()
+export class SealsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Lets one process at a time continue the chain, until its transaction ends. */
+  async lockChain(): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('audit_seal'))`);
+  }
+
+  async end(): Promise<ChainEnd> {
+    const [row] = await this.database.query<SealRow>(
+      `SELECT ${COLUMNS} FROM audit_seal ORDER BY number DESC LIMIT 1`,
+    );
+    return row === undefined ? CHAIN_START : toSeal(row);
+  }
+
+  /** Returns seals after the given number, in their order. */
+  async after(number: bigint, most: number): Promise<readonly Seal[]> {
+    const rows = await this.database.query<SealRow>(
+      `SELECT ${COLUMNS} FROM audit_seal WHERE number > $1 ORDER BY number LIMIT $2`,
+      [number, most],
+    );
+    return rows.map(toSeal);
+  }
+
+  async insert(seal: Seal): Promise<void> {
+    await this.database.query(
+      `INSERT INTO audit_seal (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6)`,
+      [seal.number, seal.from, seal.to, seal.changeCount, seal.hash, seal.createdAt],
+    );
+  }
+
+  /** Returns number and hash of the changes in `(from, to]`. */
+  async content(from: bigint, to: bigint): Promise<Content> {
+    const [row] = await this.database.query<{ count: number; hash: string }>(CONTENT, [from, to]);
+    return { changeCount: row?.count ?? 0, hash: row?.hash ?? '' };
+  }
+
+  /** Returns the last position that a change has taken. Its transaction may still be open. */
+  async lastPosition(): Promise<bigint> {
+    const [row] = await this.database.query<{ position: string }>(LAST_POSITION);
+    return BigInt(row?.position ?? 0);
+  }
+
+  /** Returns the number of the oldest open transaction, and that of the next one. */
+  async transactions(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
+    const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
+    return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };
+  }
+
+  async countAfter(position: bigint): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      'SELECT count(*)::integer AS count FROM audit_change WHERE position > $1',
+      [position],
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Returns ids of entries without a change. The engine writes none. */
+  async entriesWithoutChange(most: number): Promise<readonly string[]> {
+    const rows = await this.database.query<{ id: string }>(WITHOUT_CHANGE, [most]);
+    return rows.map(({ id }) => id);
+  }
+}
+
+function toSeal(row: SealRow): Seal {
+  return {
+    number: BigInt(row.number),
+    from: BigInt(row.from_position),
+    to: BigInt(row.to_position),
+    changeCount: row.change_count,
+    hash: row.hash,
+    createdAt: row.created_at,
+  };
+}

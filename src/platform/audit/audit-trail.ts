@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { currentCall, operationOf } from '../access';
+import { Clock } from '../clock';
+import { Database } from '../database';
+import { requestIdOf } from '../http/request-id';
+import { newId } from '../ids';
+import { auditedFields } from './audited-fields';
+
+/** An operation that changes something, and who asked for it. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly actorType: string;
+  readonly actorId: string;
+  /** Null for the engine's own work. */
+  readonly operation: string | null;
+  readonly requestId: string | null;
+  readonly address: string | null;
+}
+
+/** A change that no event reports. */
+export interface SilentChange {
+  /** `<resource>.<past tense>`, as an event type. */
+  readonly action: string;
+  readonly objectId: string;
+  /** Values that the operation set, as the API shows them. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Common table expressions that add `entry` and its changes to the audit log. Every commit of an operation sends the
+ * same entry, and the first one inserts it.
+ * @param entryAt number of the first of the parameters of `entryParameters`
+ * @param changes SELECT of action, object_id and changes
+ */
+export function auditSql(entryAt: number, changes: string): string {
+  const at = (offset: number): string => `$${entryAt + offset}`;
+  return `
+  entry AS (
+    INSERT INTO audit_log (id, created_at, actor_type, actor_id, operation, request_id, address)
+    VALUES (${at(0)}::varchar, ${at(1)}::timestamptz, ${at(2)}::varchar, ${at(3)}::varchar,
+      ${at(4)}::varchar, ${at(5)}::varchar, ${at(6)}::varchar)
+    ON CONFLICT DO NOTHING),
+  change AS (
+    INSERT INTO audit_change (entry_id, position, created_at, action, object_id, changes)
+    SELECT ${at(0)}::varchar, nextval('audit_change_position'), ${at(1)}::timestamptz,
+      action, object_id, changes
+    FROM (${changes}) AS made)`;
+}
+
+const RECORD = `
+  WITH ${auditSql(4, 'SELECT $1::varchar AS action, $2::varchar AS object_id, $3::json AS changes')}
+  SELECT`;
+
+/**
+ * Writes the audit log in the transactions of the changes. The outbox writes changes that have an event. An operation
+ * has one entry, however many commits it takes.
+ */
+@Injectable()
+export class AuditTrail {
+  /** Entries by the call or the transaction that they describe. */
+  private readonly entries = new WeakMap<object, AuditEntry>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Returns the parameters of `auditSql` for the current operation. Call it in a transaction. */
+  entryParameters(): readonly unknown[] {
+    const { id, createdAt, actorType, actorId, operation, requestId, address } = this.entry();
+    return [id, createdAt, actorType, actorId, operation, requestId, address];
+  }
+
+  /** Records a change that no event reports. The caller must have inserted or locked the row of the object. */
+  async record({ action, objectId, fields }: SilentChange): Promise<void> {
+    this.database.requireTransaction();
+    const changes = JSON.stringify(auditedFields({ object: fields, previous: {}, isNew: true }));
+    await this.database.query(RECORD, [action, objectId, changes, ...this.entryParameters()]);
+  }
+
+  /** Returns the entry of the current call, or that of the transaction for the engine's own work. */
+  private entry(): AuditEntry {
+    const call = currentCall();
+    const subject = call ?? this.database.transactionIdentity;
+    const known = this.entries.get(subject);
+    if (known !== undefined) return known;
+    const made: AuditEntry = {
+      id: newId('aud'),
+      createdAt: this.clock.now(),
+      actorType: call?.principal.kind ?? 'worker',
+      actorId: call?.principal.id ?? 'worker',
+      operation: call === undefined ? null : operationOf(call.request),
+      requestId: call === undefined ? null : requestIdOf(call.request),
+      address: call === undefined ? null : addressOf(call.request),
+    };
+    this.entries.set(subject, made);
+    return made;
+  }
+}
+
+const LONGEST_ADDRESS = 64;
+
+function addressOf(request: Request): string | null {
+  return request.ip?.slice(0, LONGEST_ADDRESS) ?? null;
+}

@@ -1,0 +1,58 @@
+/** A resource as the API shows it, and the previous values of its changed fields. */
+export interface ShownChange {
+  readonly object: object;
+  readonly previous: object;
+  readonly isNew?: boolean;
+}
+
+/** Value of a field before and after a change. `before` is absent for a new object. */
+export interface FieldChange {
+  readonly before?: unknown;
+  readonly after: unknown;
+}
+
+export type FieldChanges = Readonly<Record<string, FieldChange>>;
+
+/** Longest JSON text of a value that is stored. */
+const LONGEST_VALUE = 1_000;
+
+/** Fields that hold a secret or its hash. Resources have none; this is the second line of defence. */
+const SECRET = /secret|passw|token|credential|authori[sz]ation|cookie|hash|recovery|private/i;
+
+const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
+
+/** Returns the fields that a change set, by name, without secrets and without values above 1,000 characters. */
+export function auditedFields({ object, previous, isNew }: ShownChange): FieldChanges {
+  const fields: Record<string, FieldChange> = {};
+  if (isNew === true) {
+    for (const [name, value] of Object.entries(object) as [string, unknown][]) {
+      if (value === null || value === undefined || IMPLIED.has(name)) continue;
+      fields[name] = { after: shown(name, value) };
+    }
+    return fields;
+  }
+  for (const [name, value] of Object.entries(previous) as [string, unknown][]) {
+    const after: unknown = Reflect.get(object, name);
+    fields[name] = { before: shown(name, value), after: shown(name, after ?? null) };
+  }
+  return fields;
+}
+
+function shown(name: string, value: unknown): unknown {
+  if (SECRET.test(name) && value !== null) return '(redacted)';
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
+  const { length } = typeof value === 'string' ? value : JSON.stringify(value);
+  return length > LONGEST_VALUE ? `(${length} characters, not stored)` : redacted(value);
+}
+
+/** Returns the value with secrets of nested objects replaced. */
+function redacted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(redacted);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      SECRET.test(name) && inner !== null ? '(redacted)' : redacted(inner),
+    ]),
+  );
+}

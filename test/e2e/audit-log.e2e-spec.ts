@@ -1,0 +1,363 @@
+import { AuditTrail } from '../../src/platform/audit';
+import { AuditSealing } from '../../src/modules/audit/audit-sealing';
+import { AuditUsageCounts } from '../../src/modules/audit';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const BOOTSTRAP = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+interface Entry {
+  readonly id: string;
+  readonly actor: { readonly type: string; readonly id: string };
+  readonly operation: string | null;
+  readonly request_id: string | null;
+  readonly address: string | null;
+  readonly changes: readonly {
+    readonly action: string;
+    readonly object_type: string;
+    readonly object_id: string;
+    readonly changes: Readonly<Record<string, unknown>>;
+  }[];
+  readonly change_count: number;
+}
+
+interface Verification {
+  readonly ok: boolean;
+  readonly seal_count: number;
+  readonly sealed_changes: number;
+  readonly unsealed_changes: number;
+  readonly faults: readonly { readonly fault: string; readonly seal: string }[];
+  readonly empty_entries: readonly string[];
+}
+
+describe('the audit log', () => {
+  let engine: TestApp;
+  let keyId: string;
+
+  beforeAll(async () => {
+    engine = await startTestApp({
+      environment: {
+        AUTH: 'required',
+        BOOTSTRAP_API_KEY: BOOTSTRAP,
+        PAYMENT_PROVIDERS: 'sandbox',
+      },
+    });
+    const [key] = await engine.database.query<{ id: string }>('SELECT id FROM api_key');
+    keyId = key?.id ?? '';
+  });
+
+  afterAll(() => engine.close());
+
+  function call(method: 'get' | 'post' | 'patch' | 'delete', path: string, secret = BOOTSTRAP) {
+    return engine.http[method](path).set('Authorization', `Bearer ${secret}`);
+  }
+
+  async function entries(query = ''): Promise<readonly Entry[]> {
+    const { status, body } = await call('get', `/v1/audit-log?limit=100&${query}`);
+    expect(status).toBe(200);
+    return (body as { data: Entry[] }).data;
+  }
+
+  async function entriesFor(requestId: string): Promise<readonly Entry[]> {
+    return (await entries()).filter((entry) => entry.request_id === requestId);
+  }
+
+  async function createCustomer(requestId: string): Promise<string> {
+    const { status, body } = await call('post', '/v1/customers')
+      .set('X-Request-Id', requestId)
+      .send({ name: 'Ada', email: 'ada@example.com' });
+    expect(status).toBe(201);
+    return (body as { id: string }).id;
+  }
+
+  /** Seals all changes: the first run takes the mark, the second seals what is before it. */
+  async function seal(): Promise<void> {
+    const sealing = engine.app.get(AuditSealing);
+    while (await sealing.runDue());
+    while (await sealing.runDue());
+    while (await sealing.runDue());
+  }
+
+  async function verify(): Promise<Verification> {
+    const { status, body } = await call('get', '/v1/audit-log/verify');
+    expect(status).toBe(200);
+    return body as Verification;
+  }
+
+  /** Changes rows as somebody with access to the database could. */
+  async function tamper(sql: string): Promise<void> {
+    await engine.database.transaction(async () => {
+      await engine.database.query('SET LOCAL session_replication_role = replica');
+      await engine.database.query(sql);
+    });
+  }
+
+  it('has one entry for a change, with caller, operation, object, fields, request and address', async () => {
+    const id = await createCustomer('create-1');
+    await call('patch', `/v1/customers/${id}`).set('X-Request-Id', 'update-1').send({ name: 'B' });
+    expect(await entriesFor('create-1')).toEqual([
+      expect.objectContaining({
+        actor: { type: 'key', id: keyId },
+        operation: 'createCustomer',
+        address: expect.stringMatching(/127\.0\.0\.1$/) as string,
+        change_count: 1,
+      }),
+    ]);
+    const [created] = await entriesFor('create-1');
+    expect(created?.changes).toEqual([
+      expect.objectContaining({
+        action: 'customer.created',
+        object_type: 'customer',
+        object_id: id,
+      }),
+    ]);
+    expect(created?.changes[0]?.changes).toMatchObject({ name: { after: 'Ada' } });
+    const [updated] = await entriesFor('update-1');
+    expect(updated?.operation).toBe('updateCustomer');
+    expect(updated?.changes[0]?.changes).toEqual({ name: { before: 'Ada', after: 'B' } });
+    const read = await call('get', `/v1/audit-log/${updated?.id}`);
+    expect(read.body).toEqual(updated);
+  });
+
+  it('has one entry for an operation of two commits', async () => {
+    const customer = await createCustomer('payer');
+    const method = await call('post', `/v1/customers/${customer}/payment-methods`).send({
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+      is_default: true,
+    });
+    expect(method.status).toBe(201);
+    const paid = await call('post', '/v1/payments').set('X-Request-Id', 'pay-1').send({
+      customer_id: customer,
+      amount: 1_000,
+      currency: 'USD',
+    });
+    expect(paid.status).toBe(201);
+    const payment = (paid.body as { id: string }).id;
+    const refunded = await call('post', `/v1/refunds/payment/${payment}`)
+      .set('X-Request-Id', 'refund-1')
+      .send({ amount: 400, reason: 'Late' });
+    expect(refunded.status).toBe(201);
+    const made = await entriesFor('refund-1');
+    expect(made).toHaveLength(1);
+    expect(made[0]?.operation).toBe('createRefund');
+    expect(made[0]?.changes.map(({ action }) => action)).toEqual([
+      'refund.created',
+      'payment.updated',
+      'refund.succeeded',
+    ]);
+    expect(await entriesFor('pay-1')).toHaveLength(1);
+  });
+
+  it('has no entry for what is refused, rolled back, replayed or changes nothing', async () => {
+    const id = await createCustomer('refusals');
+    const before = (await entries()).length;
+    const invalid = await call('post', '/v1/customers').send({ name: 7 });
+    const absent = await call('patch', '/v1/customers/cus_01h455vb4pex5vsknk084sn02q').send({});
+    const noOp = await call('patch', `/v1/customers/${id}`).send({ name: 'Ada' });
+    const stale = await call('patch', `/v1/customers/${id}`)
+      .set('If-Match', '"9"')
+      .send({ name: 'C' });
+    expect([invalid.status, absent.status, noOp.status, stale.status]).toEqual([
+      400, 404, 200, 412,
+    ]);
+    expect(await entries()).toHaveLength(before);
+    const make = () =>
+      call('post', '/v1/customers').set('Idempotency-Key', 'same').send({ name: 'Same' });
+    const answers = await Promise.all([make(), make()]);
+    expect(new Set(answers.map(({ body }) => (body as { id: string }).id)).size).toBe(1);
+    expect(await entries()).toHaveLength(before + 1);
+  });
+
+  it('names the engine for work without a request', async () => {
+    await engine.database.transaction(async () => {
+      await engine.app
+        .get(AuditTrail)
+        .record({ action: 'thing.made', objectId: 'thing_1', fields: { size: 3 } });
+    });
+    const [made] = await entries('object_id=thing_1');
+    expect(made).toMatchObject({
+      actor: { type: 'worker', id: 'worker' },
+      operation: null,
+      request_id: null,
+      address: null,
+      changes: [{ action: 'thing.made', changes: { size: { after: 3 } } }],
+    });
+  });
+
+  it('is filtered by caller, operation, object and time', async () => {
+    const { body } = await call('post', '/v1/api-keys').send({
+      name: 'Writer',
+      scopes: ['customers:write'],
+    });
+    const { id: writer, secret } = body as { id: string; secret: string };
+    const made = await call('post', '/v1/customers', secret).send({ name: 'By the writer' });
+    const customer = (made.body as { id: string }).id;
+    expect(await entries(`actor_id=${writer}`)).toHaveLength(1);
+    expect(await entries(`object_id=${customer}`)).toHaveLength(1);
+    const keys = await entries('operation=createApiKey');
+    expect(keys.map(({ changes }) => changes[0]?.object_id)).toContain(writer);
+    expect(JSON.stringify(keys)).not.toContain(secret.slice(8, 20));
+    expect(await entries(`object_id=${customer}&to=2020-01-01T00:00:00Z`)).toEqual([]);
+    expect(await entries(`object_id=${customer}&from=2020-01-01T00:00:00Z`)).toHaveLength(1);
+    const refused = await call('get', '/v1/audit-log', secret);
+    expect([refused.status, (refused.body as { required_scope: string }).required_scope]).toEqual([
+      403,
+      'audit:read',
+    ]);
+  });
+
+  it('is paged, and exported as a line for each change', async () => {
+    const first = await call('get', '/v1/audit-log?limit=1');
+    const { data, next_cursor: cursor } = first.body as { data: Entry[]; next_cursor: string };
+    const second = await call('get', `/v1/audit-log?limit=1&cursor=${cursor}`);
+    const next = (second.body as { data: Entry[] }).data;
+    expect([data.length, next.length]).toEqual([1, 1]);
+    expect((next[0]?.id ?? '') < (data[0]?.id ?? '')).toBe(true);
+    const exported = await call('get', '/v1/audit-log/export').buffer(true);
+    const lines = exported.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    const counts = (await entries()).map((entry) => entry.change_count);
+    expect(lines).toHaveLength(counts.reduce((sum, count) => sum + count, 0));
+    expect(lines.at(0)).toMatchObject({ change: { object_id: expect.any(String) as string } });
+  });
+
+  it('counts usage requests instead, by caller and hour', async () => {
+    const before = (await entries()).length;
+    const customer = await createCustomer('user');
+    await call('post', '/v1/usage-events').send({
+      idempotency_key: 'e1',
+      customer_id: customer,
+      event_name: 'call',
+      timestamp: engine.clock.now().toISOString(),
+    });
+    await engine.app.get(AuditUsageCounts).write();
+    const { body } = await call('get', '/v1/audit-log/usage-counts');
+    expect((body as { data: object[] }).data).toEqual([
+      {
+        actor: { type: 'key', id: keyId },
+        operation: 'reportUsage',
+        hour: expect.stringMatching(/:00:00\.000Z$/) as string,
+        request_count: 1,
+      },
+    ]);
+    expect(await entries()).toHaveLength(before + 1);
+    for (const cursor of ['x', Buffer.from('2026-99-99T99:00:00.000Z a b').toString('base64url')]) {
+      const refused = await call('get', `/v1/audit-log/usage-counts?cursor=${cursor}`);
+      expect(refused.status).toBe(400);
+    }
+  });
+
+  it('refuses updates, deletes and truncation in the database', async () => {
+    for (const table of ['audit_log', 'audit_change', 'audit_seal']) {
+      await seal();
+      const { database } = engine;
+      await expect(database.query(`UPDATE ${table} SET created_at = now()`)).rejects.toThrow(
+        /append-only/,
+      );
+      await expect(database.query(`DELETE FROM ${table}`)).rejects.toThrow(/append-only/);
+      await expect(database.query(`TRUNCATE ${table}`)).rejects.toThrow(/append-only/);
+    }
+  });
+
+  it('is sealed, but not before open transactions have ended', async () => {
+    await seal();
+    const before = await verify();
+    expect(before).toMatchObject({ ok: true, faults: [], empty_entries: [], unsealed_changes: 0 });
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const open = engine.database.transaction(async () => {
+      await engine.database.query(`SELECT pg_current_xact_id()`);
+      await finished;
+    });
+    await createCustomer('late');
+    await seal();
+    expect(await verify()).toMatchObject({ ok: true, unsealed_changes: 1 });
+    finish();
+    await open;
+    await seal();
+    const after = await verify();
+    expect(after).toMatchObject({ ok: true, unsealed_changes: 0 });
+    expect(after.sealed_changes).toBe(before.sealed_changes + 1);
+    expect(after.seal_count).toBe(before.seal_count + 1);
+  });
+
+  it.each([
+    [
+      'a changed value',
+      `UPDATE audit_change SET changes = '{}' WHERE position = 1`,
+      'content_changed',
+    ],
+    [
+      'another actor',
+      `UPDATE audit_log SET actor_id = 'key_x' WHERE id = (SELECT min(id) FROM audit_log)`,
+      'content_changed',
+    ],
+    [
+      'a removed entry',
+      `DELETE FROM audit_log WHERE id = (SELECT min(id) FROM audit_log)`,
+      'content_changed',
+    ],
+    ['a removed change', 'DELETE FROM audit_change WHERE position = 1', 'changes_missing'],
+    [
+      'an added change',
+      `INSERT INTO audit_change SELECT entry_id, 1, created_at, action, 'x', changes FROM audit_change WHERE position = 2`,
+      'changes_added',
+    ],
+    ['a removed seal', 'DELETE FROM audit_seal WHERE number = 1', 'chain_broken'],
+    [
+      'a changed seal',
+      `UPDATE audit_seal SET hash = repeat('0', 64) WHERE number = 1`,
+      'content_changed',
+    ],
+  ])('reveals %s', async (_, sql, fault) => {
+    await createCustomer('sealed');
+    await seal();
+    await createCustomer('sealed too');
+    await seal();
+    expect((await verify()).ok).toBe(true);
+    const saved = await engine.database.query<{ log: object; changes: object; seals: object }>(
+      `SELECT (SELECT json_agg(t) FROM audit_log t) AS log,
+        (SELECT json_agg(t) FROM audit_change t) AS changes,
+        (SELECT json_agg(t) FROM audit_seal t) AS seals`,
+    );
+    try {
+      await tamper(sql);
+      const { ok, faults } = await verify();
+      expect(ok).toBe(false);
+      expect(faults[0]).toMatchObject({ fault });
+    } finally {
+      await restore(saved[0]);
+    }
+    expect((await verify()).ok).toBe(true);
+  });
+
+  /** Puts back what a test has tampered with. */
+  async function restore(
+    saved: Readonly<Record<'log' | 'changes' | 'seals', object>> | undefined,
+  ): Promise<void> {
+    await engine.database.transaction(async () => {
+      await engine.database.query('SET LOCAL session_replication_role = replica');
+      for (const [table, rows] of [
+        ['audit_log', saved?.log],
+        ['audit_change', saved?.changes],
+        ['audit_seal', saved?.seals],
+      ] as const) {
+        await engine.database.query(`DELETE FROM ${table}`);
+        await engine.database.query(
+          `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1::json)`,
+          [JSON.stringify(rows)],
+        );
+      }
+    });
+  }
+
+  it('reveals an entry that was added without a change', async () => {
+    await tamper(
+      `INSERT INTO audit_log (id, created_at, actor_type, actor_id) VALUES ('aud_x', now(), 'key', 'x')`,
+    );
+    expect(await verify()).toMatchObject({ ok: false, empty_entries: ['aud_x'] });
+    await tamper(`DELETE FROM audit_log WHERE id = 'aud_x'`);
+  });
+});
