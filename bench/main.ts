@@ -1,5 +1,6 @@
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchmarkAccess } from './access';
 import { benchmarkReads } from './reads';
 import { benchmarkRefunds } from './refunds';
 import { benchmarkEntitlementCheck } from './entitlements';
@@ -17,6 +18,7 @@ type Benchmark = (database: TemporaryDatabase, settings: Settings) => Promise<re
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   'addon-entitlements': (database, settings) => benchmarkReads('list', database, settings),
   'single-reads': (database, settings) => benchmarkReads('single', database, settings),
+  access: benchmarkAccess,
   refunds: benchmarkRefunds,
   'entitlement-check': benchmarkEntitlementCheck,
   renewals: benchmarkRenewals,

@@ -47,6 +47,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.disable('x-powered-by');
+  app.set('trust proxy', app.get(Configuration).trustedProxies);
   const express: Express = app.getHttpAdapter().getInstance();
   routeExactly(express);
   useFastJson(express);
@@ -81,9 +82,10 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
 /** Identifies the caller, and checks that every route says who may call it. */
 function identifyCaller(app: NestExpressApplication): RequestHandler {
   const routes = publicRoutes(app.get(ModulesContainer));
-  if (app.get(Configuration).auth === 'open') return admitEveryone;
+  const { auth, publicDocs } = app.get(Configuration);
+  if (auth === 'open') return admitEveryone;
   const isPublic = (request: Request): boolean =>
-    isOfDescription(request) ||
+    (publicDocs && isOfDescription(request)) ||
     routes.has(`${request.method === 'HEAD' ? 'GET' : request.method} ${request.path}`);
   return authenticate(isPublic, app.get(Credentials).verify);
 }

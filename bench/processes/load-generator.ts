@@ -60,8 +60,9 @@ class Connection {
   }
 }
 
-function toText({ method, path, body }: RequestTemplate): string {
+function toText({ method, path, authorization, body }: RequestTemplate): string {
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', 'Connection: keep-alive'];
+  if (authorization !== undefined) lines.push(`Authorization: ${authorization}`);
   if (body === undefined) return `${lines.join('\r\n')}\r\n\r\n`;
   lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
   return `${lines.join('\r\n')}\r\n\r\n${body}`;

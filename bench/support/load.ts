@@ -3,6 +3,8 @@
 export interface RequestTemplate {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
+  /** Value of the header. */
+  readonly authorization?: string;
   /** `{n}` is replaced by a different number in each request. */
   readonly body?: string;
 }

@@ -35,6 +35,7 @@ export function serviceEnvironment(database: TemporaryDatabase, port: number): N
 export async function startService(
   database: TemporaryDatabase,
   { profileDirectory }: Pick<Settings, 'profileDirectory'>,
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<Service> {
   const nodeOptions =
     profileDirectory === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`];
@@ -43,7 +44,7 @@ export async function startService(
   const child = spawn(
     process.execPath,
     [...nodeOptions, '--enable-source-maps', resolve('dist/src/main.js')],
-    { env: serviceEnvironment(database, port), stdio: ['ignore', log, 'inherit'] },
+    { env: { ...serviceEnvironment(database, port), ...environment }, stdio: ['ignore', log, 'inherit'] },
   );
   closeSync(log);
   keepTrackOf(child);

@@ -60,6 +60,10 @@ export class Configuration {
   readonly auth: 'open' | 'required';
   /** API key to store at the start. */
   readonly bootstrapApiKey: string | null;
+  /** True if the documentation of the API needs no credential. */
+  readonly publicDocs: boolean;
+  /** Number of proxies in front of the service. */
+  readonly trustedProxies: number;
   /** Environment that new API keys name. */
   readonly environmentName: string;
   /** `required` refuses requests without an idempotency key where they move money or start a contract. */
@@ -109,6 +113,8 @@ export class Configuration {
     this.role = required('ROLE', SETTINGS.ROLE);
     this.auth = required('AUTH', SETTINGS.AUTH);
     this.bootstrapApiKey = read(environment, 'BOOTSTRAP_API_KEY', SETTINGS.BOOTSTRAP_API_KEY);
+    this.publicDocs = required('PUBLIC_DOCS', SETTINGS.PUBLIC_DOCS);
+    this.trustedProxies = required('TRUST_PROXY', SETTINGS.TRUST_PROXY);
     this.environmentName = required('ENVIRONMENT_NAME', SETTINGS.ENVIRONMENT_NAME);
     this.idempotencyKeys = required('IDEMPOTENCY_KEYS', SETTINGS.IDEMPOTENCY_KEYS);
     this.paymentProviders =

@@ -175,6 +175,19 @@ export const SETTINGS = {
     meaning: 'Environment that new API keys name after `sk_`, e.g. `live` or `test`.',
     parse: (text) => (/^[a-z0-9]{1,16}$/.test(text) ? text : undefined),
   }),
+  PUBLIC_DOCS: setting({
+    fallback: 'true',
+    accepts: '`true`, `false`',
+    meaning: 'With `AUTH=required`: whether `/docs` and `/openapi.json` need no credential.',
+    parse: boolean,
+  }),
+  TRUST_PROXY: setting({
+    fallback: '0',
+    accepts: '0 to 10',
+    meaning:
+      'Number of proxies in front. The address of the caller is the one that the first of them reports in `X-Forwarded-For`.',
+    parse: integerBetween(0, 10),
+  }),
   WEBHOOKS_ALLOW_PRIVATE_NETWORKS: setting({
     fallback: null,
     accepts: '`true`, `false`',
