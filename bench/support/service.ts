@@ -44,7 +44,10 @@ export async function startService(
   const child = spawn(
     process.execPath,
     [...nodeOptions, '--enable-source-maps', resolve('dist/src/main.js')],
-    { env: { ...serviceEnvironment(database, port), ...environment }, stdio: ['ignore', log, 'inherit'] },
+    {
+      env: { ...serviceEnvironment(database, port), ...environment },
+      stdio: ['ignore', log, 'inherit'],
+    },
   );
   closeSync(log);
   keepTrackOf(child);
