@@ -1,7 +1,7 @@
 /**
- * Walks the main job against a running service and prints every request and its answer: `npm run demo`. Set PORT as for
- * `npm start`, or BASE_URL to the address of a service elsewhere. Can be repeated: codes and keys are new in each run.
- * Stops with exit code 1 at the first answer that is not what it has to be. Needs no dependency and no build.
+ * Sends requests to a running service and prints each with its response: `npm run demo`. Set PORT as for `npm start`, or
+ * BASE_URL to the address of a service elsewhere. Can be repeated: codes and keys are new in each run. Stops with exit
+ * code 1 at the first unexpected response. Needs no dependency and no build.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -11,7 +11,7 @@ const run = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 6)
 
 const LONGEST_ANSWER_MS = 15_000;
 
-/** The demonstration cannot go on; the message is for the person at the terminal. */
+/** The demo cannot continue; the message is for the person at the terminal. */
 class DemoError extends Error {}
 
 async function request(method, path, { body, headers }) {
@@ -70,12 +70,12 @@ async function call(method, path, { body, headers = {}, expected }) {
   else if (response.text !== '') console.log(`  ${response.text.slice(0, 500)}`);
 
   const faults = [];
-  if (response.status !== expected.status) faults.push(`the status has to be ${expected.status}`);
+  if (response.status !== expected.status) faults.push(`expected status ${expected.status}`);
   if (expected.answer !== undefined && !holds(answer, expected.answer)) {
-    faults.push(`the answer has to hold\n${indent(expected.answer)}`);
+    faults.push(`expected the response to contain\n${indent(expected.answer)}`);
   }
   for (const [name, value] of Object.entries(expected.headers ?? {})) {
-    if (response.headers.get(name) !== value) faults.push(`${name} has to be ${value}`);
+    if (response.headers.get(name) !== value) faults.push(`expected ${name}: ${value}`);
   }
   if (faults.length > 0) throw new DemoError(`${method} ${path}: ${faults.join('; ')}`);
   return { answer, text: response.text };
@@ -93,7 +93,7 @@ async function expectService() {
   const { status, text } = await request('GET', '/health/ready', {});
   if (status === 200 && parse(text)?.status === 'ok') return;
   throw new DemoError(
-    `${baseUrl} answers, but not as a billing engine that is ready (GET /health/ready: ${status}).\n` +
+    `${baseUrl} answers, but not as a ready billing engine (GET /health/ready: ${status}).\n` +
       'Set BASE_URL to where the service runs.',
   );
 }
@@ -117,19 +117,20 @@ async function payAndRefund() {
   );
   const paymentId = payment.answer.id;
 
-  chapter('A part of it is given back');
+  chapter('Refund a part of it');
   const path = `/v1/refunds/payment/${paymentId}`;
   const body = { amount: 2_500, reason: 'Arrived broken', idempotencyKey: `demo-refund-${run}` };
   const refund = await create(path, body, { status: 'succeeded', payment_id: paymentId, ...body });
 
-  chapter('The same request again, with the same key: the same refund, not a second one');
+  chapter('Repeat the request with the same key: the same response, and no second refund');
   const repeated = await call('POST', path, {
     body,
     expected: { status: 201, answer: refund.answer, headers: { 'Idempotent-Replayed': 'true' } },
   });
-  if (repeated.text !== refund.text) throw new DemoError('The repeated answer is not the same.');
+  if (repeated.text !== refund.text)
+    throw new DemoError('The response to the repeated request differs.');
 
-  chapter('More than is left is refused, and the payment says what was given back');
+  chapter('A refund beyond the rest is refused; the payment shows the refunded amount');
   await call('POST', path, {
     body: { amount: 7_501, reason: 'Too much' },
     expected: {
@@ -143,7 +144,7 @@ async function payAndRefund() {
 }
 
 async function linkAddon() {
-  chapter('An add-on that brings an entitlement');
+  chapter('Link an add-on to an entitlement');
   const addon = await create('/v1/addons', {
     code: `extra-seats-${run}`,
     name: 'Extra seats',
@@ -164,7 +165,7 @@ async function linkAddon() {
 }
 
 async function switchOffCoupon() {
-  chapter('A coupon, switched off');
+  chapter('Deactivate a coupon');
   const coupon = await create(
     '/v1/coupons',
     {
@@ -183,7 +184,7 @@ async function switchOffCoupon() {
 }
 
 async function renameAdmin() {
-  chapter('A studio admin, renamed; the hash of the password is in no answer');
+  chapter('Rename a studio admin; no response contains the password hash');
   const admin = await create('/v1/studio', {
     email: `ada-${run}@example.com`,
     name: 'Ada Byron',
@@ -194,13 +195,13 @@ async function renameAdmin() {
     expected: { status: 200, answer: { name: 'Ada Lovelace', password_scheme: 'bcrypt' } },
   });
   if (/passwordHash|\$2b\$/.test(admin.text + renamed.text)) {
-    throw new DemoError('An answer holds the hash of the password.');
+    throw new DemoError('A response contains the password hash.');
   }
 }
 
 async function registerWebhookEndpoint() {
   chapter(
-    'A webhook endpoint that receives refund and payment events; removed again, as no server listens there',
+    'Register a webhook endpoint for refund and payment events, then delete it, because no server listens there',
   );
   const endpoint = await create(
     '/v1/webhooks/endpoints',
@@ -220,7 +221,7 @@ try {
   await switchOffCoupon();
   await renameAdmin();
   await registerWebhookEndpoint();
-  console.log('\n\nEverything answered as it has to.');
+  console.log('\n\nAll responses are as expected.');
 } catch (error) {
   if (!(error instanceof DemoError)) throw error;
   console.error(`\n${error.message}`);

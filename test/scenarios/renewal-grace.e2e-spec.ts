@@ -544,7 +544,7 @@ describe('renewal drafts in real time', () => {
   });
 
   it.each([
-    ['finalised first', 1, '2026-03-08T00:10:00.000Z'],
+    ['finalized first', 1, '2026-03-08T00:10:00.000Z'],
     ['created and finalized first', 720, null],
     ['finalized at once', 48, null],
   ])('are %s and then credited by an end that was applied late', async (_, hours, renewedAt) => {
