@@ -44,7 +44,7 @@ function fieldsOf(dto: Type<unknown>): Fields {
 
 function toWireValue(value: unknown): unknown {
   if (typeof value === 'bigint') return toWireAmount(value);
-  return value instanceof Date ? value.toISOString() : value;
+  return typeof value === 'object' && value instanceof Date ? value.toISOString() : value;
 }
 
 /**

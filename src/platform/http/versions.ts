@@ -3,8 +3,12 @@ import type { Request } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
-/** Entity tags of DTOs that are answers. */
-const etags = new WeakMap<object, string>();
+/** Key of the entity tag on a DTO that is an answer. JSON leaves out what has a symbol as its key. */
+const ETAG = Symbol('ETag');
+
+interface Tagged {
+  [ETAG]?: string;
+}
 
 /**
  * Shows a resource as its DTO. The answer whose body is this DTO gets the version of the resource as its `ETag`, for use
@@ -14,14 +18,14 @@ export function withETag<Resource extends { readonly version: number }, Dto exte
   resource: Resource,
   toDto: (resource: Resource) => Dto,
 ): Dto {
-  const dto = toDto(resource);
-  etags.set(dto, `"${resource.version}"`);
+  const dto: Dto & Tagged = toDto(resource);
+  dto[ETAG] = `"${resource.version}"`;
   return dto;
 }
 
 /** Returns the entity tag of a body made by {@link withETag}, or undefined. */
 export function etagOf(body: unknown): string | undefined {
-  return typeof body === 'object' && body !== null ? etags.get(body) : undefined;
+  return typeof body === 'object' && body !== null ? (body as Tagged)[ETAG] : undefined;
 }
 
 /** Parses `If-Match` (RFC 9110, 13.1.1). Weak and unknown tags never match. */
