@@ -2,13 +2,9 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { compare, type Rational } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
-import { Database } from '../../platform/database';
+import { Batcher, type BatchOutcome } from '../../platform/concurrency';
+import { Database, isDatabaseUnavailable } from '../../platform/database';
 import { idempotencyKeyReused } from '../../platform/errors';
-import {
-  type ConsumptionTarget,
-  ConsumptionQueue,
-  type ConsumptionOutcome,
-} from './consumption-queue';
 import {
   type Consumption,
   type ConsumptionRequest,
@@ -27,10 +23,29 @@ import { BalanceUsageService } from './balance-usage.service';
 /** Stored answers, by idempotency key. */
 type Answers = ReadonlyMap<string, { readonly quantity: Rational; readonly answer: Consumption }>;
 
+/** Maximum number of requests per commit. */
+const MAX_BATCH_SIZE = 500;
+
+/** Customer and entitlement that a request consumes. */
+export interface ConsumptionTarget {
+  readonly customerId: string;
+  /** Key of the entitlement. */
+  readonly key: string;
+}
+
 /** Consumes metered entitlements. */
 @Injectable()
 export class ConsumeService {
-  private readonly queue = new ConsumptionQueue((...asked) => this.answerAll(...asked));
+  /** Requests wait for their commit in memory, without a database connection. */
+  private readonly batcher = new Batcher(
+    (asked: readonly (ConsumptionTarget & { readonly request: ConsumptionRequest })[]) => {
+      const [consumed] = asked;
+      invariant(consumed !== undefined, 'A batch has a request.');
+      const requests = asked.map(({ request }) => request);
+      return this.answerAll(consumed, requests);
+    },
+    { most: MAX_BATCH_SIZE, retriesEach: (error) => !isDatabaseUnavailable(error) },
+  );
 
   constructor(
     private readonly database: Database,
@@ -47,7 +62,9 @@ export class ConsumeService {
    *   what `MeteredUsageService.append` throws
    */
   async consume(consumed: ConsumptionTarget, request: ConsumptionRequest): Promise<Consumption> {
-    if (!this.database.isInTransaction) return this.queue.enqueue(consumed, request);
+    if (!this.database.isInTransaction) {
+      return this.batcher.add({ ...consumed, request }, `${consumed.customerId} ${consumed.key}`);
+    }
     // In a caller's transaction the request cannot share a commit with others.
     const [outcome] = await this.answerAll(consumed, [request]);
     invariant(outcome !== undefined, 'A request has an outcome.');
@@ -58,7 +75,7 @@ export class ConsumeService {
   private answerAll(
     { customerId, key }: ConsumptionTarget,
     requests: readonly ConsumptionRequest[],
-  ): Promise<readonly ConsumptionOutcome[]> {
+  ): Promise<readonly BatchOutcome<Consumption>[]> {
     return this.database.transaction(async () => {
       const seen = await this.balances.read(customerId, key);
       if (seen.record.entitlement.type !== 'metered') throw entitlementNotMetered(key);
@@ -154,7 +171,7 @@ function unanswered(
 function outcomeOf(
   { quantity, idempotencyKey }: ConsumptionRequest,
   answers: Answers,
-): ConsumptionOutcome {
+): BatchOutcome<Consumption> {
   const answered = answers.get(idempotencyKey);
   invariant(answered !== undefined, 'Each key has an answer.');
   if (compare(answered.quantity, quantity) !== 0) return { error: idempotencyKeyReused() };

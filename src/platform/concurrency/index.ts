@@ -1,1 +1,2 @@
+export { Batcher, type BatchOutcome } from './batcher';
 export { ConcurrencyLimiter } from './concurrency-limiter';

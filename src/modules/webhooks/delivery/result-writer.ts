@@ -1,25 +1,19 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
+import { Batcher, type BatchOutcome } from '../../../platform/concurrency';
 import { type AttemptResult, DeliveriesRepository } from './deliveries.repository';
 
 /** Largest number of results that one statement writes. */
 const MOST_AT_ONCE = 200;
 
-interface WaitingResult {
-  readonly result: AttemptResult;
-  readonly written: (counted: boolean) => void;
-  readonly failed: (error: unknown) => void;
-}
-
-/**
- * Writes the results of attempts in batches. Results that arrive during a write form the next batch, so that many results
- * share a statement and a single one does not wait.
- */
+/** Writes the results of attempts in batches. */
 @Injectable()
 export class ResultWriter {
   private readonly logger = new Logger('webhook-results');
-  private waiting: WaitingResult[] = [];
-  private writing = false;
+  private readonly batcher = new Batcher(
+    (results: readonly AttemptResult[]) => this.writeAll(results),
+    { most: MOST_AT_ONCE, waitsForOthers: true },
+  );
 
   constructor(
     private readonly deliveries: DeliveriesRepository,
@@ -28,41 +22,21 @@ export class ResultWriter {
 
   /** Resolves once the result is written: true when it counted, false when another process had claimed the delivery. */
   write(result: AttemptResult): Promise<boolean> {
-    return new Promise((written, failed) => {
-      this.waiting.push({ result, written, failed });
-      if (!this.writing) void this.writeAll();
+    return this.batcher.add(result);
+  }
+
+  private async writeAll(
+    results: readonly AttemptResult[],
+  ): Promise<readonly BatchOutcome<boolean>[]> {
+    const counted = await this.deliveries.record(results, this.clock.now());
+    return results.map(({ delivery: { id } }) => {
+      const answer = counted.has(id);
+      if (!answer)
+        this.logger.warn(
+          { delivery_id: id },
+          'ignored the result of a webhook attempt whose lease had ended',
+        );
+      return { answer };
     });
-  }
-
-  private async writeAll(): Promise<void> {
-    this.writing = true;
-    // Attempts that end in the same turn of the event loop share a batch.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.slice(0, MOST_AT_ONCE);
-      this.waiting = this.waiting.slice(MOST_AT_ONCE);
-      await this.writeBatch(batch);
-    }
-    this.writing = false;
-  }
-
-  private async writeBatch(batch: readonly WaitingResult[]): Promise<void> {
-    try {
-      const counted = await this.deliveries.record(
-        batch.map(({ result }) => result),
-        this.clock.now(),
-      );
-      for (const { result, written } of batch) {
-        const { id } = result.delivery;
-        if (!counted.has(id))
-          this.logger.warn(
-            { delivery_id: id },
-            'ignored the result of a webhook attempt whose lease had ended',
-          );
-        written(counted.has(id));
-      }
-    } catch (error) {
-      for (const { failed } of batch) failed(error);
-    }
   }
 }

@@ -1,0 +1,74 @@
+import { AsyncResource } from 'node:async_hooks';
+import { invariant } from '../../core/invariant';
+
+/** Result of one item of a batch: its answer or its error. */
+export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly error: unknown };
+
+interface BatchOptions {
+  /** Largest number of items in a batch. */
+  readonly most: number;
+  /** Waits one turn of the event loop before a batch, for items that arrive at the same time. */
+  readonly waitsForOthers?: true;
+  /** Returns true if each item of a batch that failed may succeed alone. Without it all items fail. */
+  readonly retriesEach?: (error: unknown) => boolean;
+}
+
+interface QueuedItem<Item, Answer> {
+  readonly item: Item;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Answers items in batches: those that arrive during a batch form the next one, so that many share a statement and a single
+ * one does not wait. Items of different keys do not wait for each other.
+ */
+export class Batcher<Item, Answer> {
+  private readonly queues = new Map<string, QueuedItem<Item, Answer>[]>();
+  /** Runs a batch outside the async context of the item that started it. */
+  private readonly outside = new AsyncResource('batcher');
+
+  /** @param answerAll answers items of one key in their order; writes nothing if it throws */
+  constructor(
+    private readonly answerAll: (
+      items: readonly Item[],
+    ) => Promise<readonly BatchOutcome<Answer>[]>,
+    private readonly options: BatchOptions,
+  ) {}
+
+  /** Returns the answer to the item after its batch. */
+  add(item: Item, key = ''): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const queued = { item, resolve, reject };
+      const queue = this.queues.get(key);
+      if (queue !== undefined) {
+        queue.push(queued);
+        return;
+      }
+      this.queues.set(key, [queued]);
+      this.outside.runInAsyncScope(() => void this.drain(key));
+    });
+  }
+
+  private async drain(key: string): Promise<void> {
+    const queue = this.queues.get(key) ?? [];
+    if (this.options.waitsForOthers === true) await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0) await this.answerBatch(queue.splice(0, this.options.most));
+    this.queues.delete(key);
+  }
+
+  private async answerBatch(batch: readonly QueuedItem<Item, Answer>[]): Promise<void> {
+    try {
+      const outcomes = await this.answerAll(batch.map(({ item }) => item));
+      invariant(outcomes.length === batch.length, 'Each item has an outcome.');
+      for (const [index, outcome] of outcomes.entries()) {
+        if ('answer' in outcome) batch[index]?.resolve(outcome.answer);
+        else batch[index]?.reject(outcome.error);
+      }
+    } catch (error) {
+      if (batch.length > 1 && this.options.retriesEach?.(error) === true) {
+        for (const queued of batch) await this.answerBatch([queued]);
+      } else for (const { reject } of batch) reject(error);
+    }
+  }
+}
