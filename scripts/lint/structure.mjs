@@ -12,7 +12,7 @@ export const MOST_DEPENDENCIES = 8;
 /** @type {Readonly<Record<string, number>>} */
 export const LONG_FILES = {
   'src/modules/subscriptions/domain/decide.ts': 371,
-  'src/platform/database/database.ts': 354,
+  'src/platform/database/database.ts': 359,
 };
 
 /** @type {Readonly<Record<string, number>>} */
@@ -33,6 +33,7 @@ export const LARGE_CONSTRUCTORS = {
  */
 export const SHARED_NAMES = [
   'Asked',
+  'AuditEntry',
   'BilledLine',
   'BilledPeriod',
   'CouponTerms',
@@ -41,7 +42,6 @@ export const SHARED_NAMES = [
   'MeterTerms',
   'NewIds',
   'Page',
-  'QueuedRequest',
   'RefundRequest',
   'Setup',
   'StreamRow',

@@ -86,7 +86,7 @@ interface ObjectKey {
   readonly object_id: string;
 }
 
-type HeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
+type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
 
 /**
  * Heads of the queues of ordered endpoints. Adding a delivery and ending one both lock the head of the object, so they
@@ -104,7 +104,7 @@ export class HeadsRepository {
     most: number,
   ): Promise<readonly ClaimRow[]> {
     const parameters = [now, leaseEndsAt, endpointId, most];
-    const rows = await this.database.query<HeadRow>(CLAIM, parameters);
+    const rows = await this.database.query<QueueHeadRow>(CLAIM, parameters);
     const outdated = rows.filter(({ id }) => id === null);
     if (outdated.length > 0) {
       await this.correct(
