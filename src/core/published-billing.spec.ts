@@ -3,13 +3,12 @@ import { formatDecimal, formatExact, isDecimal, parseDecimal, rational } from '.
 import { applyCoupons, type CouponOff, type RedeemedCoupon } from './discount';
 import {
   assembleInvoice,
-  changeInAdvance,
   creditForUnused,
   creditNote,
-  differences,
   type CreditableLine,
   type InvoiceContents,
 } from './invoice';
+import { correctionOf } from '../modules/invoicing/domain/usage';
 import { minorDigits } from './money';
 import { factorOf, prorate, unusedPart, type ProratedPart } from './proration';
 import { rate, roundAtLine, type Price, type Tier } from './rating';
@@ -56,21 +55,21 @@ const wholeLine = (amountMinor: bigint) => ({
   discountMinor: 0n,
   creditedMinor: 0n,
 });
+/** A change now of a price paid in advance: a credit for the unused part, and a charge for the rest of the period. */
 const change = (
   unit: 'day' | 'second',
   [start, end]: readonly [string, string],
   changeAt: string,
   [oldMinor, newMinor]: readonly [bigint, bigint],
-) =>
-  changeInAdvance({
-    unit,
-    timeZone: 'UTC',
-    period: period(start, end),
-    fullPeriod: period(start, end),
-    changeAt: new Date(changeAt),
-    oldLine: wholeLine(oldMinor),
-    newFullAmount: rational(newMinor),
-  });
+) => {
+  const rest = until(new Date(changeAt), day(end));
+  const proration = prorate(unit, rest, period(start, end), 'UTC');
+  return {
+    creditMinor: -creditForUnused(wholeLine(oldMinor), proration),
+    chargeMinor: roundAtLine(rational(newMinor), proration),
+    proration,
+  };
+};
 const cost = (price: Price, quantity: string) =>
   formatExact(rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount);
 const tiered = (
@@ -219,12 +218,11 @@ const computed: Readonly<Record<string, () => unknown>> = {
     );
   },
   U08: () => {
-    const calls = (price: string, quantity: string) => ({
-      key: 'calls',
-      currency: 'USD',
-      amountMinor: BigInt(cost(tiered('volume', ['15', price], [null, '5']), quantity)),
-    });
-    return differences([calls('10', '16')], [calls('10', '15')])[0]?.amountMinor;
+    const calls = (quantity: string) =>
+      BigInt(cost(tiered('volume', ['15', '10'], [null, '5']), quantity));
+    const noLimits = { minimumMinor: null, maximumMinor: null, proration: null };
+    const billed = { amountMinor: calls('15'), heldMinor: calls('15') };
+    return correctionOf(calls('16'), noLimits, billed).amountMinor;
   },
   S01: () => {
     const { creditMinor, chargeMinor } = change(

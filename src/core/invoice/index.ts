@@ -9,7 +9,6 @@ export {
   type CreditNoteLine,
   type CreditRequest,
 } from './credit-note';
-export { differences, type Difference, type KeyedAmount } from './difference';
 export type {
   AppliedCredit,
   AssembledInvoice,
@@ -18,11 +17,5 @@ export type {
   InvoiceLine,
   LineKind,
 } from './line';
-export {
-  changeInAdvance,
-  creditForUnused,
-  unusedShare,
-  type BilledLine,
-  type PlanChange,
-} from './plan-change';
+export { creditForUnused, unusedShare, type BilledLine } from './plan-change';
 export { takeBack, taxOfPart, type HeldLines, type HeldTax, type TakenBack } from './take-back';

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { rational } from '../decimal';
 import { InvariantError } from '../invariant';
 import { prorate, unusedPart, type Proration } from '../proration';
-import { changeInAdvance, creditForUnused, type BilledLine } from './index';
+import { roundAtLine } from '../rating';
+import { creditForUnused, type BilledLine } from './index';
 
 const days = (numerator: bigint, denominator: bigint): Proration => ({
   numerator,
@@ -114,18 +115,18 @@ describe('the unused part is credited at the price stored on the line', () => {
 
 describe('a change now, paid in advance, is a credit and a charge over the same part', () => {
   const march = { startAt: new Date('2026-03-01Z'), endAt: new Date('2026-04-01Z') };
-  const change = (unit: 'day' | 'second', at: string, oldMinor: bigint, newMinor: bigint) => {
-    const { creditMinor, chargeMinor } = changeInAdvance({
-      unit,
-      timeZone: 'UTC',
-      period: march,
-      fullPeriod: march,
-      changeAt: new Date(at),
-      oldLine: billed(oldMinor),
-      newFullAmount: rational(newMinor),
-    });
-    return [creditMinor, chargeMinor];
+  const changeLine = (
+    unit: 'day' | 'second',
+    at: string,
+    oldLine: BilledLine,
+    newMinor: bigint,
+  ): readonly bigint[] => {
+    const rest = { startAt: new Date(at), endAt: march.endAt, end: 'border' as const };
+    const proration = prorate(unit, rest, march, 'UTC');
+    return [-creditForUnused(oldLine, proration), roundAtLine(rational(newMinor), proration)];
   };
+  const change = (unit: 'day' | 'second', at: string, oldMinor: bigint, newMinor: bigint) =>
+    changeLine(unit, at, billed(oldMinor), newMinor);
 
   test.each<['day' | 'second', string, bigint, bigint, bigint[]]>([
     ['day', '2026-03-15T18:00:00Z', 1000n, 2000n, [-548n, 1097n]],
@@ -139,18 +140,9 @@ describe('a change now, paid in advance, is a credit and a charge over the same 
   });
 
   test('twice on one day, the day belongs to the last price', () => {
-    const part = (startAt: string) => ({ startAt: new Date(startAt), endAt: march.endAt });
     const rest = days(17n, 31n);
-    const second = changeInAdvance({
-      unit: 'day',
-      timeZone: 'UTC',
-      period: part('2026-03-15T09:00:00Z'),
-      fullPeriod: march,
-      changeAt: new Date('2026-03-15T18:00:00Z'),
-      oldLine: billed(1097n, { fullAmount: rational(2000n), proration: rest }),
-      newFullAmount: rational(3000n),
-    });
-    expect(second).toEqual({ creditMinor: -1097n, chargeMinor: 1645n, proration: rest });
+    const line = billed(1097n, { fullAmount: rational(2000n), proration: rest });
+    expect(changeLine('day', '2026-03-15T18:00:00Z', line, 3000n)).toEqual([-1097n, 1645n]);
   });
 
   test.each(['2026-02-28T23:59:59Z', '2026-04-01T00:00:01Z'])('refused at %s', (at) => {

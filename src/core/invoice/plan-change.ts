@@ -8,9 +8,7 @@ import {
   type Rational,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { factorOf, prorate, type Proration } from '../proration';
-import { roundAtLine } from '../rating';
-import type { Period } from '../time';
+import { factorOf, type Proration } from '../proration';
 
 /** A finalised line for a price paid in advance, with what has happened to it since. */
 export type BilledLine = {
@@ -58,38 +56,4 @@ export function creditForUnused(line: BilledLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;
   invariant(heldMinor >= 0n, 'a line is never credited beyond what it held');
   return roundToInteger(multiply(rational(heldMinor), unusedShare(line, unused)));
-}
-
-export type PlanChange = {
-  readonly unit: 'day' | 'second';
-  readonly timeZone: string;
-  /** The period that runs, and the full one it is part of. */
-  readonly period: Period;
-  readonly fullPeriod: Period;
-  readonly changeAt: Date;
-  readonly oldLine: BilledLine;
-  /** The new price's exact amount for the full period, in minor units. */
-  readonly newFullAmount: Rational;
-};
-
-/**
- * The two lines of a change now, within one interval, of a price paid in advance: a credit for the
- * unused part of the old price (zero or negative) and a charge for the rest of the period at the
- * new one, both over the same part of the full period.
- *
- * @throws InvariantError when the change is outside the period.
- */
-export function changeInAdvance(change: PlanChange): {
-  readonly creditMinor: bigint;
-  readonly chargeMinor: bigint;
-  readonly proration: Proration;
-} {
-  const rest = { startAt: change.changeAt, endAt: change.period.endAt, end: 'border' as const };
-  invariant(change.period.startAt <= change.changeAt, 'a change is within its period');
-  const proration = prorate(change.unit, rest, change.fullPeriod, change.timeZone);
-  return {
-    creditMinor: -creditForUnused(change.oldLine, proration),
-    chargeMinor: roundAtLine(change.newFullAmount, proration),
-    proration,
-  };
 }

@@ -10,7 +10,6 @@ export {
   postRevenueRelease,
   postVoid,
   postWriteOff,
-  releasableMinor,
   type RevenueLine,
 } from './post';
 export {

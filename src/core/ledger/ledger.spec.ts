@@ -12,7 +12,6 @@ import {
   postRevenueRelease,
   postVoid,
   postWriteOff,
-  releasableMinor,
   type LedgerTransaction,
   type RevenueLine,
 } from './index';
@@ -254,29 +253,6 @@ describe('what does not balance is refused', () => {
     ],
   ])('%s', (_, attempt) => {
     expect(attempt).toThrow(InvariantError);
-  });
-});
-
-describe('revenue is released as it is earned', () => {
-  test('day by day the releases add up to the net', () => {
-    fc.assert(
-      fc.property(
-        fc.bigInt({ min: -(10n ** 9n), max: 10n ** 9n }),
-        fc.integer({ min: 1, max: 366 }),
-        (netMinor, length) => {
-          let released = 0n;
-          for (let day = 1; day <= length; day += 1) {
-            const elapsed = {
-              numerator: BigInt(day),
-              denominator: BigInt(length),
-              unit: 'day' as const,
-            };
-            released += releasableMinor(netMinor, elapsed, released);
-          }
-          expect(released).toBe(netMinor);
-        },
-      ),
-    );
   });
 });
 

@@ -1,6 +1,4 @@
 import { invariant } from '../invariant';
-import { multiplyByRatio } from '../money';
-import type { Proration } from '../proration';
 import {
   transaction,
   type LedgerAccount,
@@ -233,18 +231,6 @@ export function postRevenueRelease(currency: string, amountMinor: bigint): Ledge
     debit('deferred_revenue', amountMinor),
     credit('revenue', amountMinor),
   ]);
-}
-
-/**
- * Returns the part of a deferred net to release now: the elapsed part, rounded once, half away from
- * zero, less earlier releases. All releases of a period add up to exactly the net.
- */
-export function releasableMinor(
-  netMinor: bigint,
-  elapsed: Proration,
-  releasedMinor: bigint,
-): bigint {
-  return multiplyByRatio(netMinor, elapsed.numerator, elapsed.denominator) - releasedMinor;
 }
 
 function debit(account: LedgerAccount, amountMinor: bigint): Posting {

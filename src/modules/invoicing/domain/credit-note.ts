@@ -1,15 +1,9 @@
 import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
-import type { Transitions } from '../../../core/states';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
 export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
-
-export const CREDIT_NOTE_TRANSITIONS: Transitions<CreditNoteStatus> = {
-  issued: ['void'],
-  void: [],
-};
 
 export const SETTLEMENTS = ['credit', 'refund'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];

@@ -1,6 +1,5 @@
 import { rational } from '../../../core/decimal';
 import { isTerminal, reachableFrom } from '../../../core/states';
-import { CREDIT_NOTE_STATUSES, CREDIT_NOTE_TRANSITIONS } from './credit-note';
 import { INVOICE_STATUSES, INVOICE_TRANSITIONS } from './invoice';
 import { evaluate, fullAmountOf, type LineTrace } from './trace';
 
@@ -13,10 +12,6 @@ describe('the states of an invoice', () => {
       'paid',
       'void',
     ]);
-  });
-
-  it('of a credit note are all reached', () => {
-    expect([...reachableFrom(CREDIT_NOTE_TRANSITIONS, 'issued')]).toEqual(CREDIT_NOTE_STATUSES);
   });
 });
 

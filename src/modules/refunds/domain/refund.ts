@@ -1,6 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
-import type { Transitions } from '../../../core/states';
+import { mayBecome, type Transitions } from '../../../core/states';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -61,8 +61,11 @@ export type RefundOutcome =
 
 /** Returns the refund with an outcome applied; the same refund where its status does not allow it. */
 export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): Refund {
-  const isReturned = refund.status === 'succeeded' && outcome.kind === 'failed';
-  if (refund.status !== 'pending' && !isReturned) return refund;
+  const isAllowed =
+    outcome.kind === 'open'
+      ? refund.status === 'pending'
+      : mayBecome(REFUND_TRANSITIONS, refund.status, outcome.kind);
+  if (!isAllowed) return refund;
   switch (outcome.kind) {
     case 'succeeded':
       return {

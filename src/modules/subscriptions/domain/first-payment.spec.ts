@@ -96,7 +96,7 @@ describe('a subscription that waits for its first payment', () => {
     });
     expect(outcome).toMatchObject({
       billing: { reason: 'subscription_start' },
-      facts: ['updated'],
+      events: ['updated'],
     });
     expect(isAwaitingPayment(outcome.subscription)).toBe(true);
   });
@@ -154,7 +154,7 @@ describe('a subscription that waits for its first payment', () => {
       billing: null,
       itemsEnded: [{ id: 'si_1', endAt: EXPIRY }],
       periodChanged: { endAt: EXPIRY, isClosed: true },
-      facts: ['expired'],
+      events: ['expired'],
     });
     expect(isTerminal(SUBSCRIPTION_TRANSITIONS, outcome.subscription.status)).toBe(true);
   });
@@ -180,7 +180,7 @@ describe('a subscription that waits for its first payment', () => {
     expect(decideGiveUp(waiting(), TRIAL_END, 'canceled')).toMatchObject({
       subscription: { status: 'canceled', canceledAt: TRIAL_END, endedAt: TRIAL_END },
       billing: null,
-      facts: ['canceled'],
+      events: ['canceled'],
     });
   });
 

@@ -26,7 +26,8 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
     'canceled',
     'incomplete_expired',
   ],
-  trialing: ['active', 'past_due', 'unpaid', 'paused', 'canceled'],
+  // A trial is free and ends on its date: it cannot be paused.
+  trialing: ['active', 'past_due', 'unpaid', 'canceled'],
   active: ['past_due', 'unpaid', 'paused', 'canceled'],
   past_due: ['active', 'unpaid', 'paused', 'canceled'],
   unpaid: ['active', 'past_due', 'paused', 'canceled'],

@@ -1,5 +1,3 @@
-import type { Transitions } from '../../../core/states';
-
 export const TEST_CLOCK_STATUSES = ['ready', 'advancing', 'failed'] as const;
 export type TestClockStatus = (typeof TEST_CLOCK_STATUSES)[number];
 
@@ -20,12 +18,6 @@ export interface TestClock {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
-
-export const TEST_CLOCK_TRANSITIONS: Transitions<TestClockStatus> = {
-  ready: ['advancing'],
-  advancing: ['ready', 'failed'],
-  failed: [],
-};
 
 /** Longer than any single job takes; each job renews the lease. */
 export const ADVANCING_LEASE_MS = 60_000;

@@ -1,6 +1,5 @@
-import type { Transitions } from '../../../../core/states';
-
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'discarded'] as const;
+/** `discarded`: the endpoint was deleted or answered 410. A retry or replay is a new delivery. */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Reason why a delivery was created. */
@@ -27,14 +26,6 @@ export interface Delivery {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
-
-/** `discarded`: the endpoint was deleted or answered 410. A retry or replay is a new delivery. */
-export const DELIVERY_TRANSITIONS: Transitions<DeliveryStatus> = {
-  pending: ['succeeded', 'failed', 'discarded'],
-  succeeded: [],
-  failed: [],
-  discarded: [],
-};
 
 /** Record of one attempt. */
 export interface Attempt {

@@ -1,0 +1,113 @@
+import { formatExact, rational } from '../../../core/decimal';
+import type { Grant } from './grant';
+import { carryInto, type Recalculation, windowFor } from './recalculation';
+import type { BillingSchedule, Reset, ResetWindow } from './reset-window';
+
+const at = (text: string): Date => new Date(`2026-${text}Z`);
+const MARCH: ResetWindow = {
+  reset: 'period',
+  startAt: at('03-10T00:00'),
+  endAt: at('04-10T00:00'),
+};
+
+describe('the window of a balance at an instant', () => {
+  const billing: BillingSchedule = {
+    startAt: at('01-10T00:00'),
+    currentPeriod: { startAt: at('03-10T00:00'), endAt: at('04-10T00:00') },
+    anchor: {
+      mode: 'anniversary',
+      startAt: at('01-10T00:00'),
+      timeZone: 'America/New_York',
+      interval: 'month',
+      intervalCount: 1,
+    },
+  };
+
+  test.each<[Reset, string, string, string | null]>([
+    ['period', '03-20T12:00', '03-10T00:00', '04-10T00:00'],
+    ['never', '03-20T12:00', '01-10T00:00', null],
+    ['day', '03-20T02:00', '03-19T04:00', '03-20T04:00'],
+    ['week', '03-20T12:00', '03-16T04:00', '03-23T04:00'],
+    ['month', '03-20T12:00', '03-01T05:00', '04-01T04:00'],
+    ['year', '03-20T12:00', '01-01T05:00', null],
+  ])('follows the rule of the subscription: %s', (reset, instant, startAt, endAt) => {
+    const window = windowFor({ reset, billing }, null, at(instant));
+    const year = reset === 'year' ? new Date('2027-01-01T05:00:00Z') : null;
+    expect(window).toEqual({
+      reset,
+      startAt: at(startAt),
+      endAt: endAt === null ? year : at(endAt),
+    });
+  });
+
+  test.each<[string, ResetWindow | null, string, ResetWindow]>([
+    ['goes on while it lasts', MARCH, '04-09T23:59', MARCH],
+    [
+      'is followed by one without an end',
+      MARCH,
+      '04-10T00:00',
+      { reset: 'never', startAt: at('04-10T00:00'), endAt: null },
+    ],
+    [
+      'starts with the first grant',
+      null,
+      '04-15T08:00',
+      { reset: 'never', startAt: at('04-15T08:00'), endAt: null },
+    ],
+    [
+      'without an end stays',
+      { reset: 'never', startAt: at('02-01T00:00'), endAt: null },
+      '04-15T08:00',
+      { reset: 'never', startAt: at('02-01T00:00'), endAt: null },
+    ],
+  ])('for grants alone it %s', (_, current, instant, expected) => {
+    expect(windowFor(null, current, at(instant))).toEqual(expected);
+  });
+});
+
+describe('a window without an end that is carried into the next', () => {
+  const grant = (id: string, priority: number, balance: bigint): Grant => ({
+    id,
+    version: 1,
+    customerId: 'cus_1',
+    entitlementId: 'ent_1',
+    value: rational(balance),
+    priority,
+    rollover: null,
+    expiresAt: null,
+    balance: rational(balance),
+    end: null,
+    endedAt: null,
+    metadata: {},
+    createdAt: at('01-01T00:00'),
+    updatedAt: at('01-01T00:00'),
+  });
+  const stateOf = (used: bigint): Recalculation => ({
+    counter: {
+      window: { reset: 'never', startAt: at('01-01T00:00'), endAt: null },
+      used: rational(used),
+      expiredGrantUsage: rational(0n),
+      planUsage: rational(0n),
+      notifiedThresholds: [80],
+    },
+    grants: [grant('first', 1, 100n), grant('second', 2, 50n)],
+    ended: [],
+  });
+
+  test.each<[bigint, bigint, readonly string[]]>([
+    [0n, 0n, ['100', '50']],
+    [0n, 30n, ['70', '50']],
+    [0n, 130n, ['0', '20']],
+    [40n, 60n, ['80', '50']],
+    [0n, 500n, ['0', '0']],
+  ])('allowance %d and %d used leave the grants %j', (allowance, used, expected) => {
+    const next = carryInto(stateOf(used), rational(allowance), MARCH);
+    expect(
+      next.grants.map(({ balance }) => (balance === null ? null : formatExact(balance))),
+    ).toEqual(expected);
+    expect(next.counter.window).toEqual(MARCH);
+    expect(formatExact(next.counter.used)).toBe('0');
+    expect(next.counter.notifiedThresholds).toEqual([]);
+    expect(next.ended).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+import type { Price } from '../../../core/rating';
+import { matchPrices, type NamedPrice } from './match-prices';
+
+const PER_UNIT: Price = { model: 'per_unit', unitAmount: '5' };
+const FLAT: Price = { model: 'flat', amountMinor: 500n };
+
+const price = (name: string, parts: Partial<NamedPrice> = {}): NamedPrice => ({
+  name,
+  meterId: null,
+  isByGroup: false,
+  rating: PER_UNIT,
+  minimumMinor: null,
+  maximumMinor: null,
+  ...parts,
+});
+
+describe('the prices of a simulation', () => {
+  it('replace those of the same name; a sold price without one is no longer sold', () => {
+    const [calls, seats] = [price('Calls', { meterId: 'meter_1' }), price('Seats')];
+    const offered = price('Calls', { meterId: 'meter_1', minimumMinor: 100n });
+    const { replacements, faults } = matchPrices([calls, seats], [offered]);
+    expect(faults).toEqual([]);
+    expect([replacements.get(calls), replacements.get(seats)]).toEqual([offered, null]);
+  });
+
+  it('replace a price in each version that sold it', () => {
+    const versions = [price('Calls'), price('Calls')];
+    const offered = price('Calls');
+    const { replacements } = matchPrices(versions, [offered]);
+    expect(versions.map((sold) => replacements.get(sold))).toEqual([offered, offered]);
+  });
+
+  it.each<[string, readonly NamedPrice[], readonly NamedPrice[], readonly [number, string][]]>([
+    ['a name twice', [price('Calls')], [price('Calls'), price('Calls')], [[1, 'has a name twice']]],
+    [
+      'an unknown name',
+      [price('Calls')],
+      [price('Seats')],
+      [[0, 'has the name of no price of the plan']],
+    ],
+    [
+      'another meter',
+      [price('Calls', { meterId: 'meter_1' })],
+      [price('Calls', { meterId: 'meter_2' })],
+      [[0, 'has another meter']],
+    ],
+    [
+      'groups where the sold price has none',
+      [price('Calls')],
+      [price('Calls', { isByGroup: true })],
+      [[0, 'is by group where the other is not']],
+    ],
+    [
+      'a price per unit for a flat one',
+      [price('Base', { rating: FLAT })],
+      [price('Base')],
+      [[0, 'replaces a flat price']],
+    ],
+    ['a flat price for one per unit', [price('Base')], [price('Base', { rating: FLAT })], []],
+  ])('%s', (_, sold, offered, expected) => {
+    const { faults } = matchPrices(sold, offered);
+    expect(faults.map(({ index, message }) => [index, message])).toEqual(expected);
+  });
+});

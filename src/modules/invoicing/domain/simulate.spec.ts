@@ -1,0 +1,139 @@
+import { rational } from '../../../core/decimal';
+import type { Price } from '../../../core/rating';
+import type { InvoiceLine } from './invoice';
+import { simulateItem, type SimulatedPrice } from './simulate';
+import type { LineTrace } from './trace';
+import type { UsageTrace } from './usage';
+
+const MARCH = { startAt: new Date('2026-03-01Z'), endAt: new Date('2026-04-01Z') };
+const HALF = { numerator: 15n, denominator: 30n, unit: 'day' } as const;
+
+const line = (id: string, trace: LineTrace, parts: Partial<InvoiceLine> = {}): InvoiceLine => ({
+  id,
+  invoiceId: 'in_1',
+  position: 0,
+  kind: 'recurring',
+  description: 'Seats',
+  quantity: null,
+  unitAmount: null,
+  amount: 0n,
+  discount: 0n,
+  net: 0n,
+  tax: 0n,
+  priceId: 'price_1',
+  itemId: 'si_1',
+  period: MARCH,
+  fullPeriod: MARCH,
+  proration: null,
+  prorationUnit: 'day',
+  timeZone: 'UTC',
+  isInAdvance: true,
+  isReleased: false,
+  creditsLineId: null,
+  credited: 0n,
+  creditedNet: 0n,
+  creditedTaxShares: [],
+  taxRateIds: [],
+  taxShares: [],
+  discountShares: [],
+  trace,
+  ...parts,
+});
+
+const perUnit = (unitAmount: string): Price => ({ model: 'per_unit', unitAmount });
+const priceOf = (rating: Price, parts: Partial<SimulatedPrice> = {}): SimulatedPrice => ({
+  rating,
+  minimumMinor: null,
+  maximumMinor: null,
+  ...parts,
+});
+
+/** Three seats at 10.00. */
+const rated = (proration: typeof HALF | null = null): LineTrace => ({
+  kind: 'rated',
+  price: perUnit('1000'),
+  quantity: '3',
+  steps: [],
+  proration,
+});
+
+const usage = (corrects: UsageTrace['corrects'] = null): UsageTrace => ({
+  ...({} as UsageTrace),
+  kind: 'usage',
+  limits: { minimumMinor: null, maximumMinor: null, proration: null },
+  corrects,
+});
+
+const calls = (quantity: bigint) => () => [
+  { group: null, quantity: rational(quantity), events: quantity, charged: null },
+];
+
+describe('the lines of an item at another price', () => {
+  it.each<[string, readonly InvoiceLine[], SimulatedPrice, bigint]>([
+    ['the same price', [line('il_1', rated())], priceOf(perUnit('1000')), 3_000n],
+    ['a higher one', [line('il_1', rated())], priceOf(perUnit('1250.5')), 3_752n],
+    ['half of a period', [line('il_1', rated(HALF))], priceOf(perUnit('1250')), 1_875n],
+    [
+      'a minimum, due as a true-up',
+      [line('il_1', rated())],
+      priceOf(perUnit('100'), { minimumMinor: 1_000n }),
+      1_000n,
+    ],
+    [
+      'the minimum of half a period',
+      [line('il_1', rated(HALF))],
+      priceOf(perUnit('100'), { minimumMinor: 1_000n }),
+      500n,
+    ],
+    [
+      'a maximum',
+      [line('il_1', rated())],
+      priceOf(perUnit('1000'), { maximumMinor: 2_500n }),
+      2_500n,
+    ],
+    [
+      'a credit for the unused half',
+      [
+        line('il_1', rated(), { amount: 3_000n }),
+        line(
+          'il_2',
+          {
+            kind: 'credit',
+            fullAmount: '3000',
+            billedProration: null,
+            billedMinor: 3_000n,
+            discountMinor: 0n,
+            creditedMinor: 0n,
+            unused: HALF,
+          },
+          { kind: 'credit', amount: -1_500n, creditsLineId: 'il_1' },
+        ),
+      ],
+      priceOf(perUnit('2000')),
+      3_000n,
+    ],
+  ])('%s', (_, lines, price, expected) => {
+    expect(simulateItem(lines, price, () => [])).toBe(expected);
+  });
+
+  it.each<[string, bigint, Price, bigint]>([
+    ['per unit', 1_200n, perUnit('2.5'), 3_000n],
+    [
+      'graduated',
+      1_200n,
+      {
+        model: 'graduated',
+        chargeFlatAtZero: false,
+        tiers: [
+          { upTo: '1000', unitAmount: '0', flatAmountMinor: 0n },
+          { upTo: null, unitAmount: '5', flatAmountMinor: 0n },
+        ],
+      },
+      1_000n,
+    ],
+    ['no usage', 0n, perUnit('2.5'), 0n],
+  ])('usage, %s', (_, quantity, price, expected) => {
+    const lines = [line('il_1', usage(), { isInAdvance: false })];
+    expect(simulateItem(lines, priceOf(price), calls(quantity))).toBe(expected);
+  });
+});

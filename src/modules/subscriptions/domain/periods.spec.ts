@@ -1,0 +1,227 @@
+import type { Proration } from '../../../core/proration';
+import { roundAtLine } from '../../../core/rating';
+import { rational } from '../../../core/decimal';
+import type { ChargeLine, UsageLine } from './outcome';
+import { advanceCharges, arrearsCharges, nextPeriod } from './periods';
+import type { SoldPrice, Subscription, SubscriptionItem, SubscriptionPeriod } from './subscription';
+
+const at = (text: string): Date => new Date(`2026-${text}Z`);
+const START = at('03-01T00:00:00');
+const END = at('04-01T00:00:00');
+
+const subscription: Subscription = {
+  id: 'sub_1',
+  version: 1,
+  customerId: 'cus_1',
+  testClockId: null,
+  status: 'active',
+  planId: 'plan_1',
+  planVersionId: 'planv_1',
+  quantity: '1',
+  addons: [],
+  currency: 'USD',
+  timeZone: 'UTC',
+  collection: 'automatic',
+  daysUntilDue: 0,
+  paymentBehavior: 'allow_active',
+  billingAnchor: 'anniversary',
+  interval: 'month',
+  intervalCount: 1,
+  proration: 'day',
+  startAt: START,
+  incompleteExpiresAt: null,
+  trialEndAt: null,
+  trialEndingAt: null,
+  anchorAt: START,
+  currentPeriodStartAt: START,
+  currentPeriodEndAt: END,
+  pausedAt: null,
+  cancelAt: null,
+  canceledAt: null,
+  endedAt: null,
+  nextBillingAt: END,
+  metadata: {},
+  createdAt: START,
+  updatedAt: START,
+};
+
+const period: SubscriptionPeriod = {
+  id: 'sp_1',
+  subscriptionId: 'sub_1',
+  index: 0,
+  startAt: START,
+  endAt: END,
+  fullStartAt: START,
+  fullEndAt: END,
+  isTrial: false,
+  isClosed: false,
+};
+
+/** A price of 31.00 for a full period. */
+const price = (parts: Partial<SoldPrice> = {}): SoldPrice => ({
+  priceId: 'price_1',
+  name: 'Base',
+  timing: 'in_advance',
+  rating: { model: 'flat', amountMinor: 3_100n },
+  minimumMinor: null,
+  maximumMinor: null,
+  ...parts,
+});
+
+const item = (parts: Partial<SubscriptionItem> = {}): SubscriptionItem => ({
+  id: 'si_1',
+  subscriptionId: 'sub_1',
+  addonId: null,
+  price: price(),
+  quantity: '1',
+  proration: 'day',
+  startAt: START,
+  endAt: null,
+  isPaused: false,
+  plannedEndAt: null,
+  ...parts,
+});
+
+const amountOf = (proration: Proration | null): bigint => roundAtLine(rational(3_100n), proration);
+
+/** First and last day, and the amount of a price of 31.00. */
+const shown = (lines: readonly (ChargeLine | UsageLine)[]) =>
+  lines.map((line) => [
+    line.kind,
+    line.period.startAt.toISOString().slice(5, 16),
+    line.period.endAt.toISOString().slice(5, 16),
+    amountOf(line.proration),
+  ]);
+
+describe('the next period of a subscription', () => {
+  test.each<
+    [string, Partial<Subscription>, Partial<SubscriptionPeriod> | null, readonly unknown[]]
+  >([
+    ['the first', {}, null, [0, '03-01', '04-01', '03-01', '04-01']],
+    ['after the first', {}, {}, [1, '04-01', '05-01', '04-01', '05-01']],
+    ['quarterly', { intervalCount: 3 }, {}, [1, '06-01', '09-01', '06-01', '09-01']],
+    [
+      'from the 31st, on the last day of a shorter month',
+      { anchorAt: at('01-31T00:00:00') },
+      null,
+      [0, '01-31', '02-28', '01-31', '02-28'],
+    ],
+    [
+      'after the 31st, back on that day',
+      { anchorAt: at('01-31T00:00:00') },
+      { index: 1, startAt: at('02-28T00:00:00'), endAt: at('03-31T00:00:00') },
+      [2, '03-31', '04-30', '03-31', '04-30'],
+    ],
+    [
+      'by the calendar, short at first',
+      { billingAnchor: 'calendar', anchorAt: at('03-11T00:00:00') },
+      null,
+      [0, '03-11', '04-01', '03-01', '04-01'],
+    ],
+  ])('%s', (_, parts, previous, expected) => {
+    const before = previous === null ? null : { ...period, ...previous };
+    const next = nextPeriod({ ...subscription, ...parts }, before, 'sp_2');
+    const day = (instant: Date): string => instant.toISOString().slice(5, 10);
+    expect([
+      next.index,
+      day(next.startAt),
+      day(next.endAt),
+      day(next.fullStartAt),
+      day(next.fullEndAt),
+    ]).toEqual(expected);
+    expect(next).toMatchObject({ id: 'sp_2', isTrial: false, isClosed: false });
+  });
+});
+
+describe('charges in advance', () => {
+  const short = { ...period, startAt: at('03-11T00:00:00') };
+
+  test.each<[string, SubscriptionPeriod, Partial<SubscriptionItem>, readonly unknown[]]>([
+    ['a full period', period, {}, [['charge', '03-01T00:00', '04-01T00:00', 3_100n]]],
+    [
+      'a short first period, by the day',
+      short,
+      { startAt: short.startAt },
+      [['charge', '03-11T00:00', '04-01T00:00', 2_100n]],
+    ],
+    [
+      'a short first period of a plan without proration',
+      short,
+      { startAt: short.startAt, proration: 'none' },
+      [['charge', '03-11T00:00', '04-01T00:00', 3_100n]],
+    ],
+    ['an item that starts later', period, { startAt: at('03-02T00:00:00') }, []],
+    ['an item that has ended', period, { startAt: at('02-01T00:00:00'), endAt: START }, []],
+    ['a price in arrears', period, { price: price({ timing: 'in_arrears' }) }, []],
+  ])('%s', (_, charged, parts, expected) => {
+    expect(shown(advanceCharges(subscription, [item(parts)], charged))).toEqual(expected);
+  });
+});
+
+describe('charges in arrears', () => {
+  const arrears = price({ timing: 'in_arrears' });
+  const metered = price({ timing: 'in_arrears', usage: { meterId: 'meter_1', isByGroup: false } });
+  const toTheEnd = { at: END, end: 'border' } as const;
+  const ended = (text: string) => ({ at: at(text), end: 'termination' }) as const;
+  const changed = (text: string) => ({ at: at(text), end: 'border' }) as const;
+
+  test.each<
+    [string, Partial<SubscriptionItem>, Parameters<typeof arrearsCharges>[3], readonly unknown[]]
+  >([
+    ['a full period', {}, toTheEnd, [['charge', '03-01T00:00', '04-01T00:00', 3_100n]]],
+    [
+      'from the 11th on',
+      { startAt: at('03-11T09:00:00') },
+      toTheEnd,
+      [['charge', '03-11T09:00', '04-01T00:00', 2_100n]],
+    ],
+    [
+      'until a change, without its day',
+      { endAt: at('03-11T09:00:00') },
+      toTheEnd,
+      [['charge', '03-01T00:00', '03-11T09:00', 1_000n]],
+    ],
+    [
+      'until the subscription ends, with its day',
+      {},
+      ended('03-11T09:00:00'),
+      [['charge', '03-01T00:00', '03-11T09:00', 1_100n]],
+    ],
+    [
+      'until the period is cut short by a change',
+      {},
+      changed('03-11T09:00:00'),
+      [['charge', '03-01T00:00', '03-11T09:00', 1_000n]],
+    ],
+    [
+      'ended where it began, with its day',
+      {},
+      ended('03-01T00:00:00'),
+      [['charge', '03-01T00:00', '03-01T00:00', 100n]],
+    ],
+    ['changed where it began', { endAt: START }, toTheEnd, []],
+    [
+      'without proration, held to the end',
+      { proration: 'none', startAt: at('03-11T09:00:00') },
+      toTheEnd,
+      [['charge', '03-11T09:00', '04-01T00:00', 3_100n]],
+    ],
+    ['started later', { startAt: at('04-02T00:00:00') }, toTheEnd, []],
+    [
+      'usage until the subscription ends',
+      { price: metered },
+      ended('03-11T09:00:00'),
+      [['usage', '03-01T00:00', '03-11T09:00', 1_100n]],
+    ],
+    ['usage of no time', { price: metered }, ended('03-01T00:00:00'), []],
+    ['a price in advance', { price: price() }, toTheEnd, []],
+  ])('%s', (_, parts, until, expected) => {
+    const items = [item({ price: arrears, ...parts })];
+    expect(shown(arrearsCharges(subscription, items, period, until))).toEqual(expected);
+  });
+
+  test.each(['isTrial', 'isClosed'] as const)('are none where %s', (flag) => {
+    const items = [item({ price: arrears })];
+    expect(arrearsCharges(subscription, items, { ...period, [flag]: true }, toTheEnd)).toEqual([]);
+  });
+});
