@@ -26,7 +26,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
 /** Everything that happens to customers. */
 const BILLING = [
   ...[subscribe, change, change, change, change, change, change, change, change, cancel],
-  ...[plain, plain, redeem, activateVersion, activateVersion, archive],
+  ...[plain, plain, redeem, activateVersion, activateVersion, activateVersion, archive],
   ...[changeTaxes, changeTaxes, archiveTaxRate, report, report, report, voidUsage, voidUsage],
   ...[onInvoice, onInvoice, onInvoice, finalize, issueNote, issueNote, voidNote],
   ...[takeCard, takeCard, pay, pay, payAhead, settle, settle, refund, refund, settleRefund],

@@ -331,10 +331,11 @@ export const subscribe = fc
 export const change = fc
   .tuple(
     pick,
-    fc.option(changedPlan),
-    fc.option(version, { freq: 3 }),
-    fc.option(quantity),
-    fc.option(addons, { freq: 2 }),
+    // Most changes name neither, and keep the version although another one is active by then.
+    fc.option(changedPlan, { freq: 1 }),
+    fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: version }),
+    fc.option(quantity, { freq: 2 }),
+    fc.option(addons, { freq: 1 }),
     fc.constantFrom('now' as const, 'now' as const, 'now' as const, 'period_end' as const),
     fc.constantFrom(null, null, null, 'none' as const, 'prorate' as const),
   )
