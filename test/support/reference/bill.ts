@@ -11,7 +11,7 @@ export interface ReferenceInvoice {
   readonly subscription: number;
   readonly reason: string;
   /** Start of the billing period that the invoice belongs to. */
-  readonly period: number;
+  period: number;
   lines: readonly BilledLine[];
   subtotal: bigint;
   discount: bigint;
@@ -205,6 +205,26 @@ function mostOf({ terms, left, uses }: Redemption, period: number, again: bigint
   const counting = uses.filter((one) => one.period === period && one.invoice.status !== 'void');
   const rest = amountOff - sum(counting.map(({ taken, returned }) => taken - returned));
   return (rest > 0n ? rest : 0n) + again;
+}
+
+/** Moves invoices whose own period starts where their billing period is cut off, to the next billing period. */
+export function moveToPeriod(
+  invoices: readonly ReferenceInvoice[],
+  redemptions: readonly Redemption[],
+  from: number,
+): void {
+  const startsThen = ({ type, from: start }: BilledLine): boolean =>
+    start === from && (type === 'proration' || type === 'credit');
+  const isMoved = ({ reason, lines }: ReferenceInvoice): boolean =>
+    reason === 'change' && lines.some(startsThen);
+  for (const invoice of invoices.filter(isMoved)) {
+    invoice.period = from;
+    for (const line of invoice.lines) {
+      line.offs = line.offs.map((off) => ({ ...off, period: from }));
+    }
+    const uses = redemptions.flatMap((redemption) => redemption.uses);
+    for (const use of uses.filter((one) => one.invoice === invoice)) use.period = from;
+  }
 }
 
 /** A void invoice returned nothing to coupons; what it took off a coupon with duration once stays used. */

@@ -1,4 +1,4 @@
-import { couponOf, type Payer, type ReferenceInvoice, runningAt } from './bill';
+import { couponOf, moveToPeriod, type Payer, type ReferenceInvoice, runningAt } from './bill';
 import { afterIntervals } from './calendar';
 import type { Exemption } from './catalog';
 import { type Bill, billOf, type Bills, Charges } from './charges';
@@ -138,6 +138,9 @@ export class Reference {
       swap(subscription, terms, now);
     } else if (!isSame) {
       this.drafts.finalizeFor(subscription, held(subscription, now));
+      const { index, redemptions } = subscription;
+      const billed = this.invoices.filter((one) => one.subscription === index);
+      moveToPeriod(billed, redemptions, now);
       const bills = [
         ...this.charges.arrears(subscription, now, false),
         ...this.charges.credits(since(subscription), now, false, now),

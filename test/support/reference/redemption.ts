@@ -12,7 +12,7 @@ export interface Redemption {
   /** Discounts of invoices, and what credits returned of them. */
   readonly uses: {
     readonly invoice: { readonly status: string };
-    readonly period: number;
+    period: number;
     readonly taken: bigint;
     readonly returned: bigint;
   }[];
