@@ -1,18 +1,10 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
-import { Jobs } from '../../platform/jobs';
-import { Claims } from '../../platform/processes';
 import { FeaturesService } from '../features';
-import { TestClockParticipants } from '../test-clocks';
+import { type DueQueue, DueQueues } from '../test-clocks';
 import { BalanceWindowsRepository, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
-
-const WORK = 'entitlement-windows';
-const BATCH_SIZE = 50;
-const IDLE_MS = 1_000;
-const LEASE_MS = 60_000;
 
 /**
  * Opens calendar windows of metered entitlements when they start, so that an event that reaches a threshold finds its
@@ -21,13 +13,21 @@ const LEASE_MS = 60_000;
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {
-  private readonly logger = new Logger(WORK);
+  private readonly queue: DueQueue<DueBalance> = {
+    name: 'entitlement-windows',
+    table: 'customer_entitlement',
+    claimDue: (...due) => this.windows.claimDue(...due),
+    nextDueOn: (testClockId) => this.windows.nextDueOn(testClockId),
+    dueOn: (...due) => this.windows.dueOn(...due),
+    // Each balance has a commit of its own.
+    batchesOf: (balances) => balances.map((balance) => [balance]),
+    run: async (balances, now) => {
+      for (const balance of balances) await this.open(balance, now);
+    },
+  };
 
   constructor(
-    private readonly jobs: Jobs,
-    private readonly claims: Claims,
-    private readonly testClocks: TestClockParticipants,
-    private readonly clock: Clock,
+    private readonly queues: DueQueues,
     private readonly database: Database,
     private readonly windows: BalanceWindowsRepository,
     private readonly features: FeaturesService,
@@ -35,41 +35,12 @@ export class EntitlementWindows implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: WORK, idleMs: IDLE_MS, runDue: () => this.runDue() });
-    this.claims.register({
-      work: WORK,
-      table: 'customer_entitlement',
-      leaseColumn: 'lease_ends_at',
-    });
-    this.testClocks.registerJob({
-      name: WORK,
-      nextDueAt: (testClockId) => this.windows.nextDueOn(testClockId),
-      runDue: async (testClockId, now) => {
-        for (const due of await this.windows.dueOn(testClockId, now, BATCH_SIZE)) {
-          await this.open(due, now);
-        }
-      },
-    });
+    this.queues.register(this.queue);
   }
 
-  /** Claims due balances and recalculates them. A failed one is retried when its lease has ended. */
-  async runDue(): Promise<boolean> {
-    const now = this.clock.now();
-    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const claimed = await this.claims.claim(WORK, leaseEndsAt, () =>
-      this.windows.claimDue(now, leaseEndsAt, BATCH_SIZE),
-    );
-    for (const due of claimed) {
-      try {
-        await this.open(due, now);
-      } catch (error) {
-        this.logger.error(
-          { err: error, customer_entitlement_id: due.id },
-          'Opening an entitlement window failed; it is retried when its lease ends',
-        );
-      }
-    }
-    return claimed.length > 0;
+  /** Returns true if more may be due. */
+  runDue(): Promise<boolean> {
+    return this.queues.runDue(this.queue);
   }
 
   private async open(

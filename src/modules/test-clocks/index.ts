@@ -1,4 +1,4 @@
-export { postponedUntil } from './postpone';
+export { type DueQueue, DueQueues } from './due-queues';
 export { TestClockParticipants } from './test-clock-participants';
 export { testClockAdvancing, testClockFailed } from './test-clocks.errors';
 export { TestClocksModule } from './test-clocks.module';

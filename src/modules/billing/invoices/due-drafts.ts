@@ -1,86 +1,39 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../../../platform/clock';
-import { Jobs, runAsBatch } from '../../../platform/jobs';
-import { Claims } from '../../../platform/processes';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type DueDraft, FinalizeInvoicesService } from '../../invoicing';
-import { postponedUntil, TestClockParticipants } from '../../test-clocks';
+import { type DueQueue, DueQueues } from '../../test-clocks';
 import { FinalizeDueDraftsWorkflow } from './finalize-due-drafts.workflow';
 
-const NAME = 'due-drafts';
-const AT_ONCE = 50;
-const EVERY_MS = 1_000;
-const LEASE_MS = 60_000;
-
-/** Finalises the drafts of renewals whose grace has passed: by the real clock in the background, by a test clock as it moves. */
+/** Finalizes the drafts of renewals whose grace has passed, those of different subscriptions in one commit. */
 @Injectable()
 export class DueDrafts implements OnModuleInit {
-  private readonly logger = new Logger(NAME);
+  private readonly queue: DueQueue<DueDraft> = {
+    name: 'due-drafts',
+    table: 'invoice',
+    claimDue: (...due) => this.drafts.claimDue(...due),
+    nextDueOn: (testClockId) => this.drafts.nextDueOn(testClockId),
+    dueOn: (...due) => this.drafts.dueOn(...due),
+    batchesOf: roundsOf,
+    run: (drafts, now) => this.finalizing.finalizeDue(drafts, now),
+    postpone: ({ id }, until) => this.drafts.postpone(id, until),
+  };
 
   constructor(
-    private readonly jobs: Jobs,
-    private readonly claims: Claims,
-    private readonly testClocks: TestClockParticipants,
-    private readonly clock: Clock,
+    private readonly queues: DueQueues,
     private readonly drafts: FinalizeInvoicesService,
     private readonly finalizing: FinalizeDueDraftsWorkflow,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
-    this.claims.register({ work: NAME, table: 'invoice', leaseColumn: 'lease_ends_at' });
-    this.testClocks.registerJob({
-      name: NAME,
-      nextDueAt: (testClockId) => this.drafts.nextDueOn(testClockId),
-      runDue: (testClockId, now) => this.runDueOn(testClockId, now),
-    });
+    this.queues.register(this.queue);
   }
 
-  /**
-   * Claims drafts that are due and finalises them, those of different subscriptions in one commit; returns whether there may
-   * be more. One that cannot be finalised harms only itself: it keeps its lease, and is tried again when that has ended.
-   */
-  async runDue(): Promise<boolean> {
-    const now = this.clock.now();
-    const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    const claimed = await this.claims.claim(NAME, leaseEndsAt, () =>
-      this.drafts.claimDue(now, leaseEndsAt, AT_ONCE),
-    );
-    for (const round of roundsOf(claimed)) {
-      await this.finalize(round, now, (error, { id }) => {
-        this.logger.error({ err: error, invoice_id: id }, 'a draft could not be finalised');
-      });
-    }
-    return claimed.length > 0;
-  }
-
-  /** Finalises due drafts of a test clock. Refused work is postponed; a defect stops the clock. */
-  private async runDueOn(testClockId: string, now: Date): Promise<void> {
-    const due = await this.drafts.dueOn(testClockId, now, AT_ONCE);
-    for (const round of roundsOf(due)) {
-      await this.finalize(round, now, async (error, { id }) => {
-        const until = postponedUntil(error, now);
-        this.logger.error({ err: error, invoice_id: id, until }, 'a draft was postponed');
-        await this.drafts.postpone(id, until);
-      });
-    }
-  }
-
-  private finalize(
-    drafts: readonly DueDraft[],
-    now: Date,
-    onFailure: (error: unknown, draft: DueDraft) => void | Promise<void>,
-  ): Promise<void> {
-    return runAsBatch(drafts, (some) => this.finalizing.finalizeDue(some, now), {
-      onBatchFailure: (error) => {
-        const text = 'drafts could not be finalised together, and are one by one';
-        this.logger.warn({ err: error, drafts: drafts.length }, text);
-      },
-      onItemFailure: onFailure,
-    });
+  /** Returns true if more may be due. */
+  runDue(): Promise<boolean> {
+    return this.queues.runDue(this.queue);
   }
 }
 
-/** The drafts in turns: the first of each subscription, the second of each, and so on. */
+/** Divides drafts into rounds: the first of each subscription, the second of each, and so on. */
 function roundsOf(drafts: readonly DueDraft[]): readonly (readonly DueDraft[])[] {
   const rounds: DueDraft[][] = [];
   const counts = new Map<string, number>();
