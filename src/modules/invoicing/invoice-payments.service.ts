@@ -124,13 +124,13 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * The largest amount that refunds may give back of an invoice, beside its credit notes that gave credit, in minor units;
-   * null where there are none.
+   * Returns the largest amount that refunds may give back of an invoice, in minor units, beside what credit notes and later
+   * invoices gave back as credit; null if they gave nothing.
    */
   async mostRefunded(invoiceId: string): Promise<bigint | null> {
-    const { toCreditMinor } = await this.notes.givenOf(invoiceId);
-    if (toCreditMinor === 0n) return null;
+    const given = await this.notes.givenAsCredit(invoiceId);
+    if (given === null) return null;
     const { amountPaid, creditApplied } = await this.get(invoiceId);
-    return amountPaid + creditApplied - toCreditMinor;
+    return amountPaid + creditApplied - given;
   }
 }

@@ -111,11 +111,16 @@ export class CreditNotes {
   }
 
   /** Sums what remaining notes gave back of an invoice. */
-  givenOf(invoice: ReferenceInvoice): { readonly credit: bigint; readonly refunds: bigint } {
+  givenOf(invoice: ReferenceInvoice): {
+    readonly credit: bigint;
+    readonly refunds: bigint;
+    readonly applied: bigint;
+  } {
     const notes = this.all.filter((one) => one.invoice === invoice && one.status === 'issued');
     return {
       credit: sum(notes.map(({ given }) => given)),
       refunds: sum(notes.map(({ toRefund }) => toRefund)),
+      applied: sum(notes.map((note) => note.applied)),
     };
   }
 

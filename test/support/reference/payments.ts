@@ -44,8 +44,9 @@ export class Payments {
   constructor(
     private readonly owner: {
       readonly payer: Payer;
+      readonly invoices: readonly ReferenceInvoice[];
       readonly creditNotes: {
-        givenOf(invoice: ReferenceInvoice): { readonly credit: bigint };
+        givenOf(invoice: ReferenceInvoice): { readonly credit: bigint; readonly applied: bigint };
       };
     },
   ) {}
@@ -61,17 +62,32 @@ export class Payments {
       );
   }
 
-  /** Returns the refundable part of a payment: not credit that an invoice consumed or that a note gave. */
+  /** Returns the refundable part of a payment: not credit that an invoice consumed, or that a note or later invoice gave. */
   refundableOf(payment: ReferencePayment): bigint {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);
     if (invoice === null || applied === 0n) return all;
-    const noted = this.owner.creditNotes.givenOf(invoice).credit;
-    if (noted === 0n) return all;
+    const noted = this.owner.creditNotes.givenOf(invoice);
+    const given = noted.credit + this.creditedLater(invoice);
+    if (given === 0n) return all;
     const free = all - (credit?.left ?? 0n);
-    const left = invoice.paid + invoice.creditApplied - noted - this.refundedOf(invoice);
+    // What lowered the open invoice was never paid.
+    const lowered = invoice.credited - noted.applied;
+    const paid = invoice.paid + invoice.creditApplied + lowered;
+    const left = paid - given - this.refundedOf(invoice);
     const capped = left < 0n ? 0n : least(free, left);
     return all - free + capped;
+  }
+
+  /** Sums what lines of later invoices credit of an invoice, with tax. */
+  private creditedLater(invoice: ReferenceInvoice): bigint {
+    const finalized = this.owner.invoices.filter(
+      ({ status }) => status !== 'draft' && status !== 'void',
+    );
+    return finalized
+      .flatMap(({ lines }) => lines)
+      .filter(({ takesBack }) => takesBack !== null && invoice.lines.includes(takesBack))
+      .reduce((total, { amount, tax, taxWithin }) => total - amount - (tax - taxWithin), 0n);
   }
 
   /** The payments without a known outcome. */
