@@ -1,0 +1,147 @@
+import { newSecret } from '../../src/platform/access';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { committedDocument } from '../support/documented-answers';
+import {
+  type GeneratedRequest,
+  KnownIds,
+  randomFrom,
+  RequestGenerator,
+} from '../support/generated-requests';
+import { BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
+import { RunningService } from '../support/running-service';
+import { SEED } from '../support/seed';
+
+/**
+ * Sends requests made from the OpenAPI document, valid, nearly valid and hostile, with random credentials, to a service in
+ * a process of its own. No answer may be a 5xx, and each must be as documented. The short form always runs; `npm run
+ * campaign:requests` sends 100,000 and measures the memory of the service. `SEED` repeats a run.
+ */
+const FULL = process.env['CAMPAIGN'] === 'full';
+const REQUESTS = FULL ? 100_000 : 5_000;
+const TIME_LIMIT_MS = FULL ? 3_600_000 : 300_000;
+const CLIENTS = 8;
+/** Greatest growth of the memory between a third of the requests and the end. */
+const GREATEST_DRIFT = 1.1;
+
+describe('requests made from the OpenAPI document', () => {
+  let database: TestDatabase;
+  let service: RunningService;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    service = await RunningService.start(database.url, {
+      ...WITH_KEYS,
+      ROLE: 'api',
+      PAYMENT_PROVIDERS: 'sandbox,manual',
+    });
+  }, 120_000);
+
+  afterAll(async () => {
+    await service.kill();
+    await database.drop();
+  });
+
+  interface Answered {
+    readonly status: number;
+    readonly contentType: string;
+    readonly text: string;
+    readonly body: unknown;
+  }
+
+  async function send({ method, path, headers, body }: GeneratedRequest): Promise<Answered> {
+    const answer = await fetch(`${service.url}${path}`, {
+      method,
+      headers,
+      redirect: 'manual',
+      ...(body === undefined || method === 'GET' || method === 'HEAD' ? {} : { body }),
+    });
+    const contentType = answer.headers.get('content-type') ?? '';
+    const text = await answer.text();
+    const isJson = /[/+]json/.test(contentType);
+    return {
+      status: answer.status,
+      contentType,
+      text,
+      body: isJson && text !== '' ? JSON.parse(text) : text,
+    };
+  }
+
+  function faultsOf(request: GeneratedRequest, answer: Answered): readonly string[] {
+    const { method } = request;
+    const path = new URL(request.path, service.url).pathname;
+    const { status, contentType, body } = answer;
+    const documented = committedDocument().faultsOf({ method, path, status, contentType, body });
+    return status >= 500 ? [`the status is ${status}`, ...documented] : documented;
+  }
+
+  async function memory(): Promise<number> {
+    const answer = await fetch(`${service.url}/metrics`, {
+      headers: { Authorization: `Bearer ${BOOTSTRAP_KEY}` },
+    });
+    const [, bytes] = /^nodejs_heap_size_used_bytes (\S+)$/m.exec(await answer.text()) ?? [];
+    return Number(bytes);
+  }
+
+  it(
+    `are answered as documented, without a 5xx (SEED=${SEED})`,
+    async () => {
+      const owner = `Bearer ${BOOTSTRAP_KEY}`;
+      const ids = new KnownIds();
+      const random = randomFrom(SEED);
+      const authorized = new RequestGenerator(random, ids, [owner]);
+      for (const operation of RequestGenerator.story()) {
+        const request = authorized.valid(operation);
+        const answer = await send({
+          ...request,
+          headers: { ...request.headers, Authorization: owner },
+        });
+        ids.remember(answer.body);
+      }
+      const limited = await service.post(
+        '/v1/api-keys',
+        { name: 'Limited', scopes: ['customers:read', 'usage:write'] },
+        { Authorization: owner },
+      );
+      const { secret } = (await limited.json()) as { readonly secret: string };
+      const credentials = [
+        owner,
+        undefined,
+        `Bearer ${secret}`,
+        `Bearer ${newSecret('sk_live_')}`,
+        'Bearer x',
+        'Basic !!!',
+        `Basic ${Buffer.from(`${BOOTSTRAP_KEY}:`).toString('base64')}`,
+      ];
+      const generator = new RequestGenerator(random, ids, credentials);
+      const faults: unknown[] = [];
+      const statuses = new Map<number, number>();
+      const memories: number[] = [];
+      let sent = 0;
+      const client = async (): Promise<void> => {
+        while (sent < REQUESTS && faults.length < 20) {
+          sent += 1;
+          if (sent % Math.floor(REQUESTS / 30) === 0) memories.push(await memory());
+          const request = generator.next();
+          // The key of the run must not revoke itself.
+          if (request.method === 'DELETE' && request.path.startsWith('/v1/api-keys/')) continue;
+          const answer = await send(request);
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          const found = faultsOf(request, answer);
+          if (found.length > 0) faults.push({ request, found, answer: answer.text.slice(0, 500) });
+          if (answer.status === 201) ids.remember(answer.body);
+        }
+      };
+      await Promise.all(Array.from({ length: CLIENTS }, client));
+      const counts = [...statuses].sort(([one], [other]) => one - other).join('; ');
+      if (FULL) process.stdout.write(`answers by status: ${counts}\nheap: ${memories.join(' ')}\n`);
+      expect(faults).toEqual([]);
+      // A run whose requests are all refused would prove nothing.
+      expect((statuses.get(200) ?? 0) + (statuses.get(201) ?? 0)).toBeGreaterThan(REQUESTS / 10);
+      if (!FULL) return;
+      // The heap after a collection is the least of the values near it.
+      const least = (part: readonly number[]): number => Math.min(...part);
+      expect(least(memories.slice(-8))).toBeLessThan(least(memories.slice(8, 16)) * GREATEST_DRIFT);
+    },
+    TIME_LIMIT_MS,
+  );
+});
