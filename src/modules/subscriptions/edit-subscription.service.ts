@@ -11,7 +11,7 @@ import { subscriptionNotFound } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** What of a subscription is not billed. */
+/** Edits fields of subscriptions that are not billed. */
 @Injectable()
 export class EditSubscriptionService {
   constructor(
@@ -23,7 +23,7 @@ export class EditSubscriptionService {
   ) {}
 
   /**
-   * Merges the metadata. What leaves it as it was changes nothing and tells nobody.
+   * Merges the metadata. A no-op writes nothing and records no event.
    * @throws {ProblemError} `subscription_not_found`, `precondition_failed`, `metadata_too_large`, `test_clock_advancing`,
    *   `test_clock_failed`
    */

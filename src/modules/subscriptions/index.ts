@@ -22,7 +22,7 @@ export { type Decision, isNoOp, type Outcome, outcomeOf, takesBack } from './dom
 export { SubscriptionsRepository } from './subscriptions.repository';
 export { periodsOverdue, usageSoFar } from './domain/periods';
 export { SoldUsageService } from './sold-usage.service';
-export { type PaymentFact, standingAfter } from './domain/standing';
+export { type PaymentEvent, standingAfter } from './domain/standing';
 export { statusEventOf, SUBSCRIPTION_EVENTS } from './subscriptions.events';
 export { SubscriptionCommandsService } from './subscription-commands.service';
 export {

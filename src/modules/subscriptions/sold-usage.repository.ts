@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { SoldTime, SubscribedTime } from './domain/unbillable';
 
-/** What never was active was no subscription. */
+/** Times of the subscriptions that were active at some point. */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../core/time';
-import { type Holding, unbillableTimes } from './domain/unbillable';
+import { type CarryOver, unbillableTimes } from './domain/unbillable';
 import { SoldUsageRepository } from './sold-usage.repository';
 
-/** A meter, as far as it says how long values are held. */
-export interface HoldingMeter {
+/** Fields of a meter that say how long its values carry over. */
+export interface CarryingMeter {
   readonly id: string;
   readonly aggregation: string;
   readonly isRecurring: boolean;
@@ -18,16 +18,16 @@ export class SoldUsageService {
   /** Returns the times whose usage of a meter no subscription of the customer will bill, as things stand. */
   async unbillableTimes(
     customerId: string,
-    meter: HoldingMeter,
+    meter: CarryingMeter,
     now: Date,
   ): Promise<readonly Period[]> {
     const subscribed = await this.soldUsage.subscribed(customerId);
     const sold = await this.soldUsage.sold(customerId, meter.id);
-    return unbillableTimes(subscribed, sold, holdingOf(meter), now);
+    return unbillableTimes(subscribed, sold, carryOverOf(meter), now);
   }
 }
 
-function holdingOf({ aggregation, isRecurring }: HoldingMeter): Holding {
+function carryOverOf({ aggregation, isRecurring }: CarryingMeter): CarryOver {
   if (aggregation !== 'weighted_sum') return 'none';
   return isRecurring ? 'for_ever' : 'period';
 }

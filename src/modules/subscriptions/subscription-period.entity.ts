@@ -2,7 +2,7 @@ import { Check, Column, Entity, Exclusion, ForeignKey, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 import type { SubscriptionPeriod } from './domain/subscription';
 
-/** What is billed of a subscription: no instant twice. */
+/** Billed periods of subscriptions. They do not overlap. */
 @Entity('subscription_period')
 @Index('subscription_period_subscription_index', ['subscriptionId', 'startAt', 'endAt'])
 @Exclusion(

@@ -38,7 +38,7 @@ export const SUBSCRIPTION_EVENTS = {
   trial_ending: defineEvent({
     type: 'subscription.trial_ending',
     meaning:
-      'The trial of a subscription ends in three days; told at its start where it is no longer than that.',
+      'The trial of a subscription ends in three days. Sent at the start of a shorter trial.',
     example: {
       status: 'trialing',
       trial_end_at: '2026-03-04T09:30:00.000Z',

@@ -91,7 +91,7 @@ export class SubscriptionsRepository {
     return pageById(query, request);
   }
 
-  /** Those of a customer that have not ended, oldest first. */
+  /** Returns a customer's subscriptions that have not ended, oldest first. */
   runningOf(customerId: string): Promise<readonly Subscription[]> {
     return this.database.select(
       SubscriptionEntity,
@@ -125,7 +125,7 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
 
-  /** Those of the subscriptions for which nothing is charged by itself: unpaid, or out of time for their first payment. */
+  /** Returns the subscriptions without automatic charges: unpaid, or past the time limit of their first payment. */
   async leftAlone(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
     const rows = await this.database.query<{ id: string }>(LEFT_ALONE, [ids, now]);
     return new Set(rows.map(({ id }) => id));
@@ -217,7 +217,7 @@ export class SubscriptionsRepository {
     await this.database.insertMany(SubscriptionItemEntity, items);
   }
 
-  /** Writes what decisions come to, one about each subscription; whoever did due work has it no longer. */
+  /** Writes decisions, one for each subscription, and ends the leases of their due work. */
   async applyAll(outcomes: readonly Outcome[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateMany(
@@ -258,7 +258,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** What waits or waited, newest first. */
+  /** Returns scheduled changes, newest first, including past ones. */
   scheduledChanges(subscriptionId: string, request: PageRequest): Promise<Page<ScheduledChange>> {
     const query = this.database
       .repository(ScheduledChangeEntity)

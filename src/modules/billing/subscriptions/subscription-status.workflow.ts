@@ -4,7 +4,7 @@ import { SubscriptionBalancesService } from '../../entitlements';
 import { attemptsFailure, InvoiceCollectionService } from '../../invoicing';
 import { PaymentsService } from '../../payments';
 import {
-  type PaymentFact,
+  type PaymentEvent,
   standingAfter,
   statusEventOf,
   type Subscription,
@@ -30,7 +30,7 @@ export class SubscriptionStatusWorkflow {
   ) {}
 
   /** Writes the status that a fact leads to; a no-op where it leads to none. */
-  async note(before: Subscription, fact: PaymentFact, now: Date): Promise<void> {
+  async note(before: Subscription, fact: PaymentEvent, now: Date): Promise<void> {
     const standing = standingAfter(before, fact);
     if (standing === before) return;
     const after = { ...standing, version: before.version + 1, updatedAt: now };

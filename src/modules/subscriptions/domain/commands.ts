@@ -1,7 +1,7 @@
 import type { Metadata } from '../../../core/metadata';
 import type { AddonQuantity, BillingAnchorMode, PaymentBehavior } from './subscription';
 
-/** What a caller subscribes a customer to. */
+/** Terms of a new subscription. */
 export interface CreateSubscription {
   readonly customerId: string;
   readonly planId: string;

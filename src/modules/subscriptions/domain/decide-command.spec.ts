@@ -37,7 +37,7 @@ const offerOf = (prices: readonly SoldPrice[], quantity: string, parts: Partial<
   ...parts,
 });
 
-/** A subscription that is told one thing after the other; each outcome is taken over as the database would. */
+/** Applies commands to a subscription one after the other, and takes over each outcome as the database would. */
 class Life {
   readonly ids: NewIds;
   readonly outcomes: Outcome[] = [];
@@ -135,26 +135,26 @@ class Life {
 
 describe('a trial', () => {
   const offer = offerOf([seats()], '2');
-  const factsOf = ({ outcomes }: Life) => outcomes.map(({ events }) => events);
+  const eventsOf = ({ outcomes }: Life) => outcomes.map(({ events }) => events);
   const dayOf = (life: Life) => life.snapshot.subscription.nextBillingAt?.toISOString();
 
-  it('is told to end three days before it does, once', () => {
+  it('announces its end three days before, once', () => {
     const life = Life.begin(offer, new Date('2026-03-15T00:00:00Z'));
     expect(dayOf(life)).toBe('2026-03-12T00:00:00.000Z');
     expect(billedNextAt(life.snapshot.subscription)).toEqual(new Date('2026-03-15T00:00:00Z'));
     life.renew();
     expect(dayOf(life)).toBe('2026-03-15T00:00:00.000Z');
     life.renew();
-    expect(factsOf(life)).toEqual([['updated'], ['trial_ending'], ['activated']]);
+    expect(eventsOf(life)).toEqual([['updated'], ['trial_ending'], ['activated']]);
   });
 
-  it('of three days is told to end when it starts', () => {
+  it('of three days announces its end when it starts', () => {
     const life = Life.begin(offer, new Date('2026-03-04T00:00:00Z'));
     expect(dayOf(life)).toBe('2026-03-04T00:00:00.000Z');
-    expect(factsOf(life)).toEqual([['updated', 'trial_ending']]);
+    expect(eventsOf(life)).toEqual([['updated', 'trial_ending']]);
   });
 
-  it('that was canceled is not told to end', () => {
+  it('that was canceled does not announce its end', () => {
     const life = Life.begin(offer, END);
     life.cancel(CHANGE);
     expect(life.snapshot.subscription).toMatchObject({ trialEndingAt: null, nextBillingAt: null });

@@ -58,7 +58,7 @@ function isRunning({ status }: Subscription): boolean {
 /**
  * A change that holds at once. What was paid in advance and is not used is credited and the rest of the period charged at
  * the new price, unless nothing is prorated: then the new price starts with the next period. Another interval ends the
- * period and counts anew from now; without proration it waits for the period's end. In a trial nothing is billed.
+ * period and starts a new period now; without proration it waits for the period's end. In a trial nothing is billed.
  */
 export function decideChangeNow(
   snapshot: Snapshot,
@@ -136,7 +136,7 @@ function changesNothing(
 }
 
 /**
- * Whether an item ended in the period and others took its place, in the plan or in the same add-on. Where the invoice of
+ * Returns true if an item ended in the period and others took its place, in the plan or in the same add-on. Where the invoice of
  * that change is void, the line of the item stands, and is credited when those that took its place are.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
@@ -151,7 +151,7 @@ function decideIntervalChange(snapshot: Snapshot, offer: Offer, now: Date, ids: 
   invariant(period !== null, 'what runs has a period');
   const arrears = arrearsCharges(before, items, period, { at: now, end: 'border' });
   const held = items.filter(holdsBeyond(now));
-  // Another interval bills everything anew: what stays as it is, is credited and billed as well.
+  // Another interval bills all items again: unchanged ones are credited and billed as well.
   const added = itemsOf(before.id, offer, now, ids);
   const closed = { ...period, endAt: now, isClosed: true };
   const anchored = { ...withOffer(before, offer), anchorAt: now };
@@ -207,7 +207,7 @@ export function decideSchedule(
   );
 }
 
-/** What waited, waits no more. */
+/** Withdraws the scheduled change. */
 export function decideUndo(snapshot: Snapshot): Outcome {
   const { subscription: before, pending, period } = snapshot;
   invariant(pending !== null, 'something waits');

@@ -5,7 +5,7 @@ import { outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
- * The end of the time for a first payment. One that is under way was asked for in time: what becomes of it decides, however
+ * Decides at the time limit of a first payment. A payment in flight was requested in time: its outcome decides, however
  * late, and until then nothing is due.
  */
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {

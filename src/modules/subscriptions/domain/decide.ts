@@ -87,25 +87,25 @@ function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
 }
 
 /**
- * What falls due at `subscription.nextBillingAt`: its start, the end of a period or trial, a change that waited, word of
- * the trial's end.
+ * Decides what is due at `subscription.nextBillingAt`: its start, the end of a period or trial, a scheduled change, or the
+ * announcement of the trial's end.
  */
 export function decideDue(snapshot: Snapshot, ids: NewIds, now: Date): Outcome {
   const { subscription, period, pending } = snapshot;
   const at = subscription.nextBillingAt;
   invariant(at !== null, 'something is due');
   if (period === null) return decideBegin(snapshot, ids, now);
-  const isBorder = !period.isClosed && period.endAt.getTime() === at.getTime();
+  const isBoundary = !period.isClosed && period.endAt.getTime() === at.getTime();
   if (pending?.terms.kind === 'cancel' && pending.effectiveAt <= at) {
     const { creditUnused } = pending.terms;
-    return decideEnd(snapshot, at, isBorder ? 'border' : 'termination', creditUnused);
+    return decideEnd(snapshot, at, isBoundary ? 'border' : 'termination', creditUnused);
   }
   if (subscription.trialEndingAt?.getTime() === at.getTime()) {
-    const told = { ...subscription, trialEndingAt: null };
-    const nextBillingAt = nextDueAt(told, period, pending);
-    return outcomeOf({ ...told, nextBillingAt }, { events: ['trial_ending'] });
+    const announced = { ...subscription, trialEndingAt: null };
+    const nextBillingAt = nextDueAt(announced, period, pending);
+    return outcomeOf({ ...announced, nextBillingAt }, { events: ['trial_ending'] });
   }
-  invariant(isBorder, 'a change waits for the end of a period');
+  invariant(isBoundary, 'a change waits for the end of a period');
   return decideRenewal(snapshot, period, ids);
 }
 
@@ -129,10 +129,10 @@ function decideRenewal(snapshot: Snapshot, period: SubscriptionPeriod, ids: NewI
   const swapped = change === null ? null : swapItems(snapshot.items, change, before.id, at, ids);
   const items = swapped?.items ?? snapshot.items;
   const changed = change === null ? before : withOffer(before, change);
-  // A trial ends where the anchor is, and another interval counts anew.
-  const isAnew = period.isTrial || !isSameInterval(before, changed);
-  const anchored = isAnew ? { ...changed, anchorAt: at } : changed;
-  const opened = nextPeriod(anchored, isAnew ? null : period, ids.period());
+  // Periods count from a new anchor after a trial and with another interval.
+  const isNewAnchor = period.isTrial || !isSameInterval(before, changed);
+  const anchored = isNewAnchor ? { ...changed, anchorAt: at } : changed;
+  const opened = nextPeriod(anchored, isNewAnchor ? null : period, ids.period());
   const settled = change === null ? null : pending;
   const subscription = withPeriod(
     { ...anchored, status: period.isTrial ? 'active' : anchored.status },
@@ -227,7 +227,7 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
-/** The end of a subscription whose customer is deleted: nobody is billed, and usage is sold for billed periods alone. */
+/** Ends the subscription of a deleted customer without billing it. Only billed periods sell usage. */
 export function decideAbandon(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;
   const at = subscription.nextBillingAt;
@@ -243,12 +243,12 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
   return { ...outcome, itemsEnded: [...others, ...unbilled], billing: null };
 }
 
-/** Whether an item sells what a meter counts. */
+/** Returns true if the item is priced by metered usage. */
 export function isMetered({ price }: Pick<SubscriptionItem, 'price'>): boolean {
   return price.usage !== undefined;
 }
 
-/** Whether an item is billed for time after an instant. */
+/** Returns true for items that are billed for time after an instant. */
 export function holdsBeyond(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
   return ({ endAt }) => endAt === null || endAt > at;
 }
@@ -293,8 +293,8 @@ export function swapItems(
 ): SwappedItems {
   const planned = items.filter((item) => item.startAt >= at && item.endAt === null);
   const dropped = planned.filter((item) => item.startAt > at);
-  const holding = items.filter((item) => item.startAt <= at && holdsBeyond(at)(item));
-  const left = [...holding];
+  const current = items.filter((item) => item.startAt <= at && holdsBeyond(at)(item));
+  const left = [...current];
   const added: SubscriptionItem[] = [];
   for (const offered of itemsOf(subscriptionId, offer, at, ids)) {
     const index = left.findIndex((item) => item.endAt === null && isSameItem(item, offered));

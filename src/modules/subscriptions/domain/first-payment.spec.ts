@@ -176,7 +176,7 @@ describe('a subscription that waits for its first payment', () => {
     });
   });
 
-  it('is canceled by whoever says so', () => {
+  it('is canceled on request', () => {
     expect(decideGiveUp(waiting(), TRIAL_END, 'canceled')).toMatchObject({
       subscription: { status: 'canceled', canceledAt: TRIAL_END, endedAt: TRIAL_END },
       billing: null,

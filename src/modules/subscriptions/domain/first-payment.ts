@@ -4,7 +4,7 @@ import type { Subscription } from './subscription';
 /** How long a subscription waits for its first payment: less than a day, so that a daily one expires before it would renew. */
 const LONGEST_WAIT_MS = 23 * 3_600_000;
 
-/** Whether it has begun and waits for its first invoice to be paid; before its start it waits for that. */
+/** Returns true if the subscription has begun and waits for the payment of its first invoice. */
 export function isAwaitingPayment({
   incompleteExpiresAt,
 }: Pick<Subscription, 'incompleteExpiresAt'>): boolean {
@@ -17,15 +17,15 @@ export function awaitingPayment(subscription: Subscription, now: Date): Subscrip
   return { ...subscription, status: 'incomplete', incompleteExpiresAt };
 }
 
-/** What the payment of its first invoice makes of it. The period counts from the start: what is over by then is due. */
+/** Activates a subscription whose first invoice is paid. Its period counts from its start, so a boundary may have passed. */
 export function activated(subscription: Subscription): Subscription {
-  invariant(isAwaitingPayment(subscription), 'what was paid was waited for');
+  invariant(isAwaitingPayment(subscription), 'The subscription waited for this payment.');
   const { currentPeriodEndAt: nextBillingAt } = subscription;
   invariant(nextBillingAt !== null, 'what waits for its first payment has a period');
   return { ...subscription, status: 'active', incompleteExpiresAt: null, nextBillingAt };
 }
 
-/** Whether its time is over, so that nothing but a payment under way can still save it. */
+/** Returns true if the time for the first payment is over, so that only a payment in flight can still activate it. */
 export function isOutOfTime(
   { incompleteExpiresAt }: Pick<Subscription, 'incompleteExpiresAt'>,
   now: Date,

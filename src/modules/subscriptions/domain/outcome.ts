@@ -44,7 +44,7 @@ export interface CreditLine {
 
 export type Line = ChargeLine | UsageLine | CreditLine;
 
-/** What is to be invoiced. */
+/** Charges to invoice. */
 export interface Billing {
   readonly reason: 'subscription_start' | 'renewal' | 'change' | 'end' | 'late_usage';
   readonly period: Period | null;
@@ -71,7 +71,7 @@ export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt
   readonly endAt: Date;
 };
 
-/** What a decision comes to: what is written, invoiced and told, all in one commit. */
+/** Result of a decision: changes to write, charges to invoice and events to record, all in one commit. */
 export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
@@ -119,12 +119,12 @@ export function outcomeOf(
   };
 }
 
-/** Tells whether a decision leaves the subscription as it was: nothing is written, billed or told. */
+/** Returns true if the decision changes nothing: nothing is written, billed or recorded. */
 export function isNoOp(before: Subscription, { subscription, events }: Outcome): boolean {
   return subscription === before && events.length === 0;
 }
 
-/** Whether a decision takes back of what was billed in advance: then that has to be billed, and is no draft any more. */
+/** Returns true if the decision credits charges billed in advance. A draft that holds them is finalized first. */
 export function takesBack({ billing, earned }: Outcome): boolean {
   return (
     (earned !== null && earned.period.endAt < earned.period.fullEndAt) ||

@@ -91,7 +91,7 @@ export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   return periodAt({ ...trial, intervalCount: days }, 0).endAt;
 }
 
-/** What a period bills when it begins: every price in advance that holds then. */
+/** Returns the charges of a period when it begins: every price in advance that applies then. */
 export function advanceCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
@@ -107,7 +107,7 @@ export function advanceCharges(
 }
 
 /**
- * What a period bills when it ends, or when it is cut short: each price in arrears, for the part for which it held, the
+ * Returns the charges of a period when it ends or is cut short: each price in arrears, for the part in which it applied, the
  * day of a termination included. Where the plan prorates nothing, a price that held to the end is billed whole. Usage is
  * that between the two instants, and the part weighs no more than the limits of its price.
  */

@@ -1,16 +1,16 @@
 import { isTerminal, mayBecome } from '../../../core/states';
-import { STANDINGS, statusAfter, type PaymentFact } from './standing';
+import { STANDINGS, statusAfter, type PaymentEvent } from './standing';
 import {
   SUBSCRIPTION_STATUSES,
   SUBSCRIPTION_TRANSITIONS,
   type SubscriptionStatus,
 } from './subscription';
 
-const FACTS = Object.keys(STANDINGS) as PaymentFact[];
+const EVENTS = Object.keys(STANDINGS) as PaymentEvent[];
 
 describe('what payments make of a subscription', () => {
   it('is allowed by the table of its states', () => {
-    for (const fact of FACTS) {
+    for (const fact of EVENTS) {
       for (const status of SUBSCRIPTION_STATUSES) {
         const after = statusAfter(status, fact);
         expect(after === status || mayBecome(SUBSCRIPTION_TRANSITIONS, status, after)).toBe(true);
@@ -18,7 +18,7 @@ describe('what payments make of a subscription', () => {
     }
   });
 
-  it.each<[PaymentFact, SubscriptionStatus, SubscriptionStatus]>([
+  it.each<[PaymentEvent, SubscriptionStatus, SubscriptionStatus]>([
     ['failed', 'active', 'past_due'],
     ['failed', 'past_due', 'past_due'],
     ['failed', 'unpaid', 'unpaid'],
@@ -41,7 +41,7 @@ describe('what payments make of a subscription', () => {
     const left = SUBSCRIPTION_STATUSES.filter(
       (status) => isTerminal(SUBSCRIPTION_TRANSITIONS, status) || status === 'paused',
     );
-    for (const fact of FACTS) {
+    for (const fact of EVENTS) {
       for (const status of left) expect(statusAfter(status, fact)).toBe(status);
     }
   });

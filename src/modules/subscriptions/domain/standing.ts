@@ -1,8 +1,8 @@
 import { activated } from './first-payment';
 import type { Subscription, SubscriptionStatus } from './subscription';
 
-/** What happens to the invoices of a subscription, as far as its state is concerned. */
-export type PaymentFact =
+/** Payment event of a subscription's invoices that may change its status. */
+export type PaymentEvent =
   /** An automatic attempt failed, and another one is planned. */
   | 'failed'
   /** The last attempt failed. */
@@ -12,9 +12,9 @@ export type PaymentFact =
   /** Nothing is owed any more. */
   | 'settled';
 
-/** What each fact makes of a state; what is not named stays as it is. */
+/** New status by event and status. Combinations that are missing change nothing. */
 export const STANDINGS: Readonly<
-  Record<PaymentFact, Readonly<Partial<Record<SubscriptionStatus, SubscriptionStatus>>>>
+  Record<PaymentEvent, Readonly<Partial<Record<SubscriptionStatus, SubscriptionStatus>>>>
 > = {
   failed: { active: 'past_due' },
   used_up: { active: 'unpaid', past_due: 'unpaid' },
@@ -22,12 +22,12 @@ export const STANDINGS: Readonly<
   settled: { incomplete: 'active', past_due: 'active', unpaid: 'active' },
 };
 
-export function statusAfter(status: SubscriptionStatus, fact: PaymentFact): SubscriptionStatus {
+export function statusAfter(status: SubscriptionStatus, fact: PaymentEvent): SubscriptionStatus {
   return STANDINGS[fact][status] ?? status;
 }
 
 /** The subscription after a fact, the same where that changes nothing. What was incomplete waited for just this. */
-export function standingAfter(subscription: Subscription, fact: PaymentFact): Subscription {
+export function standingAfter(subscription: Subscription, fact: PaymentEvent): Subscription {
   const status = statusAfter(subscription.status, fact);
   if (status === subscription.status) return subscription;
   return subscription.status === 'incomplete'

@@ -105,8 +105,8 @@ describe('what falls due next', () => {
 
   it('is word of the end of a trial before that end', () => {
     const trial = { ...period, isTrial: true };
-    const told = { startAt: START, trialEndingAt: NOW, incompleteExpiresAt: null };
-    const trialing = { ...told, status: 'trialing' } as const;
+    const announced = { startAt: START, trialEndingAt: NOW, incompleteExpiresAt: null };
+    const trialing = { ...announced, status: 'trialing' } as const;
     expect(nextDueAt(trialing, trial, null)).toEqual(NOW);
   });
 });
@@ -117,7 +117,7 @@ describe('the items of an offer', () => {
     expect(swapped).toMatchObject({ added: [], ended: [], removed: [] });
   });
 
-  it('of another quantity end, and begin anew', () => {
+  it('of another quantity end, and start again', () => {
     const swapped = swapItems([item('si_1', '2')], offer('5'), 'sub_1', NOW, newIds());
     expect(swapped.ended).toEqual([
       { id: 'si_1', endAt: NOW, isPaused: false, plannedEndAt: null },

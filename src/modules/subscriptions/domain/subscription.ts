@@ -39,7 +39,7 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
 export const BILLING_ANCHORS = ['anniversary', 'calendar'] as const;
 export type BillingAnchorMode = (typeof BILLING_ANCHORS)[number];
 
-/** Whether a subscription is active from its start, or once its first invoice is paid. */
+/** A subscription is active from its start, or once its first invoice is paid. */
 export const PAYMENT_BEHAVIORS = ['allow_active', 'default_incomplete'] as const;
 export type PaymentBehavior = (typeof PAYMENT_BEHAVIORS)[number];
 
@@ -52,7 +52,7 @@ export interface AddonQuantity {
   readonly quantity: string;
 }
 
-/** What a customer has subscribed to, and how far it is billed. */
+/** A customer's subscription to a plan, and how far it is billed. */
 export interface Subscription {
   readonly id: string;
   readonly version: number;
@@ -62,7 +62,7 @@ export interface Subscription {
   readonly status: SubscriptionStatus;
   readonly planId: string;
   readonly planVersionId: string;
-  /** Of the plan's prices; decimal string. */
+  /** Quantity of the plan's prices; decimal string. */
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
   readonly currency: string;
@@ -79,7 +79,7 @@ export interface Subscription {
   /** Until when its first invoice is to be paid, while it waits for that; null: it does not wait, or not yet. */
   readonly incompleteExpiresAt: Date | null;
   readonly trialEndAt: Date | null;
-  /** When it is to be told that its trial ends; null once it was, and where there is none. */
+  /** When to announce the end of its trial; null once announced, and without a trial. */
   readonly trialEndingAt: Date | null;
   /** The start of the period with index 0; moves with a change of the interval and after a pause. */
   readonly anchorAt: Date;
@@ -106,13 +106,13 @@ export interface SoldPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** What counts the quantity; absent where it is agreed on. */
+  /** Meter that counts the quantity; absent for an agreed quantity. */
   readonly usage?: SoldUsage;
 }
 
 export interface SoldUsage {
   readonly meterId: string;
-  /** Whether each group of the meter is priced on its own. */
+  /** True if each group of the meter is priced separately. */
   readonly isByGroup: boolean;
 }
 
@@ -125,12 +125,12 @@ export interface SubscriptionItem {
   readonly price: SoldPrice;
   /** Decimal string; `1` of a flat price and of one for usage. */
   readonly quantity: string;
-  /** Of the plan version it was sold with, whatever the subscription has changed to since. */
+  /** Proration of the plan version it was sold with, also after later changes. */
   readonly proration: ProrationMode;
   readonly startAt: Date;
   /** Exclusive; null: until further notice. */
   readonly endAt: Date | null;
-  /** Whether it was a pause that ended it. */
+  /** True if a pause ended it. */
   readonly isPaused: boolean;
   /** When it would have ended without the pause; null: it would not have, or there is no pause. */
   readonly plannedEndAt: Date | null;
@@ -140,7 +140,7 @@ export interface SubscriptionItem {
 export interface SubscriptionPeriod {
   readonly id: string;
   readonly subscriptionId: string;
-  /** Of the anchor that held when it was opened. */
+  /** Number of the period since the anchor at its start. */
   readonly index: number;
   readonly startAt: Date;
   readonly endAt: Date;
@@ -226,7 +226,7 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
   return { startAt: fullStartAt, endAt: fullEndAt };
 }
 
-/** What parts of a period are measured in; where the plan prorates nothing but a caller wants it, in dates. */
+/** Returns the unit of prorated parts of a period. Dates, if only the caller asks for proration. */
 export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';
 }

@@ -1,4 +1,4 @@
-import { type Holding, type SoldTime, type SubscribedTime, unbillableTimes } from './unbillable';
+import { type CarryOver, type SoldTime, type SubscribedTime, unbillableTimes } from './unbillable';
 
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 const NOW = day(25);
@@ -24,9 +24,9 @@ const since = (from: number, to: number | null = null): SubscribedTime => ({
 function shown(
   subscribed: readonly SubscribedTime[],
   items: readonly SoldTime[],
-  holding: Holding = 'none',
+  carryOver: CarryOver = 'none',
 ): readonly (readonly [number, number])[] {
-  return unbillableTimes(subscribed, items, holding, NOW).map(({ startAt, endAt }) => [
+  return unbillableTimes(subscribed, items, carryOver, NOW).map(({ startAt, endAt }) => [
     startAt.getUTCDate(),
     endAt.getUTCDate(),
   ]);

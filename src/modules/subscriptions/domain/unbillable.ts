@@ -1,7 +1,7 @@
 import type { Period } from '../../../core/time';
 
-/** Of a meter: whether what it counts is held on, within a billing period or for ever. */
-export type Holding = 'none' | 'period' | 'for_ever';
+/** Period in which a meter's value carries over: none, the billing period, or forever. */
+export type CarryOver = 'none' | 'period' | 'for_ever';
 
 /** A subscription that has been active, for as long as it is one. */
 export interface SubscribedTime {
@@ -38,10 +38,10 @@ const END = new Date('9999-12-31T23:59:59.999Z');
 export function unbillableTimes(
   subscribed: readonly SubscribedTime[],
   sold: readonly SoldTime[],
-  holding: Holding,
+  carryOver: CarryOver,
   now: Date,
 ): readonly Period[] {
-  const billable = sold.flatMap((one) => countedIn(one, holding, now));
+  const billable = sold.flatMap((one) => countedIn(one, carryOver, now));
   return billable.reduce<readonly Period[]>(
     (left, { startAt, endAt }) =>
       left.flatMap((period) =>
@@ -57,11 +57,11 @@ export function unbillableTimes(
 }
 
 /** The time whose events move what is billed at the price. */
-function countedIn(sold: SoldTime, holding: Holding, now: Date): readonly Period[] {
+function countedIn(sold: SoldTime, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
   const isTrialFirst = trialEndAt !== null && trialEndAt > sold.startAt;
   const startAt = isTrialFirst ? trialEndAt : sold.startAt;
-  switch (holding) {
+  switch (carryOver) {
     case 'none':
       return spanOf(startAt, startAt, sold.endAt ?? END);
     case 'period':

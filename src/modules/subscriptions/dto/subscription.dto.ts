@@ -72,7 +72,7 @@ export class SubscriptionDto {
   )
   readonly payment_behavior!: PaymentBehavior;
   @InstantProperty(
-    'Until when its first invoice is to be paid, while it waits for that; a payment that is under way then still counts.',
+    'Until when its first invoice is to be paid, while it waits for that; a payment that is in flight then still counts.',
     { nullable: true },
   )
   readonly incomplete_expires_at!: string | null;
