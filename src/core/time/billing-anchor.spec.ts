@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { InvariantError } from '../invariant';
 import {
-  assertNoOverlap,
   contains,
   localDateCount,
   periodAfter,
@@ -193,7 +192,7 @@ describe('for any anchor', () => {
     fc.assert(
       fc.property(anchors, fc.integer({ min: 0, max: 40 }), (anchor, from) => {
         const periods = [0, 1, 2, 3].map((step) => periodAt(anchor, from + step));
-        assertNoOverlap(periods);
+        for (const { startAt, endAt } of periods) expect(startAt < endAt).toBe(true);
         periods.slice(1).forEach((period, at) => {
           expect(period.startAt).toEqual(periods[at]?.endAt);
         });

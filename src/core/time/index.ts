@@ -6,5 +6,5 @@ export {
   type BillingPeriod,
   type Interval,
 } from './billing-anchor';
-export { assertNoOverlap, contains, elapsedSeconds, overlaps, type Period } from './period';
+export { contains, elapsedSeconds, type Period } from './period';
 export { isTimeZone, lastLocalDateOf, localDateCount, localDateOn, localHourAfter } from './zone';

@@ -1,12 +1,9 @@
-import { InvariantError } from '../invariant';
 import {
-  assertNoOverlap,
   contains,
   elapsedSeconds,
   isTimeZone,
   localDateCount,
   localDateOn,
-  overlaps,
   type Period,
 } from './index';
 
@@ -25,23 +22,6 @@ describe('a period is half open', () => {
     ['2026-04-01T00:00:00.000Z', false],
   ])('%s: %s', (instant, inside) => {
     expect(contains(march, new Date(instant))).toBe(inside);
-  });
-
-  test.each<[string, Period, boolean]>([
-    ['touching', period('2026-04-01Z', '2026-05-01Z'), false],
-    ['sharing a day', period('2026-03-31Z', '2026-05-01Z'), true],
-    ['inside', period('2026-03-05Z', '2026-03-06Z'), true],
-    ['empty inside', period('2026-03-05Z', '2026-03-05Z'), false],
-  ])('%s', (_, other, expected) => {
-    expect(overlaps(march, other)).toBe(expected);
-    expect(overlaps(other, march)).toBe(expected);
-    const attempt = () => assertNoOverlap([other, march]);
-    if (expected) expect(attempt).toThrow(InvariantError);
-    else expect(attempt).not.toThrow();
-  });
-
-  test('a period that ends before it starts is none', () => {
-    expect(() => assertNoOverlap([period('2026-03-02Z', '2026-03-01Z')])).toThrow(InvariantError);
   });
 });
 
