@@ -34,7 +34,7 @@ export function revise<Resource extends Versioned>(
   now: Date,
 ): Resource {
   const given = Object.fromEntries(
-    Object.entries(change).filter(([, value]) => value !== undefined),
+    Object.entries<unknown>(change).filter(([, value]) => value !== undefined),
   );
   const metadata = mergeMetadata(before.metadata, change.metadata);
   if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
