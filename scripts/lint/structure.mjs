@@ -19,7 +19,6 @@ export const LONG_FILES = {
 export const LARGE_CONSTRUCTORS = {
   BalancesService: 10,
   DeliveryWorker: 9,
-  InvoicesService: 9,
   IssueInvoiceService: 11,
   RefundsService: 9,
   ReplaysService: 9,

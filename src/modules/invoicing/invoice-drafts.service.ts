@@ -1,44 +1,47 @@
 import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import type { Customer } from '../customers';
+import { customerCurrencyMismatch, CustomersService } from '../customers';
+import { TestClocksService } from '../test-clocks';
 import type { Invoice } from './domain/invoice';
 import type { OneOffOrder } from './domain/one-off';
 import { invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { IssueInvoiceService } from './issue-invoice.service';
 
-/** Drafts that wait for somebody to finalise them. */
+/** Creates drafts of one-off invoices, which a caller finalizes. */
 @Injectable()
 export class InvoiceDraftsService {
   constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly testClocks: TestClocksService,
     private readonly invoices: InvoicesRepository,
     private readonly issuing: IssueInvoiceService,
     private readonly outbox: Outbox,
   ) {}
 
   /**
-   * Writes a draft, in the caller's transaction. Its amounts are those of now, and are decided again when it is finalised.
-   * @throws {ProblemError} `invoice_too_large`
+   * Creates a draft. Its amounts are decided with the taxes and credit of now, and again when it is finalized.
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`,
+   *   `test_clock_advancing`, `test_clock_failed`
    */
-  async create(
-    order: OneOffOrder & { readonly currency: string },
-    customer: Customer,
-    now: Date,
-  ): Promise<Invoice> {
-    const draft = await this.issuing.preview(
-      {
-        ...order,
-        reason: 'one_off',
-        subscriptionId: null,
-        renewsAt: null,
-        period: null,
-        billingPeriod: null,
-      },
-      customer,
-      now,
-    );
-    await this.invoices.insert(draft);
-    await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
-    return draft;
+  create(order: OneOffOrder): Promise<Invoice> {
+    return this.database.transaction(async () => {
+      const customer = await this.customers.requireForReference(order.customerId, '/customer_id');
+      const currency = order.currency ?? customer.currency;
+      if (currency === null) throw customerCurrencyMismatch(null, null);
+      await this.customers.fixCurrency(customer.id, currency);
+      const now = await this.testClocks.nowFor(customer.testClockId);
+      const bound = { subscriptionId: null, renewsAt: null, period: null, billingPeriod: null };
+      const draft = await this.issuing.preview(
+        { ...order, ...bound, currency, reason: 'one_off' },
+        customer,
+        now,
+      );
+      await this.invoices.insert(draft);
+      await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
+      return draft;
+    });
   }
 }

@@ -28,6 +28,7 @@ import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
 import { UpdateInvoiceDto } from './dto/update-invoice.dto';
 import type { Invoice } from './domain/invoice';
 import { EditInvoiceService } from './edit-invoice.service';
+import { InvoiceDraftsService } from './invoice-drafts.service';
 import { InvoicesService } from './invoices.service';
 import {
   invoiceBillsPeriod,
@@ -46,6 +47,7 @@ const lineId = new IdPipe('il', invoiceLineNotFound);
 export class InvoicesController {
   constructor(
     private readonly invoices: InvoicesService,
+    private readonly drafts: InvoiceDraftsService,
     private readonly editing: EditInvoiceService,
     private readonly printing: PrintInvoiceService,
   ) {}
@@ -69,7 +71,7 @@ export class InvoicesController {
     ],
   })
   async createInvoice(@Body() body: CreateInvoiceDto): Promise<InvoiceDto> {
-    return withETag(await this.invoices.createOneOff(toOneOffOrder(body)), toInvoiceDto);
+    return withETag(await this.drafts.create(toOneOffOrder(body)), toInvoiceDto);
   }
 
   @Get()

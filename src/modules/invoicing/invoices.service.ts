@@ -1,17 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, type PageRequest } from '../../platform/database';
+import type { Page, PageRequest } from '../../platform/database';
 import { invalidTransition } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
-import { customerCurrencyMismatch, CustomersService } from '../customers';
-import { TestClocksService } from '../test-clocks';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { explain, type Explanation } from './domain/explain';
 import { mayInvoiceBecome } from './domain/finalize';
 import { assertTotals, type Invoice, isCredited } from './domain/invoice';
 import type { InvoiceFilter } from './domain/invoice-filter';
-import type { OneOffOrder } from './domain/one-off';
 import { InvoiceBooks } from './invoice-books';
-import { InvoiceDraftsService } from './invoice-drafts.service';
 import { InvoicesRepository } from './invoices.repository';
 import {
   invoiceCredited,
@@ -26,31 +22,12 @@ import { VoidInvoiceService } from './void-invoice.service';
 @Injectable()
 export class InvoicesService {
   constructor(
-    private readonly database: Database,
     private readonly invoices: InvoicesRepository,
     private readonly together: BilledTogetherRepository,
-    private readonly drafts: InvoiceDraftsService,
     private readonly voiding: VoidInvoiceService,
-    private readonly customers: CustomersService,
-    private readonly testClocks: TestClocksService,
     private readonly books: InvoiceBooks,
     private readonly outbox: Outbox,
   ) {}
-
-  /**
-   * Makes a draft of a one-off invoice.
-   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`
-   */
-  createOneOff(order: OneOffOrder): Promise<Invoice> {
-    return this.database.transaction(async () => {
-      const customer = await this.customers.requireForReference(order.customerId, '/customer_id');
-      const currency = order.currency ?? customer.currency;
-      if (currency === null) throw customerCurrencyMismatch(null, null);
-      await this.customers.fixCurrency(customer.id, currency);
-      const now = await this.testClocks.nowFor(customer.testClockId);
-      return this.drafts.create({ ...order, currency }, customer, now);
-    });
-  }
 
   /** @throws {ProblemError} `invoice_not_found` */
   async get(id: string): Promise<Invoice> {
