@@ -138,9 +138,7 @@ export class Reference {
       swap(subscription, terms, now);
     } else if (!isSame) {
       this.drafts.finalizeFor(subscription, held(subscription, now));
-      const { index, redemptions } = subscription;
-      const billed = this.invoices.filter((one) => one.subscription === index);
-      moveToPeriod(billed, redemptions, now);
+      this.moveToNextPeriod(subscription);
       const bills = [
         ...this.charges.arrears(subscription, now, false),
         ...this.charges.credits(since(subscription), now, false, now),
@@ -363,6 +361,12 @@ export class Reference {
     this.bill(subscription, reason, [...due, ...begun], boundaryAt, billedIn);
   }
 
+  /** An invoice that starts where its billing period is cut off now does not belong to that period any more. */
+  private moveToNextPeriod({ index, redemptions }: ReferenceSubscription): void {
+    const billed = this.invoices.filter((one) => one.subscription === index);
+    moveToPeriod(billed, redemptions, this.now);
+  }
+
   private end(subscription: ReferenceSubscription, isTermination: boolean, credits: boolean): void {
     const { period } = subscription;
     // A prepaid line that is not credited stays billed to the end of its period.
@@ -370,6 +374,7 @@ export class Reference {
     const bills: Bill[] = [];
     if (!period.isOver) {
       this.drafts.finalizeFor(subscription, held(subscription, this.now));
+      this.moveToNextPeriod(subscription);
       bills.push(...this.charges.arrears(subscription, this.now, isTermination));
       const isCredited = credits && isTermination && !period.isTrial;
       if (isCredited)
