@@ -9,6 +9,7 @@ import { ObservabilityModule } from './platform/observability';
 import { OutboundModule } from './platform/outbound';
 import { OutboxModule } from './platform/outbox';
 import { ProcessesModule } from './platform/processes';
+import { RateLimitsModule } from './platform/rate-limits';
 import { SecretsModule } from './platform/secrets';
 import { AccessModule } from './modules/access';
 import { AuditModule } from './modules/audit';
@@ -51,6 +52,7 @@ export class AppModule {
         OutboxModule,
         IdempotencyModule,
         ObservabilityModule,
+        RateLimitsModule,
         // Routes are searched in this order: modules with the most requests, after the definitions they extend.
         MetersModule,
         MeteringModule,

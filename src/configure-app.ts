@@ -31,6 +31,7 @@ import {
 } from './platform/http';
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
+import { limitRequests, RateLimits } from './platform/rate-limits';
 
 /** Longer than the 60 s for which load balancers keep idle connections, so that they never use a closed one. */
 const KEEP_ALIVE_MS = 65_000;
@@ -68,7 +69,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       securityHeaders(isOfDocs),
       ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       guardUrl,
-      identifyCaller(app),
+      limitCaller(app),
       bodyReader(lifecycle),
       app.get(AuditUsageCounts).count(isCounted),
       actAsCaller(isCounted),
@@ -77,6 +78,14 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   publishDocs(app);
+}
+
+/** Identifies the caller, and refuses one that has used up its requests of the minute. */
+function limitCaller(app: NestExpressApplication): RequestHandler {
+  const identify = identifyCaller(app);
+  const { rateLimits } = app.get(Configuration);
+  if (Object.values(rateLimits).every((limit) => limit === 0)) return identify;
+  return limitRequests(identify, rateLimits, { counts: app.get(RateLimits), isUsage: isCounted });
 }
 
 /** Identifies the caller, and checks that every route says who may call it. */

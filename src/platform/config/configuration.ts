@@ -37,6 +37,24 @@ function readWithFallback<Value>(
   return value;
 }
 
+interface RateLimitSettings {
+  readonly perCaller: number;
+  readonly usagePerCaller: number;
+  readonly perAddress: number;
+}
+
+function readRateLimits(environment: Environment, auth: 'open' | 'required'): RateLimitSettings {
+  const limit = (
+    name: 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_USAGE_PER_MINUTE' | 'RATE_LIMIT_ADDRESS_PER_MINUTE',
+    whenRequired: number,
+  ): number => read(environment, name, SETTINGS[name]) ?? (auth === 'required' ? whenRequired : 0);
+  return {
+    perCaller: limit('RATE_LIMIT_PER_MINUTE', 6_000),
+    usagePerCaller: limit('RATE_LIMIT_USAGE_PER_MINUTE', 120_000),
+    perAddress: limit('RATE_LIMIT_ADDRESS_PER_MINUTE', 600),
+  };
+}
+
 /** Returns true if only this machine can connect to the address. */
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith('127.');
@@ -58,6 +76,8 @@ export class Configuration {
   readonly encryptionKeys: readonly EncryptionKey[] | null;
   readonly role: 'all' | 'api' | 'worker';
   readonly auth: 'open' | 'required';
+  /** Requests in a minute by caller, by caller for usage, and by address. 0: no limit. */
+  readonly rateLimits: RateLimitSettings;
   /** API key to store at the start. */
   readonly bootstrapApiKey: string | null;
   /** True if the documentation of the API needs no credential. */
@@ -112,6 +132,7 @@ export class Configuration {
     this.encryptionKeys = read(environment, 'ENCRYPTION_KEYS', SETTINGS.ENCRYPTION_KEYS);
     this.role = required('ROLE', SETTINGS.ROLE);
     this.auth = required('AUTH', SETTINGS.AUTH);
+    this.rateLimits = readRateLimits(environment, this.auth);
     this.bootstrapApiKey = read(environment, 'BOOTSTRAP_API_KEY', SETTINGS.BOOTSTRAP_API_KEY);
     this.publicDocs = required('PUBLIC_DOCS', SETTINGS.PUBLIC_DOCS);
     this.trustedProxies = required('TRUST_PROXY', SETTINGS.TRUST_PROXY);

@@ -155,6 +155,27 @@ export const SETTINGS = {
       'Who may call. `open`: everyone who can reach the port. `required`: holders of an API key with the scope of the operation.',
     parse: oneOf('open', 'required'),
   }),
+  RATE_LIMIT_PER_MINUTE: setting({
+    fallback: null,
+    accepts: '0 to 100000000',
+    meaning:
+      'Requests of each key, admin or token in a minute; 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
+    parse: integerBetween(0, 100_000_000),
+  }),
+  RATE_LIMIT_USAGE_PER_MINUTE: setting({
+    fallback: null,
+    accepts: '0 to 100000000',
+    meaning:
+      'Requests of each key that report or consume usage in a minute. Unset: 120000 with `AUTH=required`, else 0.',
+    parse: integerBetween(0, 100_000_000),
+  }),
+  RATE_LIMIT_ADDRESS_PER_MINUTE: setting({
+    fallback: null,
+    accepts: '0 to 100000000',
+    meaning:
+      'Requests of each address without a valid credential in a minute. Unset: 600 with `AUTH=required`, else 0.',
+    parse: integerBetween(0, 100_000_000),
+  }),
   AUTH_OPEN_ACKNOWLEDGED: setting({
     fallback: 'false',
     accepts: '`true`, `false`',

@@ -54,3 +54,17 @@ export const notForCustomerToken = defineProblem(
       'A customer token reads the entitlements and the invoices of its own customer only. Use an API key for this request.',
   }),
 );
+
+export const rateLimited = defineProblem(
+  {
+    code: 'rate_limited',
+    kind: 'too_many_requests',
+    title: 'Too many requests in this minute',
+    meaning:
+      'The caller has used up its requests of this minute. `RateLimit-Policy` names the limit: `default` for a key, admin or token, `usage` for reported usage and consumption, and `address` for requests without a valid credential. Nothing was done. Try again after `Retry-After`.',
+  },
+  (policy: string, perMinute: number, retryAfterSeconds: number) => ({
+    detail: `The limit ${JSON.stringify(policy)} allows ${perMinute} requests in a minute. Try again in ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
+  }),
+);

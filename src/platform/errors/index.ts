@@ -6,7 +6,7 @@ export type {
   ProblemKind,
   ProblemOccurrence,
 } from './problem';
-export { forbidden, notForCustomerToken, unauthenticated } from './access.errors';
+export { forbidden, notForCustomerToken, rateLimited, unauthenticated } from './access.errors';
 export {
   crossSiteRequest,
   hostNotLoopback,

@@ -22,6 +22,7 @@ import {
   outcomeUnknown,
   payloadTooLarge,
   preconditionFailed,
+  rateLimited,
   type Problem,
   type ProblemDefinition,
   serviceUnavailable,
@@ -97,6 +98,7 @@ const IMPLIED: Readonly<Record<OperationOptions['reads'], readonly AnyProblem[]>
 };
 
 const ALWAYS: readonly AnyProblem[] = [
+  rateLimited,
   crossSiteRequest,
   hostNotLoopback,
   serviceUnavailable,

@@ -1,0 +1,3 @@
+export { limitRequests } from './limit-requests';
+export { RateLimits } from './rate-limits';
+export { RateLimitsModule } from './rate-limits.module';

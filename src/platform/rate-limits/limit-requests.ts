@@ -1,0 +1,77 @@
+import type { NextFunction, Request, Response } from 'express';
+import { principalOf } from '../access';
+import { ProblemError, rateLimited } from '../errors';
+import { countedAddress } from './address';
+import type { RateLimits } from './rate-limits';
+
+/** Requests in a minute; 0: no limit. */
+export interface RequestLimits {
+  /** Of each key, admin or token. */
+  readonly perCaller: number;
+  /** Of each key, for reported usage and consumption, which do not count for the limit of the key. */
+  readonly usagePerCaller: number;
+  /** Of each address, without a valid credential. */
+  readonly perAddress: number;
+}
+
+type Middleware = (request: Request, response: Response, next: NextFunction) => void;
+
+/**
+ * Middleware that identifies the caller with `identify`, and refuses callers that have used up their minute. A valid
+ * credential is never refused for its address, so that somebody who shares the address cannot lock others out.
+ */
+export function limitRequests(
+  identify: Middleware,
+  limits: RequestLimits,
+  {
+    counts,
+    isUsage,
+  }: { readonly counts: RateLimits; readonly isUsage: (request: Request) => boolean },
+): Middleware {
+  /** @throws {ProblemError} `rate_limited` */
+  const count = (request: Request, response: Response, isValid: boolean): void => {
+    const { kind, id } = principalOf(request);
+    const byAddress = !isValid || kind === 'anonymous' || kind === 'open';
+    const usage = isUsage(request);
+    const policy = usage && isValid ? 'usage' : byAddress ? 'address' : 'default';
+    const limit = {
+      usage: limits.usagePerCaller,
+      address: kind === 'open' ? limits.perCaller : limits.perAddress,
+      default: limits.perCaller,
+    }[policy];
+    if (limit === 0) return;
+    const caller = byAddress ? countedAddress(request.ip ?? 'unknown') : id;
+    const { isExceeded, remaining, resetSeconds } = counts.take(`${policy}:${caller}`, limit);
+    response.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=60`);
+    response.setHeader('RateLimit', `"${policy}";r=${remaining};t=${resetSeconds}`);
+    if (isExceeded) throw rateLimited(policy, limit, resetSeconds);
+  };
+  return (request, response, next) => {
+    const identified: NextFunction = (error?: unknown) => {
+      if (error !== undefined && !isRefusal(error)) {
+        next(error);
+        return;
+      }
+      try {
+        if (!isProbe(request)) count(request, response, error === undefined);
+        next(error);
+      } catch (refusal) {
+        next(refusal);
+      }
+    };
+    try {
+      identify(request, response, identified);
+    } catch (error) {
+      identified(error);
+    }
+  };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ProblemError && error.definition.kind === 'unauthenticated';
+}
+
+/** Returns true for requests of load balancers and orchestrators, which must not be refused. */
+function isProbe(request: Request): boolean {
+  return request.path.startsWith('/health');
+}

@@ -1,0 +1,9 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Requests of a caller in a minute, of all processes. The table is unlogged: a crash of the database empties it. */
+@Entity('rate_limit_count')
+export class RateLimitCountEntity {
+  @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly windowStart!: Date;
+  @PrimaryColumn({ type: 'varchar', length: 120, collation: 'C' }) readonly bucket!: string;
+  @Column({ type: 'bigint' }) readonly requestCount!: string;
+}

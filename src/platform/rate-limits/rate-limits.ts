@@ -1,0 +1,114 @@
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { Clock } from '../clock';
+import { RateLimitRepository } from './rate-limit.repository';
+
+const WINDOW_MS = 60_000;
+const SHARE_EVERY_MS = 1_000;
+/** Beyond this number, further callers of the minute are counted as one. */
+const MOST_BUCKETS = 50_000;
+const OTHERS = 'others';
+
+/** Where a caller stands in the current minute. */
+export interface Standing {
+  readonly isExceeded: boolean;
+  readonly remaining: number;
+  /** Whole seconds until the next minute begins, at least 1. */
+  readonly resetSeconds: number;
+}
+
+interface Bucket {
+  /** Requests of all processes at the last exchange. */
+  shared: number;
+  /** Requests of this process since then. */
+  unshared: number;
+}
+
+/**
+ * Counts requests by minute. Counts in memory, and exchanges the counts with the other processes every second, so that
+ * no request waits for the database. Between two exchanges each process admits what it knows of: `n` processes admit up
+ * to `n - 1` seconds' worth of requests beyond a limit. Without the database each process counts alone.
+ */
+@Injectable()
+export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly logger = new Logger('rate-limits');
+  private buckets = new Map<string, Bucket>();
+  private windowStartMs = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private sharing: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly repository: RateLimitRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.sharing = this.share();
+    }, SHARE_EVERY_MS).unref();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    clearInterval(this.timer);
+    await this.sharing;
+  }
+
+  /**
+   * Counts a request and returns where its caller stands. A refused request is not counted.
+   * @param name policy and caller
+   */
+  take(name: string, perMinute: number): Standing {
+    const nowMs = this.clock.now().getTime();
+    const windowStartMs = Math.floor(nowMs / WINDOW_MS) * WINDOW_MS;
+    if (windowStartMs !== this.windowStartMs) {
+      this.windowStartMs = windowStartMs;
+      this.buckets = new Map();
+    }
+    const bucket = this.bucketOf(name);
+    const used = bucket.shared + bucket.unshared;
+    const isExceeded = used >= perMinute;
+    if (!isExceeded) bucket.unshared += 1;
+    return {
+      isExceeded,
+      remaining: Math.max(0, perMinute - used - 1),
+      resetSeconds: Math.max(1, Math.ceil((windowStartMs + WINDOW_MS - nowMs) / 1_000)),
+    };
+  }
+
+  /** Exchanges the counts of this process with those of the others. */
+  async share(): Promise<void> {
+    const { buckets, windowStartMs } = this;
+    const counts = [...buckets]
+      .filter(([, { unshared }]) => unshared > 0)
+      .map(([bucket, { unshared }]) => ({ bucket, count: unshared }));
+    if (counts.length === 0) return;
+    try {
+      const windowStart = new Date(windowStartMs);
+      const totals = await this.repository.add(windowStart, counts);
+      const sent = new Map(counts.map(({ bucket, count }) => [bucket, count]));
+      for (const { bucket: name, count } of totals) {
+        const bucket = buckets.get(name);
+        if (bucket === undefined) continue;
+        bucket.unshared -= sent.get(name) ?? 0;
+        bucket.shared = count;
+      }
+      await this.repository.deleteBefore(new Date(windowStartMs - WINDOW_MS));
+    } catch (error) {
+      this.logger.warn({ err: error }, 'request counts were not shared; each process counts alone');
+    }
+  }
+
+  private bucketOf(name: string): Bucket {
+    const known = this.buckets.get(name);
+    if (known !== undefined) return known;
+    const isFull = this.buckets.size >= MOST_BUCKETS && name !== OTHERS;
+    if (isFull) return this.bucketOf(OTHERS);
+    const made: Bucket = { shared: 0, unshared: 0 };
+    this.buckets.set(name, made);
+    return made;
+  }
+}

@@ -1,0 +1,104 @@
+import { RateLimits } from '../../src/platform/rate-limits';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const BOOTSTRAP = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+const ENVIRONMENT = {
+  AUTH: 'required',
+  BOOTSTRAP_API_KEY: BOOTSTRAP,
+  RATE_LIMIT_PER_MINUTE: '5',
+  RATE_LIMIT_USAGE_PER_MINUTE: '3',
+  RATE_LIMIT_ADDRESS_PER_MINUTE: '4',
+};
+
+describe('rate limits', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: ENVIRONMENT });
+  });
+
+  beforeEach(() => engine.clock.advanceMs(60_000));
+
+  afterAll(() => engine.close());
+
+  function get(path = '/v1/customers', secret = BOOTSTRAP, app = engine) {
+    return app.http.get(path).set('Authorization', `Bearer ${secret}`);
+  }
+
+  async function statuses(count: number, request: () => PromiseLike<{ status: number }>) {
+    const all: number[] = [];
+    for (let index = 0; index < count; index += 1) all.push((await request()).status);
+    return all;
+  }
+
+  it('refuse a key that has used up its minute, until the next one', async () => {
+    const first = await get();
+    expect(first.headers).toMatchObject({
+      'ratelimit-policy': '"default";q=5;w=60',
+      ratelimit: expect.stringMatching(/^"default";r=4;t=\d+$/) as string,
+    });
+    expect(await statuses(4, () => get())).toEqual([200, 200, 200, 200]);
+    const refused = await get();
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatchObject({ code: 'rate_limited' });
+    const seconds = Number(refused.headers['retry-after']);
+    expect(seconds).toBeGreaterThan(0);
+    expect(refused.headers['ratelimit']).toBe(`"default";r=0;t=${seconds}`);
+    engine.clock.advanceMs(seconds * 1_000);
+    expect((await get()).status).toBe(200);
+  });
+
+  it('count usage apart', async () => {
+    const report = () =>
+      engine.http.post('/v1/usage-events').set('Authorization', `Bearer ${BOOTSTRAP}`).send({});
+    expect(await statuses(4, report)).toEqual([400, 400, 400, 429]);
+    expect((await get()).status).toBe(200);
+  });
+
+  it('count requests without a valid credential by address, and never refuse a valid one for it', async () => {
+    const wrong = () => get('/v1/customers', 'wrong');
+    expect(await statuses(5, wrong)).toEqual([401, 401, 401, 401, 429]);
+    expect((await engine.http.get('/v1/customers')).status).toBe(429);
+    expect((await get()).status).toBe(200);
+    expect((await engine.http.get('/health/live')).status).toBe(200);
+  });
+
+  it('hold for all processes, once they have shared their counts', async () => {
+    const other = await startTestApp({
+      environment: ENVIRONMENT,
+      databaseUrl: engine.databaseUrl,
+    });
+    try {
+      other.clock.set(engine.clock.now().toISOString());
+      expect(await statuses(3, () => get())).toEqual([200, 200, 200]);
+      expect(await statuses(2, () => get('/v1/customers', BOOTSTRAP, other))).toEqual([200, 200]);
+      await engine.app.get(RateLimits).share();
+      await other.app.get(RateLimits).share();
+      expect((await get('/v1/customers', BOOTSTRAP, other)).status).toBe(429);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('are counted without the database', async () => {
+    await engine.database.query('ALTER TABLE rate_limit_count RENAME TO absent');
+    try {
+      expect((await get()).status).toBe(200);
+      await engine.app.get(RateLimits).share();
+      expect(await statuses(5, () => get())).toEqual([200, 200, 200, 200, 429]);
+    } finally {
+      await engine.database.query('ALTER TABLE absent RENAME TO rate_limit_count');
+    }
+  });
+
+  it('are off by default where no credential is required', async () => {
+    const open = await startTestApp();
+    try {
+      const { status, headers } = await open.http.get('/v1/customers');
+      expect([status, headers['ratelimit']]).toEqual([200, undefined]);
+    } finally {
+      await open.close();
+    }
+  });
+});
