@@ -6,11 +6,11 @@ import type { RateLimits } from './rate-limits';
 
 /** Requests in a minute; 0: no limit. */
 export interface RequestLimits {
-  /** Of each key, admin or token. */
+  /** Limit of each key, admin or token. */
   readonly perCaller: number;
-  /** Of each key, for reported usage and consumption, which do not count for the limit of the key. */
+  /** Limit of each key for reported usage and consumption, which do not count for the limit of the key. */
   readonly usagePerCaller: number;
-  /** Of each address, without a valid credential. */
+  /** Limit of each address without a valid credential. */
   readonly perAddress: number;
 }
 
