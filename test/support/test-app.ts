@@ -43,6 +43,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     PORT: '0',
     ROLE: 'api',
     LOG_LEVEL: 'error',
+    // The clock of tests stands still, so a minute never ends.
+    RATE_LIMIT_PER_MINUTE: '0',
+    RATE_LIMIT_USAGE_PER_MINUTE: '0',
+    RATE_LIMIT_ADDRESS_PER_MINUTE: '0',
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
     ...options.environment,
