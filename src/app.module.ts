@@ -25,6 +25,7 @@ import { MeteringModule } from './modules/metering';
 import { MetersModule } from './modules/meters';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule, SandboxRefundsModule } from './modules/refunds';
+import { SessionsModule } from './modules/sessions';
 import { StudioModule } from './modules/studio';
 import { SubscriptionsModule } from './modules/subscriptions';
 import { TaxRatesModule } from './modules/tax-rates';
@@ -68,6 +69,7 @@ export class AppModule {
         LedgerModule,
         PaymentsModule,
         RefundsModule,
+        SessionsModule,
         StudioModule,
         SubscriptionsModule,
         TaxRatesModule,

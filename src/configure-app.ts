@@ -7,6 +7,7 @@ import { Credentials } from './modules/access';
 import { AuditUsageCounts } from './modules/audit';
 import { isConsumeRequest } from './modules/entitlements';
 import { isUsageRequest } from './modules/metering';
+import { SessionVerifier } from './modules/sessions';
 import { isOfDescription, isOfDocs, publishDocs } from './openapi';
 import { actAsCaller, admitEveryone, authenticate, publicRoutes } from './platform/access';
 import { Configuration } from './platform/config';
@@ -96,7 +97,10 @@ function identifyCaller(app: NestExpressApplication): RequestHandler {
   const isPublic = (request: Request): boolean =>
     (publicDocs && isOfDescription(request)) ||
     routes.has(`${request.method === 'HEAD' ? 'GET' : request.method} ${request.path}`);
-  return authenticate(isPublic, app.get(Credentials).verify);
+  return authenticate(isPublic, {
+    credential: app.get(Credentials).verify,
+    session: app.get(SessionVerifier).verify,
+  });
 }
 
 /** Returns true for requests that the audit log counts by caller and hour, because entries would be too many. */

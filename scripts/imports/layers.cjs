@@ -4,6 +4,7 @@
  * is not in it does not pass.
  */
 const LAYERS = [
+  ['sessions'],
   ['access', 'audit', 'studio', 'webhooks'],
   ['billing'],
   ['refunds'],

@@ -2,7 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, Request } from 'express';
-import type { SECURITY_SCHEMES } from '../platform/access';
+import { type SECURITY_SCHEMES, SESSION_COOKIE } from '../platform/access';
 import { describeDefaults } from './defaults';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
@@ -41,6 +41,17 @@ const BASIC = [
   },
 ] as const satisfies SecurityScheme;
 
+const SESSION = [
+  'session',
+  {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description:
+      'The session of a studio admin, which `POST /v1/session` begins. Changes also need the header `X-CSRF-Token`.',
+  },
+] as const satisfies SecurityScheme;
+
 /** The description of every operation, made from the controllers. */
 export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
@@ -52,6 +63,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     .addServer('/', 'The service that shows this')
     .addSecurity(...BEARER)
     .addSecurity(...BASIC)
+    .addSecurity(...SESSION)
     .build();
   const document = SwaggerModule.createDocument(app, builder, {
     operationIdFactory: (_controller, method) => method,

@@ -36,6 +36,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   '/v1/refunds/{id}': idOf('refund', 'ref'),
   '/v1/sandbox/payments/{id}': idOf('payment', 'pay'),
   '/v1/sandbox/refunds/{id}': idOf('refund', 'ref'),
+  '/v1/sessions/{id}': idOf('session', 'sess'),
   '/v1/studio/{id}': idOf('studio admin', 'admin'),
   '/v1/subscriptions/{id}': idOf('subscription', 'sub'),
   '/v1/subscriptions/{id}/scheduled-changes/{change_id}': idOf('scheduled change', 'sch'),

@@ -250,10 +250,14 @@ const ADMINISTERING: readonly Step[] = [
       email: 'ada@example.com',
       name: 'Ada Byron',
       passwordHash:
-        '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21l$RdescudvJCsgt3ub+b+dWRWJTmaaJObGE2/+rK0NBwI',
+        '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1leGFtcGxlMQ$R8pB2ZXruHAl61vV5cDeGAOywi9y2ggJpckbuEcK6kY',
     },
   },
   { operationId: 'updateStudioAdmin', body: { name: 'Ada Lovelace' } },
+  {
+    operationId: 'createSession',
+    body: { email: 'ada@example.com', password: 'correct horse battery staple' },
+  },
   {
     operationId: 'createApiKey',
     body: { name: 'Checkout servers', scopes: ['usage:write', 'entitlements:read'] },

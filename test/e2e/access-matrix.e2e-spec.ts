@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ALL_SCOPES, type Scope } from '../../src/core/access';
+import {
+  ADMIN_ROLES,
+  type AdminRole,
+  ALL_SCOPES,
+  type Scope,
+  scopesOfRole,
+} from '../../src/core/access';
 import { newSecret } from '../../src/platform/access';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { signedIn } from '../support/signed-in';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface OperationObject {
@@ -70,6 +77,7 @@ describe('every route of the OpenAPI document, with AUTH=required', () => {
   let before: string;
   const keys = new Map<Scope, { readonly only: string; readonly allBut: string }>();
   const lost: Record<'expired' | 'revoked', string> = { expired: '', revoked: '' };
+  const admins = new Map<AdminRole, Readonly<Record<string, string>>>();
   let customer = '';
   let otherCustomer = '';
   let token = '';
@@ -103,6 +111,7 @@ describe('every route of the OpenAPI document, with AUTH=required', () => {
     otherCustomer = await createCustomer();
     const issued = await engine.http.post(`/v1/customers/${customer}/tokens`).set(owner).send({});
     token = (issued.body as { readonly token: string }).token;
+    for (const role of ADMIN_ROLES) admins.set(role, await signedIn(engine, role));
     before = await contents();
   }, 120_000);
 
@@ -133,9 +142,9 @@ describe('every route of the OpenAPI document, with AUTH=required', () => {
     return { status: answer.status, body: answer.body as Readonly<Record<string, unknown>> };
   }
 
-  it('declares its scope, or is a health probe', () => {
+  it('declares its scope, or is a health probe or the own session', () => {
     const open = ROUTES.filter(({ scope }) => scope === null).map(({ path }) => path);
-    expect(open).toEqual(['/health/live', '/health/ready']);
+    expect([...new Set(open)]).toEqual(['/health/live', '/health/ready', '/v1/session']);
     expect(PROTECTED.length).toBeGreaterThan(130);
     const used = new Set(PROTECTED.map(({ scope }) => scope));
     expect(ALL_SCOPES.filter((scope) => !used.has(scope))).toEqual([]);
@@ -169,6 +178,35 @@ describe('every route of the OpenAPI document, with AUTH=required', () => {
         return [status, body['code'], body['required_scope']];
       },
       ({ scope }) => [403, 'forbidden', scope],
+    );
+    expect(faults).toEqual([]);
+  });
+
+  it.each(ADMIN_ROLES)(
+    'answers 403 to an admin with the role %s beyond its scopes',
+    async (role) => {
+      const held = new Set(scopesOfRole(role));
+      const faults = await differing(
+        PROTECTED.filter(({ scope }) => scope !== null && !held.has('*') && !held.has(scope)),
+        async (route) => {
+          const { status, body } = await send(route, admins.get(role) ?? {});
+          return [status, body['code'], body['required_scope']];
+        },
+        ({ scope }) => [403, 'forbidden', scope],
+      );
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it('answers 403 to the cookie of an owner without the CSRF token, if it is a change', async () => {
+    const { Cookie = '' } = admins.get('owner') ?? {};
+    const faults = await differing(
+      PROTECTED.filter(({ method }) => method !== 'get'),
+      async (route) => {
+        const { status, body } = await send(route, { Cookie });
+        return [status, body['code']];
+      },
+      () => [403, 'cross_site_request'],
     );
     expect(faults).toEqual([]);
   });

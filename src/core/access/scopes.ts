@@ -21,6 +21,9 @@ export const SCOPES = {
     'Charge customers, change payment methods and resolve provider discrepancies. Moves money.',
   'refunds:read': 'Read refunds.',
   'refunds:write': 'Refund payments. Moves money.',
+  'sessions:read': 'Read sessions: those of all admins with `studio:read`, otherwise the own ones.',
+  'sessions:write':
+    'End sessions: those of all admins with `studio:write`, otherwise the own ones.',
   'studio:read': 'Read the admins.',
   'studio:write': 'Create, change and delete admins.',
   'subscriptions:read': 'Read subscriptions.',

@@ -1,10 +1,11 @@
 import { Check, Column, Entity, Unique } from 'typeorm';
+import type { AdminRole } from '../../core/access';
 import { IdColumn, InstantColumn, RowVersionColumn } from '../../platform/database';
-import type { AdminRole, StudioAdmin } from './domain/studio-admin';
+import type { StudioAdmin } from './domain/studio-admin';
 
 @Entity('studio_admin')
 @Unique('studio_admin_email_unique', ['emailKey'])
-@Check('studio_admin_role_check', `"role" IN ('owner', 'admin', 'viewer')`)
+@Check('studio_admin_role_check', `"role" IN ('owner', 'admin', 'support', 'viewer')`)
 export class StudioAdminEntity implements StudioAdmin {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;

@@ -33,3 +33,17 @@ export const lastOwner = defineProblem(
     detail: `The studio admin ${id} is the last active owner. Create another owner first.`,
   }),
 );
+
+export const tooManySignIns = defineProblem(
+  {
+    code: 'too_many_sign_ins',
+    kind: 'too_many_requests',
+    title: 'Too many attempts to sign in',
+    meaning:
+      'Five attempts to sign in are allowed in 15 minutes for each account and for each address, or too many passwords are being checked at once. `Retry-After` gives the seconds to wait. The attempt was not made.',
+  },
+  (retryAfterSeconds: number) => ({
+    detail: `Too many attempts to sign in. Try again in ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
+  }),
+);

@@ -10,6 +10,13 @@ import { emailKeyOf, type StudioAdmin } from './domain/studio-admin';
 import { StudioAdminEntity } from './studio-admin.entity';
 import { studioAdminEmailTaken } from './studio.errors';
 
+/** One of the first thousand active admins, by a number of the caller. */
+const ANY_PASSWORD_HASH = `
+  WITH known AS (
+    SELECT password_hash, row_number() OVER () - 1 AS place, count(*) OVER () AS admins
+    FROM (SELECT password_hash FROM studio_admin WHERE is_active ORDER BY id LIMIT 1000) AS admin)
+  SELECT password_hash FROM known WHERE place = $1 % admins`;
+
 @Injectable()
 export class StudioRepository {
   constructor(private readonly database: Database) {}
@@ -31,6 +38,20 @@ export class StudioRepository {
 
   find(id: string): Promise<StudioAdmin | null> {
     return this.admins.findOneBy({ id });
+  }
+
+  findByEmail(emailKey: string): Promise<StudioAdmin | null> {
+    return this.admins.findOneBy({ emailKey });
+  }
+
+  findMany(ids: readonly string[]): Promise<readonly StudioAdmin[]> {
+    return this.database.select(StudioAdminEntity, 'WHERE id = ANY($1)', [ids]);
+  }
+
+  /** Returns the password hash of some active admin, the same one for the same number, or null if there is none. */
+  async anyPasswordHash(number: number): Promise<string | null> {
+    const [row] = await this.database.query<{ password_hash: string }>(ANY_PASSWORD_HASH, [number]);
+    return row?.password_hash ?? null;
   }
 
   /** Locks the admin until the transaction ends. */

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { crossSiteRequest, unauthenticated } from '../errors';
 import { ANONYMOUS, OPEN, type Principal, setPrincipal } from './principal';
+import { requireOwnPage, sessionSecretOf } from './session-cookie';
 
 /**
  * Returns the holder of a credential. Answers without a promise where it can, because this runs on every request.
@@ -16,13 +17,21 @@ export const admitEveryone: Middleware = (request, _response, next) => {
   next();
 };
 
+interface Verifiers {
+  /** Verifies the API key or token of the `Authorization` header. */
+  readonly credential: VerifyCredential;
+  /** Verifies the secret of a session cookie. */
+  readonly session: VerifyCredential;
+}
+
 /**
- * Middleware that identifies the caller before the body is read, so that strangers cannot occupy memory.
+ * Middleware that identifies the caller before the body is read, so that strangers cannot occupy memory. An `Authorization`
+ * header takes precedence over a session cookie.
  * @param isPublic true for requests that need no credential
  */
 export function authenticate(
   isPublic: (request: Request) => boolean,
-  verify: VerifyCredential,
+  verifiers: Verifiers,
 ): Middleware {
   return (request, _response, next) => {
     if (isPublic(request)) {
@@ -30,7 +39,7 @@ export function authenticate(
       next();
       return;
     }
-    const principal = verify(credentialOf(request));
+    const principal = identify(request, verifiers);
     if (!(principal instanceof Promise)) {
       setPrincipal(request, principal);
       next();
@@ -41,6 +50,14 @@ export function authenticate(
       next();
     }, next);
   };
+}
+
+function identify(request: Request, verifiers: Verifiers): Principal | Promise<Principal> {
+  const { headers } = request;
+  const secret = headers.authorization === undefined ? sessionSecretOf(headers) : null;
+  if (secret === null) return verifiers.credential(credentialOf(request));
+  requireOwnPage(request, secret);
+  return verifiers.session(secret);
 }
 
 const SCHEME = /^(bearer|basic) +([^\s]{1,1000})$/i;

@@ -9,5 +9,13 @@ export { mayReadCustomer, principalOf, principalWith } from './principal';
 export type { Principal } from './principal';
 export { RequireAccess } from './require-access';
 export type { CustomerPlace } from './require-access';
-export { hashOf, newSecret } from './secret';
+export { hashOf, isSecret, newSecret } from './secret';
 export { SECURITY_SCHEMES } from './security-schemes';
+export {
+  csrfTokenOf,
+  refuseOtherPages,
+  requireOwnPage,
+  SESSION_COOKIE,
+  sessionSecretOf,
+  setSessionCookie,
+} from './session-cookie';

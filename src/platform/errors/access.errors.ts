@@ -7,6 +7,7 @@ const CREDENTIAL_FAULTS = {
   unknown: 'The API key or token does not exist.',
   expired: 'The API key or token has expired.',
   revoked: 'The API key or token was revoked.',
+  session_ended: 'The session has ended. Sign in again.',
 } as const;
 
 export const unauthenticated = defineProblem(
@@ -15,10 +16,13 @@ export const unauthenticated = defineProblem(
     kind: 'unauthenticated',
     title: 'A valid credential is needed',
     meaning:
-      'The service runs with `AUTH=required`, and the request has no valid API key or token. `reason` is `missing`, `malformed`, `unknown`, `expired` or `revoked`. Send the key as `Authorization: Bearer <key>`, or as the user name of HTTP basic authentication.',
+      'The service runs with `AUTH=required`, and the request has no valid API key or token. `reason` is `missing`, `malformed`, `unknown`, `expired`, `revoked` or `session_ended`. Send the key as `Authorization: Bearer <key>`, or as the user name of HTTP basic authentication.',
   },
   (reason: keyof typeof CREDENTIAL_FAULTS) => ({
-    detail: `${CREDENTIAL_FAULTS[reason]} Send a valid key as Authorization: Bearer <key>.`,
+    detail:
+      reason === 'session_ended'
+        ? CREDENTIAL_FAULTS[reason]
+        : `${CREDENTIAL_FAULTS[reason]} Send a valid key as Authorization: Bearer <key>.`,
     extensions: { reason },
     authenticate:
       reason === 'missing'

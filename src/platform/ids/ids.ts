@@ -30,6 +30,7 @@ export type IdPrefix =
   | 'red'
   | 'ref'
   | 'sch'
+  | 'sess'
   | 'si'
   | 'sp'
   | 'sub'

@@ -1,7 +1,5 @@
-import { type PasswordScheme, passwordSchemeOf } from './password-scheme';
-
-export const ADMIN_ROLES = ['owner', 'admin', 'viewer'] as const;
-export type AdminRole = (typeof ADMIN_ROLES)[number];
+import type { AdminRole } from '../../../core/access';
+import { type PasswordScheme, passwordSchemeOf } from './password-hash';
 
 /** An administrator account of the studio. */
 export interface StudioAdmin {
@@ -21,6 +19,9 @@ export interface StudioAdmin {
   readonly updatedAt: Date;
 }
 
+/** Admin without the password hash. */
+export type AdminAccount = Omit<StudioAdmin, 'passwordHash'>;
+
 /** Fields of a new admin. */
 export type AdminDetails = Pick<StudioAdmin, 'email' | 'name' | 'role' | 'passwordHash'>;
 
@@ -28,6 +29,11 @@ export type AdminDetails = Pick<StudioAdmin, 'email' | 'name' | 'role' | 'passwo
 export interface AdminChange {
   readonly name?: string | undefined;
   readonly passwordHash?: string | undefined;
+}
+
+/** Returns the admin without the password hash. */
+export function toAccount({ passwordHash: _, ...account }: StudioAdmin): AdminAccount {
+  return account;
 }
 
 /** Returns the key that emails are compared by. It ignores case and Unicode composition. */

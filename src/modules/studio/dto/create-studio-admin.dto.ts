@@ -1,7 +1,11 @@
+import { ADMIN_ROLES, type AdminRole } from '../../../core/access';
 import { EmailField, EnumField, TextField } from '../../../platform/http';
-import { ADMIN_ROLES, type AdminDetails, type AdminRole } from '../domain/studio-admin';
+import type { AdminDetails } from '../domain/studio-admin';
 
 const LONGEST_EMAIL = 254;
+const ROLE_DESCRIPTION =
+  'Role of the admin: `owner` may do everything; `admin` all but change admins and API keys; `support` changes customers and ' +
+  'subscriptions, and refunds; `viewer` only reads.';
 
 export class CreateStudioAdminDto {
   @EmailField('Unique regardless of case, inactive admins included.', {
@@ -18,7 +22,7 @@ export class CreateStudioAdminDto {
       '$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21l$RdescudvJCsgt3ub+b+dWRWJTmaaJObGE2/+rK0NBwI',
   })
   readonly passwordHash!: string;
-  @EnumField(ADMIN_ROLES, 'Role of the admin.', {
+  @EnumField(ADMIN_ROLES, ROLE_DESCRIPTION, {
     optional: true,
     default: 'admin',
     example: 'admin',

@@ -1,3 +1,4 @@
+import { ADMIN_ROLES, type AdminRole } from '../../../core/access';
 import {
   BooleanProperty,
   EnumProperty,
@@ -6,8 +7,8 @@ import {
   TextProperty,
   toDto,
 } from '../../../platform/http';
-import { PASSWORD_SCHEMES, type PasswordScheme } from '../domain/password-scheme';
-import { ADMIN_ROLES, type AdminRole, schemeOf, type StudioAdmin } from '../domain/studio-admin';
+import { PASSWORD_SCHEMES, type PasswordScheme } from '../domain/password-hash';
+import { schemeOf, type StudioAdmin } from '../domain/studio-admin';
 
 export class StudioAdminDto {
   @IdProperty('admin_01h455vb4pex5vsknk084sn02q')
@@ -16,7 +17,7 @@ export class StudioAdminDto {
   readonly email!: string;
   @TextProperty('For display only.', 'Ada Lovelace')
   readonly name!: string;
-  @EnumProperty(ADMIN_ROLES, 'Role of the admin.', 'admin')
+  @EnumProperty(ADMIN_ROLES, 'Role of the admin: which scopes it holds.', 'admin')
   readonly role!: AdminRole;
   @BooleanProperty('An inactive admin cannot sign in.', true)
   readonly is_active!: boolean;

@@ -8,7 +8,7 @@ export const PASSWORD_SCHEMES = [
 export type PasswordScheme = (typeof PASSWORD_SCHEMES)[number];
 
 interface Form {
-  readonly scheme: PasswordScheme;
+  readonly scheme: Exclude<PasswordScheme, 'unrecognised'>;
   /** Named groups are numbers of at least 1, and `salt` and `hash` in base64 without padding. */
   readonly pattern: RegExp;
   /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
@@ -65,19 +65,76 @@ const FORMS: readonly Form[] = [
 const LARGEST_LN = 31;
 const LARGEST_32_BIT = 4_294_967_295;
 
+/** A password hash of a known scheme, with the parameters that decide what it costs to check a password against it. */
+export type PasswordHash =
+  | { readonly scheme: 'argon2id'; readonly memoryKib: number; readonly passes: number }
+  | { readonly scheme: 'bcrypt'; readonly costLog2: number }
+  | {
+      readonly scheme: 'scrypt';
+      readonly costLog2: number;
+      readonly blockSize: number;
+      readonly parallelization: number;
+      readonly salt: Uint8Array;
+      readonly hash: Uint8Array;
+    }
+  | {
+      readonly scheme: 'pbkdf2-sha256';
+      readonly rounds: number;
+      readonly salt: Uint8Array;
+      readonly hash: Uint8Array;
+    };
+
 /**
  * Returns the scheme of a password hash by its form: the PHC string format of argon2id, scrypt and PBKDF2, the modular
  * crypt format of bcrypt, and the format of passlib for PBKDF2. Does not rate the strength of the parameters. No sign-in
  * can check a password against an `unrecognised` hash.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {
-  return FORMS.find((form) => fits(form, passwordHash))?.scheme ?? 'unrecognised';
+  return partsOf(passwordHash)?.scheme ?? 'unrecognised';
 }
 
-function fits({ pattern, least }: Form, passwordHash: string): boolean {
-  const match = pattern.exec(passwordHash);
-  if (match === null) return false;
-  const { salt, hash, ln, m, p, l, ...others } = match.groups ?? {};
+/** Returns the parts of a password hash, or null if its form is not recognised. */
+export function parsePasswordHash(passwordHash: string): PasswordHash | null {
+  const parts = partsOf(passwordHash);
+  if (parts === null) return null;
+  const { scheme, groups } = parts;
+  const number = (name: string): number => Number(groups[name]);
+  const stored = { salt: decoded(groups['salt'] ?? ''), hash: decoded(groups['hash'] ?? '') };
+  switch (scheme) {
+    case 'argon2id':
+      return { scheme, memoryKib: number('m'), passes: number('t') };
+    case 'bcrypt':
+      return { scheme, costLog2: Number(passwordHash.slice(4, 6)) };
+    case 'scrypt':
+      return {
+        scheme,
+        costLog2: number('ln'),
+        blockSize: number('r'),
+        parallelization: number('p'),
+        ...stored,
+      };
+    case 'pbkdf2-sha256':
+      return { scheme, rounds: Number(groups['rounds'] ?? groups['i']), ...stored };
+  }
+}
+
+interface Parts {
+  readonly scheme: Exclude<PasswordScheme, 'unrecognised'>;
+  readonly groups: Readonly<Record<string, string | undefined>>;
+}
+
+function partsOf(passwordHash: string): Parts | null {
+  for (const { scheme, pattern, least } of FORMS) {
+    const match = pattern.exec(passwordHash);
+    if (match === null) continue;
+    const { groups = {} } = match;
+    if (fits(groups, least)) return { scheme, groups };
+  }
+  return null;
+}
+
+function fits(groups: Parts['groups'], least: Form['least']): boolean {
+  const { salt, hash, ln, m, p, l, ...others } = groups;
   if (salt === undefined || hash === undefined) return true;
   const hashBytes = bytesOf(hash);
   return (
@@ -94,4 +151,10 @@ function fits({ pattern, least }: Form, passwordHash: string): boolean {
 /** Returns the decoded length of base64 without padding; 0 for an impossible length. */
 function bytesOf(base64: string): number {
   return base64.length % 4 === 1 ? 0 : Math.floor((base64.length * 3) / 4);
+}
+
+/** Decodes either alphabet: `.` stands for `+` in that of passlib. */
+function decoded(base64: string): Uint8Array {
+  const bytes = atob(base64.replaceAll('.', '+'));
+  return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0));
 }

@@ -1,4 +1,4 @@
-import { PASSWORD_SCHEMES, passwordSchemeOf } from './password-scheme';
+import { PASSWORD_SCHEMES, passwordSchemeOf } from './password-hash';
 
 const SALT = 'c29tZXNhbHQ';
 const HASH = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';

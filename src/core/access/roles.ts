@@ -1,0 +1,27 @@
+import { ALL_SCOPES, type GrantedScope, type Scope } from './scopes';
+
+export const ADMIN_ROLES = ['owner', 'admin', 'support', 'viewer'] as const;
+export type AdminRole = (typeof ADMIN_ROLES)[number];
+
+/** Scopes of owners only, who could give themselves every other scope with them. */
+const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
+
+/** Scopes to read that only owners and admins hold: who has access, and how the service does. */
+const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set(['keys:read', 'metrics:read', 'studio:read']);
+
+const READS = ALL_SCOPES.filter((scope) => scope.endsWith(':read') && !NOT_FOR_STAFF.has(scope));
+
+/** Every role may end its own sessions. */
+const VIEWER: readonly Scope[] = [...READS, 'sessions:write'];
+
+const SCOPES_OF_ROLE: Readonly<Record<AdminRole, readonly GrantedScope[]>> = {
+  owner: ['*'],
+  admin: ALL_SCOPES.filter((scope) => !OWNERS_ONLY.has(scope)),
+  support: [...VIEWER, 'customers:write', 'refunds:write', 'subscriptions:write'],
+  viewer: VIEWER,
+};
+
+/** Returns the scopes that an admin with this role holds. */
+export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
+  return SCOPES_OF_ROLE[role];
+}

@@ -1,0 +1,65 @@
+/** Signed-in admin of one browser. The secret in its cookie is not stored. */
+export interface Session {
+  readonly id: string;
+  readonly version: number;
+  readonly adminId: string;
+  /** `sessionsValidFrom` of the admin when the password was checked. */
+  readonly validFrom: Date;
+  /** Address that signed in. */
+  readonly address: string;
+  /** User agent that signed in; empty if it sent none. */
+  readonly userAgent: string;
+  readonly createdAt: Date;
+  /** To within a minute. */
+  readonly lastUsedAt: Date;
+  readonly expiresAt: Date;
+  /** When it was ended by signing out or by revocation. */
+  readonly endedAt: Date | null;
+}
+
+/** A session, and whether it lasts. */
+export interface SessionState {
+  readonly id: string;
+  readonly session: Session;
+  readonly isActive: boolean;
+}
+
+/** Fields of an admin that decide whether its sessions last. */
+export interface SessionOwner {
+  readonly isActive: boolean;
+  readonly sessionsValidFrom: Date;
+}
+
+const HOUR_MS = 3_600_000;
+const IDLE_MS = 12 * HOUR_MS;
+export const LONGEST_SESSION_MS = 7 * 24 * HOUR_MS;
+const TOUCH_MS = 60_000;
+
+/** Returns when the session ends without further use. */
+export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
+  return new Date(Math.min(lastUsedAt.getTime() + IDLE_MS, expiresAt.getTime()));
+}
+
+/**
+ * Returns true while the session lasts. It ends with the admin, and with the admin's password: `sessionsValidFrom` is then
+ * another instant than at the sign-in, also if the password was changed while it was checked.
+ */
+export function isActive(session: Session, owner: SessionOwner | undefined, now: Date): boolean {
+  return (
+    owner?.isActive === true &&
+    owner.sessionsValidFrom.getTime() === session.validFrom.getTime() &&
+    session.endedAt === null &&
+    now < endsAt(session)
+  );
+}
+
+/** Returns true if the present use of the session is to be recorded. */
+export function isTouchDue({ lastUsedAt }: Session, now: Date): boolean {
+  return now.getTime() - lastUsedAt.getTime() >= TOUCH_MS;
+}
+
+/** Returns the ended session, or the session itself if it was ended before. */
+export function ended(session: Session, now: Date): Session {
+  if (session.endedAt !== null) return session;
+  return { ...session, endedAt: now, version: session.version + 1 };
+}

@@ -1,0 +1,73 @@
+import { ApiProperty } from '@nestjs/swagger';
+import {
+  ADMIN_ROLES,
+  type AdminRole,
+  ALL_SCOPES,
+  type GrantedScope,
+  scopesOfRole,
+} from '../../../core/access';
+import {
+  EnumProperty,
+  IdProperty,
+  InstantProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import { endsAt, type Session } from '../domain/session';
+
+class SignedInAdminDto {
+  @IdProperty('admin_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+  @TextProperty('Email of the admin.', 'ada@example.com')
+  readonly email!: string;
+  @TextProperty('For display only.', 'Ada Lovelace')
+  readonly name!: string;
+  @EnumProperty(ADMIN_ROLES, 'Role of the admin.', 'owner')
+  readonly role!: AdminRole;
+}
+
+export class CurrentSessionDto {
+  @IdProperty('sess_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+  @ApiProperty({ type: SignedInAdminDto, description: 'The admin who is signed in.' })
+  readonly admin!: SignedInAdminDto;
+  @ApiProperty({
+    enum: ['*', ...ALL_SCOPES],
+    isArray: true,
+    description: 'What the admin may do. `*` stands for all scopes.',
+    example: ['*'],
+  })
+  readonly scopes!: readonly GrantedScope[];
+  @TextProperty(
+    'Send it as `X-CSRF-Token` with every request that is not a GET.',
+    'q1Z0l4yq0c7hM3bW8rT5vX2nK6jF9sDgA1eUoYiPzQs',
+  )
+  readonly csrf_token!: string;
+  @InstantProperty('When the admin signed in.')
+  readonly created_at!: string;
+  @InstantProperty('When the session ends without further use.')
+  readonly ends_at!: string;
+  @InstantProperty('When the session ends at the latest.')
+  readonly expires_at!: string;
+}
+
+interface Current {
+  readonly session: Session;
+  readonly admin: SignedInAdminDto;
+}
+
+export function toCurrentSessionDto(
+  { session, admin }: Current,
+  csrfToken: string,
+): CurrentSessionDto {
+  const { id, email, name, role } = admin;
+  return {
+    id: session.id,
+    admin: { id, email, name, role },
+    scopes: scopesOfRole(role),
+    csrf_token: csrfToken,
+    created_at: toWireInstant(session.createdAt),
+    ends_at: toWireInstant(endsAt(session)),
+    expires_at: toWireInstant(session.expiresAt),
+  };
+}

@@ -1,0 +1,51 @@
+import {
+  BooleanProperty,
+  IdProperty,
+  InstantProperty,
+  TextProperty,
+  toWireInstant,
+} from '../../../platform/http';
+import type { SessionState } from '../domain/session';
+
+export class SessionDto {
+  @IdProperty('sess_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+  @TextProperty('The admin who signed in.', 'admin_01h455vb4pex5vsknk084sn02q')
+  readonly admin_id!: string;
+  @BooleanProperty(
+    'False after it ended: by signing out, by revocation, by time, or with a new password or the deactivation of the admin.',
+    true,
+  )
+  readonly is_active!: boolean;
+  @TextProperty('Address that signed in.', '203.0.113.7')
+  readonly address!: string;
+  @TextProperty(
+    'User agent that signed in; empty if it sent none.',
+    'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  )
+  readonly user_agent!: string;
+  @InstantProperty('When the admin signed in.')
+  readonly created_at!: string;
+  @InstantProperty(
+    'When it was last used, to within a minute. It ends 12 hours after its last use.',
+  )
+  readonly last_used_at!: string;
+  @InstantProperty('When it ends at the latest: 7 days after the sign-in.')
+  readonly expires_at!: string;
+  @InstantProperty('When the admin signed out or the session was revoked.', { nullable: true })
+  readonly ended_at!: string | null;
+}
+
+export function toSessionDto({ session, isActive }: SessionState): SessionDto {
+  return {
+    id: session.id,
+    admin_id: session.adminId,
+    is_active: isActive,
+    address: session.address,
+    user_agent: session.userAgent,
+    created_at: toWireInstant(session.createdAt),
+    last_used_at: toWireInstant(session.lastUsedAt),
+    expires_at: toWireInstant(session.expiresAt),
+    ended_at: toWireInstant(session.endedAt),
+  };
+}

@@ -1,0 +1,37 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Jobs } from '../../platform/jobs';
+import { SessionsRepository } from './sessions.repository';
+import { SignInAttemptsRepository } from './sign-in-attempts.repository';
+
+const AT_ONCE = 1_000;
+const EVERY_MS = 600_000;
+const KEPT_MS = 30 * 86_400_000;
+
+/** Deletes sessions 30 days after their end, and attempts to sign in that no longer count. */
+@Injectable()
+export class ExpiredSessions implements OnModuleInit {
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly sessions: SessionsRepository,
+    private readonly attempts: SignInAttemptsRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'expired-sessions',
+      idleMs: EVERY_MS,
+      runDue: () => this.deleteExpired(),
+    });
+  }
+
+  /** Returns true if there may be more to delete. */
+  async deleteExpired(): Promise<boolean> {
+    const now = this.clock.now();
+    const attempts = await this.attempts.deleteOld(now, AT_ONCE);
+    const kept = new Date(now.getTime() - KEPT_MS);
+    const sessions = await this.sessions.deleteExpired(kept, AT_ONCE);
+    return attempts === AT_ONCE || sessions === AT_ONCE;
+  }
+}

@@ -1,0 +1,2 @@
+export { SessionVerifier } from './session-verifier';
+export { SessionsModule } from './sessions.module';

@@ -1,0 +1,89 @@
+import { Body, Controller, Delete, Get, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import {
+  csrfTokenOf,
+  refuseOtherPages,
+  requireOwnPage,
+  sessionSecretOf,
+  setSessionCookie,
+} from '../../platform/access';
+import { unauthenticated } from '../../platform/errors';
+import { Operation } from '../../platform/http';
+import { tooManySignIns } from '../studio';
+import { LONGEST_SESSION_MS } from './domain/session';
+import { CreateSessionDto } from './dto/create-session.dto';
+import { CurrentSessionDto, toCurrentSessionDto } from './dto/current-session.dto';
+import { signInFailed } from './sessions.errors';
+import { SessionsService } from './sessions.service';
+import { SignInService } from './sign-in.service';
+
+/** The session of the browser that asks. Public operations, because the cookie is their only credential. */
+@ApiTags('Sessions')
+@Controller('v1/session')
+export class SessionController {
+  constructor(
+    private readonly signIns: SignInService,
+    private readonly sessions: SessionsService,
+  ) {}
+
+  @Post()
+  @Operation({
+    summary: 'Sign in',
+    description:
+      'Sets the cookie `billing_session`, which is the credential of a studio admin in a browser. It ends after 12 hours without ' +
+      'use, after 7 days, and with a new password. Five attempts are allowed in 15 minutes for each account and each address.',
+    access: 'public',
+    status: 201,
+    answer: CurrentSessionDto,
+    reads: 'body',
+    problems: [signInFailed, tooManySignIns],
+  })
+  async createSession(
+    @Body() body: CreateSessionDto,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CurrentSessionDto> {
+    refuseOtherPages(request);
+    const { ip = '', headers } = request;
+    const browser = { address: ip, userAgent: headers['user-agent'] ?? '' };
+    const begun = await this.signIns.signIn(body, browser);
+    const { secret } = begun;
+    setSessionCookie({ request, response }, { secret, expiresInMs: LONGEST_SESSION_MS });
+    return toCurrentSessionDto(begun, csrfTokenOf(secret));
+  }
+
+  @Get()
+  @Operation({
+    summary: 'Read the own session',
+    description: 'Returns the admin of the session cookie, its scopes and the CSRF token.',
+    access: 'public',
+    status: 200,
+    answer: CurrentSessionDto,
+    reads: 'path',
+    problems: [unauthenticated],
+  })
+  async getSession(@Req() request: Request): Promise<CurrentSessionDto> {
+    const secret = sessionSecretOf(request.headers);
+    return toCurrentSessionDto(await this.sessions.current(secret), csrfTokenOf(secret ?? ''));
+  }
+
+  @Delete()
+  @Operation({
+    summary: 'Sign out',
+    description:
+      'Ends the session of the cookie, and removes the cookie. Needs the header `X-CSRF-Token`. Does nothing without a session.',
+    access: 'public',
+    status: 204,
+    reads: 'path',
+  })
+  async deleteSession(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<void> {
+    const secret = sessionSecretOf(request.headers);
+    if (secret !== null) requireOwnPage(request, secret);
+    await this.sessions.signOut(secret);
+    setSessionCookie({ request, response }, null);
+  }
+}

@@ -1,0 +1,27 @@
+import { Column, Entity, Index, Unique } from 'typeorm';
+import {
+  IdColumn,
+  InstantColumn,
+  ReferenceColumn,
+  RowVersionColumn,
+} from '../../platform/database';
+import type { Session } from './domain/session';
+
+@Entity('admin_session')
+@Unique('admin_session_hash_unique', ['hash'])
+@Index('admin_session_admin_index', ['adminId', 'id'])
+@Index('admin_session_expiry_index', ['expiresAt'])
+export class SessionEntity implements Session {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  @ReferenceColumn() readonly adminId!: string;
+  /** SHA-256 of the secret, in hex. */
+  @Column({ type: 'char', length: 64 }) readonly hash!: string;
+  @InstantColumn() readonly validFrom!: Date;
+  @Column({ type: 'varchar', length: 45 }) readonly address!: string;
+  @Column({ type: 'varchar', length: 200 }) readonly userAgent!: string;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly lastUsedAt!: Date;
+  @InstantColumn() readonly expiresAt!: Date;
+  @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
+}

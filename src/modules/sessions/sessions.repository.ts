@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import type { Session } from './domain/session';
+import { SessionEntity } from './session.entity';
+
+const DELETE_EXPIRED = `
+  DELETE FROM admin_session WHERE id IN (
+    SELECT id FROM admin_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)
+  RETURNING id`;
+
+@Injectable()
+export class SessionsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(session: Session, hash: string): Promise<void> {
+    await this.database.insert(SessionEntity, { ...session, hash });
+  }
+
+  /** Returns the session whose secret has this hash, or null. */
+  findByHash(hash: string): Promise<Session | null> {
+    return this.database.selectOne(SessionEntity, 'WHERE hash = $1', [hash]);
+  }
+
+  /** Locks the session until the transaction ends. */
+  lock(id: string): Promise<Session | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(SessionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  /** @param adminId admin whose sessions are listed; null for those of all admins */
+  page(adminId: string | null, request: PageRequest): Promise<Page<Session>> {
+    const query = this.database.repository(SessionEntity).createQueryBuilder('session');
+    if (adminId !== null) query.andWhere('session.adminId = :adminId', { adminId });
+    return pageById(query, request);
+  }
+
+  /** Records a use. */
+  async touch(id: string, now: Date): Promise<void> {
+    await this.database.query('UPDATE admin_session SET last_used_at = $2 WHERE id = $1', [
+      id,
+      now,
+    ]);
+  }
+
+  async end({ id, endedAt, version }: Session): Promise<void> {
+    await this.database.update(SessionEntity, id, { endedAt, version });
+  }
+
+  /** Deletes sessions that expired before the instant, and returns how many. */
+  async deleteExpired(before: Date, most: number): Promise<number> {
+    return (await this.database.query(DELETE_EXPIRED, [before, most])).length;
+  }
+}

@@ -1,0 +1,149 @@
+import { Injectable } from '@nestjs/common';
+import { hashOf, isSecret, newSecret, type Principal } from '../../platform/access';
+import { Clock } from '../../platform/clock';
+import { Configuration } from '../../platform/config';
+import { Database, type Page, type PageRequest } from '../../platform/database';
+import { forbidden, unauthenticated } from '../../platform/errors';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { type AdminAccount, AdminAccounts } from '../studio';
+import {
+  ended,
+  isActive,
+  isTouchDue,
+  LONGEST_SESSION_MS,
+  type Session,
+  type SessionState,
+} from './domain/session';
+import { sessionNotFound } from './sessions.errors';
+import { sessionCreated, sessionEnded } from './sessions.events';
+import { SessionsRepository } from './sessions.repository';
+
+/** A session that lasts, with its admin. */
+export interface CurrentSession {
+  readonly session: Session;
+  readonly admin: AdminAccount;
+}
+
+/** Browser that signs in. */
+export interface Browser {
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/** The session of the sign-in, with the secret for the cookie, which is not stored. */
+export interface BegunSession extends CurrentSession {
+  readonly secret: string;
+}
+
+const LONGEST_ADDRESS = 45;
+const LONGEST_USER_AGENT = 200;
+
+@Injectable()
+export class SessionsService {
+  constructor(
+    private readonly database: Database,
+    private readonly sessions: SessionsRepository,
+    private readonly admins: AdminAccounts,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+    private readonly configuration: Configuration,
+  ) {}
+
+  /** Begins a session of an admin who has proved who it is. */
+  async begin(admin: AdminAccount, browser: Browser): Promise<BegunSession> {
+    const now = this.clock.now();
+    const secret = newSecret(`ss_${this.configuration.environmentName}_`);
+    const session: Session = {
+      id: newId('sess'),
+      version: 1,
+      adminId: admin.id,
+      validFrom: admin.sessionsValidFrom,
+      address: browser.address.slice(0, LONGEST_ADDRESS),
+      userAgent: browser.userAgent.slice(0, LONGEST_USER_AGENT),
+      createdAt: now,
+      lastUsedAt: now,
+      expiresAt: new Date(now.getTime() + LONGEST_SESSION_MS),
+      endedAt: null,
+    };
+    await this.database.transaction(async () => {
+      await this.sessions.insert(session, hashOf(secret));
+      await this.outbox.record(sessionCreated, {
+        after: { id: session.id, session, isActive: true },
+        occurredAt: now,
+      });
+    });
+    return { session, admin, secret };
+  }
+
+  /**
+   * Returns the session of the cookie with its admin, and records the use. Reads the database each time, so that a session
+   * ends at once in every process.
+   * @param secret null without a cookie
+   * @throws {ProblemError} `unauthenticated`
+   */
+  async current(secret: string | null): Promise<CurrentSession> {
+    if (secret === null) throw unauthenticated('missing');
+    const session = isSecret(secret) ? await this.sessions.findByHash(hashOf(secret)) : null;
+    if (session === null) throw unauthenticated('session_ended');
+    const admin = await this.admins.find(session.adminId);
+    const now = this.clock.now();
+    if (admin === null || !isActive(session, admin, now)) throw unauthenticated('session_ended');
+    if (isTouchDue(session, now)) await this.sessions.touch(session.id, now);
+    return { session, admin };
+  }
+
+  /** Ends the session of the cookie. Does nothing if it has ended. */
+  async signOut(secret: string | null): Promise<void> {
+    const session = secret === null ? null : await this.sessions.findByHash(hashOf(secret));
+    if (session !== null) await this.database.transaction(() => this.end(session.id));
+  }
+
+  /** Returns the sessions of all admins to those who may read admins, and to others their own. */
+  async list(caller: Principal, request: PageRequest): Promise<Page<SessionState>> {
+    const adminId = caller.scopes.has('studio:read') ? null : caller.id;
+    const { items, next } = await this.sessions.page(adminId, request);
+    return { items: await this.statesOf(items), next };
+  }
+
+  /**
+   * Ends a session. Does nothing when it was ended before.
+   * @throws {ProblemError} `session_not_found`, `forbidden` for a session of another admin without `studio:write`
+   */
+  revoke(id: string, caller: Principal): Promise<void> {
+    return this.database.transaction(async () => {
+      const session = await this.sessions.lock(id);
+      const isOwn = session?.adminId === caller.id;
+      if (session === null || !(isOwn || caller.scopes.has('studio:read'))) {
+        throw sessionNotFound(id);
+      }
+      if (!isOwn && !caller.scopes.has('studio:write')) throw forbidden('studio:write');
+      await this.end(id);
+    });
+  }
+
+  private async end(id: string): Promise<void> {
+    const before = await this.sessions.lock(id);
+    if (before === null) return;
+    const now = this.clock.now();
+    const after = ended(before, now);
+    if (after === before) return;
+    await this.sessions.end(after);
+    await this.outbox.record(sessionEnded, {
+      before: { id, session: before, isActive: true },
+      after: { id, session: after, isActive: false },
+      occurredAt: now,
+    });
+  }
+
+  private async statesOf(sessions: readonly Session[]): Promise<readonly SessionState[]> {
+    const ids = [...new Set(sessions.map(({ adminId }) => adminId))];
+    const admins = new Map((await this.admins.findMany(ids)).map((admin) => [admin.id, admin]));
+    const now = this.clock.now();
+    return sessions.map((session) => ({
+      id: session.id,
+      session,
+      isActive: isActive(session, admins.get(session.adminId), now),
+    }));
+  }
+}

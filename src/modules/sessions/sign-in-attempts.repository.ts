@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+
+/** Attempts that are allowed in {@link WINDOW_MS}. */
+const MOST_ATTEMPTS = 5;
+const WINDOW_MS = 15 * 60_000;
+
+/** Adds an attempt unless there are enough in the window. The lock of the row makes it exact for concurrent attempts. */
+const ADD = `
+  INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
+  VALUES ($1, ARRAY[$2::timestamptz], $2)
+  ON CONFLICT (key) DO UPDATE
+  SET tried_at = ARRAY(SELECT t FROM unnest(attempt.tried_at) AS t WHERE t > $3) || $2::timestamptz,
+    last_tried_at = $2
+  WHERE (SELECT count(*) FROM unnest(attempt.tried_at) AS t WHERE t > $3) < ${MOST_ATTEMPTS}
+  RETURNING key`;
+
+const OLDEST = 'SELECT tried_at[1] AS oldest FROM sign_in_attempt WHERE key = $1';
+
+const REMOVE_LAST = `
+  UPDATE sign_in_attempt SET tried_at = tried_at[1:cardinality(tried_at) - 1] WHERE key = $1`;
+
+const DELETE_OLD = `
+  DELETE FROM sign_in_attempt WHERE key IN (
+    SELECT key FROM sign_in_attempt WHERE last_tried_at < $1 ORDER BY last_tried_at LIMIT $2)
+  RETURNING key`;
+
+/** Counts attempts to sign in for all processes. */
+@Injectable()
+export class SignInAttemptsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Adds an attempt, or returns when the next one is allowed. */
+  async add(key: string, now: Date): Promise<Date | null> {
+    const windowStart = new Date(now.getTime() - WINDOW_MS);
+    const added = await this.database.query(ADD, [key, now, windowStart]);
+    if (added.length > 0) return null;
+    const [row] = await this.database.query<{ oldest: Date | null }>(OLDEST, [key]);
+    return new Date((row?.oldest ?? now).getTime() + WINDOW_MS);
+  }
+
+  /** Takes the last attempt back. */
+  async removeLast(key: string): Promise<void> {
+    await this.database.query(REMOVE_LAST, [key]);
+  }
+
+  async removeAll(key: string): Promise<void> {
+    await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
+  }
+
+  /** Deletes counts that no longer matter, and returns how many. */
+  async deleteOld(now: Date, most: number): Promise<number> {
+    const windowStart = new Date(now.getTime() - WINDOW_MS);
+    return (await this.database.query(DELETE_OLD, [windowStart, most])).length;
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import ipaddr from 'ipaddr.js';
+import { emailKeyOf, tooManySignIns } from '../studio';
+import { SignInAttemptsRepository } from './sign-in-attempts.repository';
+
+/** Bits of an IPv6 address that a network assigns. The rest is chosen by the machine. */
+const IPV6_NETWORK_PARTS = 4;
+
+/** Who tries to sign in. */
+export interface Attempt {
+  readonly email: string;
+  readonly address: string;
+}
+
+/** Limits attempts to sign in, per account and per address. Accounts that do not exist are limited likewise. */
+@Injectable()
+export class SignInLimit {
+  constructor(private readonly attempts: SignInAttemptsRepository) {}
+
+  /**
+   * Counts an attempt before it is made, so that concurrent ones cannot exceed the limit.
+   * @throws {ProblemError} `too_many_sign_ins`
+   */
+  async count(attempt: Attempt, now: Date): Promise<void> {
+    // An address that is out of attempts must not use up those of the account.
+    for (const key of [addressKey(attempt), accountKey(attempt)]) {
+      const allowedAt = await this.attempts.add(key, now);
+      if (allowedAt === null) continue;
+      throw tooManySignIns(Math.max(1, Math.ceil((allowedAt.getTime() - now.getTime()) / 1_000)));
+    }
+  }
+
+  /** Forgets failed attempts at the account after a success, which does not count for the address either. */
+  async forgive(attempt: Attempt): Promise<void> {
+    await this.attempts.removeAll(accountKey(attempt));
+    await this.attempts.removeLast(addressKey(attempt));
+  }
+}
+
+/** A hash, because people type passwords into the field for the email. */
+function accountKey({ email }: Attempt): string {
+  return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;
+}
+
+/** An IPv6 network of 64 bits counts as one address, because its users can take any address of it. */
+function addressKey({ address }: Attempt): string {
+  if (!ipaddr.isValid(address)) return 'address:unknown';
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return `address:${parsed.toString()}`;
+  const network = parsed.toNormalizedString().split(':').slice(0, IPV6_NETWORK_PARTS).join(':');
+  return `address:${network}::`;
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { type AdminAccount, emailKeyOf, toAccount } from './domain/studio-admin';
+import { Passwords } from './passwords';
+import { StudioRepository } from './studio.repository';
+
+/** Hash that no password is known for, at the floor of OWASP. Checked where no admin has a hash that can be. */
+const DECOY =
+  '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
+
+/** Accounts of admins for the modules above, without their password hashes. */
+@Injectable()
+export class AdminAccounts {
+  constructor(
+    private readonly admins: StudioRepository,
+    private readonly passwords: Passwords,
+  ) {}
+
+  /** Returns the account, or null. */
+  async find(id: string): Promise<AdminAccount | null> {
+    const admin = await this.admins.find(id);
+    return admin === null ? null : toAccount(admin);
+  }
+
+  /** Returns the accounts with these ids, in any order. */
+  async findMany(ids: readonly string[]): Promise<readonly AdminAccount[]> {
+    return (await this.admins.findMany(ids)).map(toAccount);
+  }
+
+  /**
+   * Returns the active admin with this email and password, or null. Takes as long for an unknown email as for a known one:
+   * the password is then checked against the hash of some other admin, always the same one for the same email.
+   * @throws {ProblemError} `too_many_sign_ins`
+   */
+  async withPassword(email: string, password: string): Promise<AdminAccount | null> {
+    const emailKey = emailKeyOf(email);
+    const admin = await this.admins.findByEmail(emailKey);
+    const decoy = await this.admins.anyPasswordHash(numberFor(emailKey));
+    const hash = [admin?.passwordHash, decoy].find((one) => this.canCheck(one)) ?? DECOY;
+    const matches = await this.passwords.verify(password, hash);
+    if (admin === null || !admin.isActive || hash !== admin.passwordHash) return null;
+    return matches ? toAccount(admin) : null;
+  }
+
+  private canCheck(passwordHash: string | null | undefined): passwordHash is string {
+    return typeof passwordHash === 'string' && this.passwords.canCheck(passwordHash);
+  }
+}
+
+/** Returns a number from 0 to 2^31 - 1 that is always the same for an email. */
+function numberFor(emailKey: string): number {
+  return createHash('sha256').update(emailKey).digest().readUInt32BE() >>> 1;
+}

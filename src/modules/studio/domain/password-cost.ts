@@ -1,0 +1,43 @@
+import type { PasswordHash } from './password-hash';
+
+const MIB = 2 ** 20;
+
+/** Memory of one check. Two checks run at once in each process. */
+const MOST_MEMORY_BYTES = 128 * MIB;
+/** Memory that argon2id writes in all passes: 64 MiB in 8 passes take about 0.5 s. */
+const MOST_WRITTEN_BYTES = 512 * MIB;
+/** bcrypt doubles its time with each step; 14 takes about 1 s. */
+const MOST_BCRYPT_COST = 14;
+/** Iterations of PBKDF2 for each block of 32 bytes. OWASP recommends 600,000. */
+const MOST_PBKDF2_ITERATIONS = 2_000_000;
+const PBKDF2_BLOCK_BYTES = 32;
+/** Memory that scrypt writes with all its parallel parts. */
+const MOST_SCRYPT_BYTES = 256 * MIB;
+
+/** Returns false for a hash that would occupy the process for too long or with too much memory: it is not computed. */
+export function isAffordable(hash: PasswordHash): boolean {
+  switch (hash.scheme) {
+    case 'argon2id': {
+      const bytes = hash.memoryKib * 1_024;
+      return bytes <= MOST_MEMORY_BYTES && bytes * hash.passes <= MOST_WRITTEN_BYTES;
+    }
+    case 'bcrypt':
+      return hash.costLog2 <= MOST_BCRYPT_COST;
+    case 'scrypt': {
+      const bytes = scryptBytes(hash);
+      return bytes <= MOST_MEMORY_BYTES && bytes * hash.parallelization <= MOST_SCRYPT_BYTES;
+    }
+    case 'pbkdf2-sha256': {
+      const blocks = Math.ceil(hash.hash.length / PBKDF2_BLOCK_BYTES);
+      return hash.rounds * blocks <= MOST_PBKDF2_ITERATIONS;
+    }
+  }
+}
+
+/** Returns the memory that scrypt needs (RFC 7914): 128 N r bytes. */
+export function scryptBytes({
+  costLog2,
+  blockSize,
+}: Extract<PasswordHash, { readonly scheme: 'scrypt' }>): number {
+  return 128 * 2 ** costLog2 * blockSize;
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Passwords } from './passwords';
+
+const HASH =
+  '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1leGFtcGxlMQ$R8pB2ZXruHAl61vV5cDeGAOywi9y2ggJpckbuEcK6kY';
+const PASSWORD = 'correct horse battery staple';
+
+describe('passwords', () => {
+  it.each([
+    ['argon2id with 1 GiB', HASH.replace('m=19456', 'm=1048576')],
+    ['bcrypt of cost 31', '$2b$31$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW'],
+    ['scrypt with 1 GiB', `$scrypt$ln=20,r=8,p=1$c29tZXNhbHQ$${'A'.repeat(43)}`],
+    ['PBKDF2 with a billion rounds', `$pbkdf2-sha256$1000000000$c29tZXNhbHQ$${'A'.repeat(43)}`],
+  ])('are refused in less than 5 ms for a hash of %s', async (_, hash) => {
+    const passwords = new Passwords();
+    await passwords.verify(PASSWORD, hash);
+    const times: number[] = [];
+    for (let time = 0; time < 20; time += 1) {
+      const startedAt = performance.now();
+      expect(await passwords.verify(PASSWORD, hash)).toBe(false);
+      times.push(performance.now() - startedAt);
+    }
+    expect(Math.min(...times)).toBeLessThan(5);
+  });
+
+  it('are checked a few at once, and refused when too many wait', async () => {
+    const passwords = new Passwords();
+    const checks = await Promise.allSettled(
+      Array.from({ length: 40 }, () => passwords.verify(PASSWORD, HASH)),
+    );
+    const refused = checks.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(40 - 2 - 32);
+    expect(String((refused[0] as PromiseRejectedResult).reason)).toContain('too_many_sign_ins');
+  });
+
+  it('are checked beside the event loop', async () => {
+    const checks = Promise.all(
+      Array.from({ length: 4 }, () => new Passwords().verify(PASSWORD, HASH)),
+    );
+    let turns = 0;
+    let isOver = false;
+    void checks.then(() => (isOver = true));
+    while (!isOver) {
+      await sleep(1);
+      turns += 1;
+    }
+    expect(turns).toBeGreaterThan(3);
+    expect(await checks).toEqual([true, true, true, true]);
+  });
+});

@@ -1,0 +1,75 @@
+import { pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { Injectable } from '@nestjs/common';
+import { verify as verifyArgon2 } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { ConcurrencyLimiter } from '../../platform/concurrency';
+import { isAffordable, scryptBytes } from './domain/password-cost';
+import { parsePasswordHash, type PasswordHash } from './domain/password-hash';
+import { tooManySignIns } from './studio.errors';
+
+/** Half of the threads that Node has for such work, so that files and names are still read meanwhile. */
+const AT_ONCE = 2;
+/** Checks that wait for their turn: a few seconds of work. */
+const MOST_WAITING = 32;
+const BUSY_SECONDS = 2;
+
+const derive = {
+  pbkdf2: promisify(pbkdf2),
+  scrypt: (password: string, { salt, hash, ...rest }: Scrypt): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      const options = {
+        cost: 2 ** rest.costLog2,
+        blockSize: rest.blockSize,
+        parallelization: rest.parallelization,
+        // Node counts some more than the 128 N r bytes of RFC 7914.
+        maxmem: 2 * scryptBytes({ salt, hash, ...rest }) + 2 ** 20,
+      };
+      scrypt(password, salt, hash.length, options, (error, key) => {
+        if (error === null) resolve(key);
+        else reject(error);
+      });
+    }),
+};
+
+type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;
+
+/** Checks passwords against stored hashes, off the event loop and a few at once. */
+@Injectable()
+export class Passwords {
+  private readonly checks = new ConcurrencyLimiter(AT_ONCE, MOST_WAITING);
+
+  /** Returns true if a password can be checked against the hash: its form is known and its cost is bearable. */
+  canCheck(passwordHash: string): boolean {
+    const hash = parsePasswordHash(passwordHash);
+    return hash !== null && isAffordable(hash);
+  }
+
+  /**
+   * Returns true if the hash is one of the password. A hash that cannot be checked fits no password, and is not computed.
+   * @throws {ProblemError} `too_many_sign_ins` when too many checks wait already
+   */
+  async verify(password: string, passwordHash: string): Promise<boolean> {
+    const hash = parsePasswordHash(passwordHash);
+    if (hash === null || !isAffordable(hash)) return false;
+    if (this.checks.isFull) throw tooManySignIns(BUSY_SECONDS);
+    return this.checks.run(() => matches(password, passwordHash, hash));
+  }
+}
+
+async function matches(password: string, text: string, hash: PasswordHash): Promise<boolean> {
+  switch (hash.scheme) {
+    case 'argon2id':
+      // The library refuses a few forms of other implementations, such as a hash of more than 64 bytes.
+      return verifyArgon2(text, password).catch(() => false);
+    case 'bcrypt':
+      return verifyBcrypt(password, text);
+    case 'scrypt':
+      return timingSafeEqual(await derive.scrypt(password, hash), hash.hash);
+    case 'pbkdf2-sha256': {
+      const { salt, rounds, hash: expected } = hash;
+      const key = await derive.pbkdf2(password, salt, rounds, expected.length, 'sha256');
+      return timingSafeEqual(key, expected);
+    }
+  }
+}

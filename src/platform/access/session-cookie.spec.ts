@@ -1,0 +1,85 @@
+import type { Request } from 'express';
+import {
+  csrfTokenOf,
+  needsSecureCookie,
+  refuseOtherPages,
+  requireOwnPage,
+  sessionSecretOf,
+} from './session-cookie';
+
+function refusal(check: () => void): string | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('the session cookie', () => {
+  it.each([
+    [undefined, null],
+    ['', null],
+    ['billing_session=', ''],
+    ['billing_session=abc', 'abc'],
+    ['theme=dark; billing_session=abc; x=y', 'abc'],
+    ['theme=dark;billing_session=abc', 'abc'],
+    ['not_billing_session=abc', null],
+  ])('is read from %j: %j', (cookie, secret) => {
+    expect(sessionSecretOf(cookie === undefined ? {} : { cookie })).toBe(secret);
+  });
+
+  it.each([
+    [{ origin: 'http://127.0.0.1:3000', host: '127.0.0.1:3000' }, false],
+    [{ origin: 'http://localhost:3000', host: 'localhost:3000' }, false],
+    [{ origin: 'http://[::1]:3000', host: '[::1]:3000' }, false],
+    [{ host: '127.0.0.1:3000' }, false],
+    [{ origin: 'https://localhost:3000', host: 'localhost:3000' }, true],
+    [{ origin: 'https://billing.example.com', host: '127.0.0.1:3000' }, true],
+    [{ origin: 'http://billing.example.com', host: 'billing.example.com' }, true],
+    [{ origin: 'null', host: '127.0.0.1:3000' }, true],
+    [{ host: 'billing.example.com' }, true],
+    [{}, true],
+  ])('of a page with %j is secure: %s', (headers, secure) => {
+    expect(needsSecureCookie(headers)).toBe(secure);
+  });
+});
+
+describe('a request with a session cookie', () => {
+  const token = csrfTokenOf('secret');
+
+  it.each([
+    ['GET', undefined, undefined, true],
+    ['GET', 'same-origin', undefined, true],
+    ['GET', 'none', undefined, true],
+    ['GET', 'same-site', undefined, false],
+    ['GET', 'cross-site', token, false],
+    ['HEAD', undefined, undefined, true],
+    ['POST', 'same-origin', token, true],
+    ['DELETE', 'same-origin', token, true],
+    ['POST', undefined, token, false],
+    ['POST', 'none', token, false],
+    ['POST', 'same-site', token, false],
+    ['POST', 'cross-site', token, false],
+    ['POST', 'same-origin', undefined, false],
+    ['POST', 'same-origin', csrfTokenOf('other'), false],
+    ['PATCH', 'same-origin', '', false],
+  ])('%s from %s with the token %s is answered: %s', (method, site, csrf, answered) => {
+    const headers = { 'sec-fetch-site': site, 'x-csrf-token': csrf };
+    const request = { method, headers } as unknown as Request;
+    const error = refusal(() => requireOwnPage(request, 'secret'));
+    if (answered) expect(error).toBeNull();
+    else expect(error).toMatch(/^cross_site_request/);
+  });
+
+  it.each([
+    [undefined, true],
+    ['same-origin', true],
+    ['none', false],
+    ['same-site', false],
+    ['cross-site', false],
+  ])('that signs in from %s is answered: %s', (site, answered) => {
+    const request = { headers: { 'sec-fetch-site': site } } as unknown as Request;
+    expect(refusal(() => refuseOtherPages(request)) === null).toBe(answered);
+  });
+});

@@ -1,0 +1,87 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CookieOptions, Request, Response } from 'express';
+import { isLoopback } from '../config';
+import { crossSiteRequest } from '../errors';
+
+/** Cookie that holds the secret of an admin's session. */
+export const SESSION_COOKIE = 'billing_session';
+
+const CSRF_HEADER = 'x-csrf-token';
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Returns the secret of the session cookie, or null. */
+export function sessionSecretOf({ cookie }: IncomingHttpHeaders): string | null {
+  const prefix = `${SESSION_COOKIE}=`;
+  const pair = cookie?.split(';').find((part) => part.trimStart().startsWith(prefix));
+  return pair?.trim().slice(prefix.length) ?? null;
+}
+
+/** Gives the browser a session, or takes it away. */
+export function setSessionCookie(
+  { request, response }: { readonly request: Request; readonly response: Response },
+  session: { readonly secret: string; readonly expiresInMs: number } | null,
+): void {
+  const options = {
+    httpOnly: true,
+    sameSite: 'strict',
+    path: '/v1',
+    secure: needsSecureCookie(request.headers),
+  } as const satisfies CookieOptions;
+  if (session === null) response.clearCookie(SESSION_COOKIE, options);
+  else response.cookie(SESSION_COOKIE, session.secret, { ...options, maxAge: session.expiresInMs });
+}
+
+/** Returns false for a page on loopback without TLS, where some browsers store no secure cookie. */
+export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): boolean {
+  const page = origin ?? `http://${host}`;
+  if (!URL.canParse(page)) return true;
+  const { protocol, hostname } = new URL(page);
+  return protocol !== 'http:' || !isLoopback(hostname.replaceAll(/[[\]]/g, ''));
+}
+
+/**
+ * Returns the token that a page must send with its changes. Derived from the secret of the session, which pages cannot
+ * read, so that nothing has to be stored.
+ */
+export function csrfTokenOf(sessionSecret: string): string {
+  return createHmac('sha256', sessionSecret).update('csrf').digest('base64url');
+}
+
+/**
+ * Refuses a request that a page of another origin sends with the cookie of an admin. A change needs `Sec-Fetch-Site`,
+ * which pages cannot set, and the token, which only pages of this origin can read.
+ * @throws {ProblemError} `cross_site_request`
+ */
+export function requireOwnPage({ method, headers }: Request, sessionSecret: string): void {
+  const isSafe = SAFE_METHODS.has(method);
+  if (!isSafe || headers['sec-fetch-site'] !== undefined) requireSameOrigin(headers, isSafe);
+  if (!isSafe && !isEqual(headers[CSRF_HEADER], csrfTokenOf(sessionSecret))) {
+    throw crossSiteRequest(
+      'The header X-CSRF-Token is missing or belongs to another session. Send the csrf_token of GET /v1/session.',
+    );
+  }
+}
+
+/**
+ * Refuses a sign-in that a page of another origin sends, which would sign the browser in to an account of the attacker.
+ * @throws {ProblemError} `cross_site_request`
+ */
+export function refuseOtherPages({ headers }: Request): void {
+  if (headers['sec-fetch-site'] !== undefined) requireSameOrigin(headers, false);
+}
+
+/** `none` is what the user typed or opened from a bookmark. */
+function requireSameOrigin(headers: IncomingHttpHeaders, mayBeTyped: boolean): void {
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin' || (mayBeTyped && site === 'none')) return;
+  throw crossSiteRequest(
+    'A request with a session cookie must come from a page of this origin (Sec-Fetch-Site: same-origin).',
+  );
+}
+
+function isEqual(sent: string | readonly string[] | undefined, expected: string): boolean {
+  if (typeof sent !== 'string') return false;
+  const [one, other] = [Buffer.from(sent), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
