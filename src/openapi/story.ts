@@ -255,6 +255,10 @@ const ADMINISTERING: readonly Step[] = [
   },
   { operationId: 'updateStudioAdmin', body: { name: 'Ada Lovelace' } },
   {
+    operationId: 'updateStudioSettings',
+    body: { support_refund_limits: [{ currency: 'EUR', amount: 5_000 }] },
+  },
+  {
     operationId: 'createSession',
     body: { email: 'ada@example.com', password: 'correct horse battery staple' },
   },

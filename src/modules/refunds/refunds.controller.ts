@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
 import { idempotencyKeyMismatch, invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
@@ -20,7 +21,7 @@ import {
 import { CreateRefundDto, toRefundRequest } from './dto/create-refund.dto';
 import { ListRefundsDto } from './dto/list-refunds.dto';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
-import { refundNotFound } from './refunds.errors';
+import { refundLimitExceeded, refundNotFound } from './refunds.errors';
 import { RefundsService } from './refunds.service';
 
 @ApiTags('Refunds')
@@ -45,6 +46,7 @@ export class RefundsController {
       paymentNotRefundable,
       refundAmountExceedsRefundable,
       paymentProviderNotEnabled,
+      refundLimitExceeded,
       idempotencyKeyMismatch,
     ],
   })
@@ -52,11 +54,10 @@ export class RefundsController {
     @Param('paymentId', new IdPipe('pay', paymentNotFound)) paymentId: string,
     @Body() body: CreateRefundDto,
     @IdempotencyKey('idempotencyKey') idempotencyKey: string | null,
+    @Caller() { refundLimits }: Principal,
   ): Promise<RefundDto> {
-    return withETag(
-      await this.refunds.create(toRefundRequest(paymentId, body, idempotencyKey)),
-      toRefundDto,
-    );
+    const request = toRefundRequest(paymentId, body, idempotencyKey);
+    return withETag(await this.refunds.create(request, refundLimits), toRefundDto);
   }
 
   @Get()

@@ -20,3 +20,17 @@ export const refundNotInSandbox = defineProblem(
   },
   (id: string) => ({ detail: `The sandbox has nothing pending for ${id}.` }),
 );
+
+export const refundLimitExceeded = defineProblem(
+  {
+    code: 'refund_limit_exceeded',
+    kind: 'forbidden',
+    title: 'The caller may not refund so much of a payment',
+    meaning:
+      'An owner has limited how much of a payment admins with this role may refund in all. `limit` is that sum in minor units of the currency of the payment; pending and former refunds count. Nothing was refunded. Ask an admin without a limit.',
+  },
+  (limit: string, currency: string) => ({
+    detail: `You may refund at most ${limit} ${currency} of a payment in all, in minor units. Ask an admin without a limit.`,
+    extensions: { limit, currency },
+  }),
+);

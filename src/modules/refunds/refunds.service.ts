@@ -23,13 +23,15 @@ import {
 } from '../payments';
 import {
   correctedToSucceeded,
+  exceededLimit,
   isSameRequest,
   type Refund,
+  type RefundLimits,
   type RefundOutcome,
   type RefundRequest,
   withOutcome,
 } from './domain/refund';
-import { refundNotFound, refundNotInSandbox } from './refunds.errors';
+import { refundLimitExceeded, refundNotFound, refundNotInSandbox } from './refunds.errors';
 import { refundAnswer, REFUND_EVENTS, refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
@@ -52,10 +54,11 @@ export class RefundsService {
    * Refunds a payment in full or in part. If the provider refuses, the refund has failed, which is no error; if it does not
    * answer in time, the refund stays pending. A key that made a refund before returns that refund, however old.
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`,
-   *   `idempotency_key_reused`
+   *   `idempotency_key_reused`, `refund_limit_exceeded`
+   * @param limits limits of the caller
    */
-  async create(request: RefundRequest): Promise<Refund> {
-    const { refund, payment } = await this.begin(request);
+  async create(request: RefundRequest, limits: RefundLimits): Promise<Refund> {
+    const { refund, payment } = await this.begin(request, limits);
     if (payment === null) return refund;
     return this.settle(refund, await this.payments.send(payment, refund));
   }
@@ -97,6 +100,7 @@ export class RefundsService {
    */
   private begin(
     request: RefundRequest,
+    limits: RefundLimits,
   ): Promise<{ readonly refund: Refund; readonly payment: Payment | null }> {
     const now = this.clock.now();
     const id = newId('ref');
@@ -110,6 +114,8 @@ export class RefundsService {
       }
       const { paymentId } = request;
       const { payment, amount } = await this.payments.reserve(paymentId, request.amount, now);
+      const limit = exceededLimit(limits, payment);
+      if (limit !== null) throw refundLimitExceeded(String(limit), payment.currency);
       const refund: Refund = {
         ...request,
         id,

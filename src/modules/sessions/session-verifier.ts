@@ -1,16 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { scopesOfRole } from '../../core/access';
 import { type Principal, principalWith } from '../../platform/access';
+import { StudioSettingsService } from '../studio';
 import { SessionsService } from './sessions.service';
 
 /** Verifies session cookies for the middleware that identifies callers. */
 @Injectable()
 export class SessionVerifier {
-  constructor(private readonly sessions: SessionsService) {}
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly settings: StudioSettingsService,
+  ) {}
 
   /** @throws {ProblemError} `unauthenticated` */
   readonly verify = async (secret: string): Promise<Principal> => {
     const { admin } = await this.sessions.current(secret);
-    return principalWith('admin', admin.id, scopesOfRole(admin.role));
+    const principal = principalWith('admin', admin.id, scopesOfRole(admin.role));
+    if (admin.role !== 'support') return principal;
+    const { supportRefundLimits: refundLimits } = await this.settings.get();
+    return { ...principal, refundLimits };
   };
 }

@@ -1,5 +1,6 @@
 import { defineEvent } from '../../platform/outbox';
 import { StudioAdminDto, toStudioAdminDto } from './dto/studio-admin.dto';
+import { StudioSettingsDto, toStudioSettingsDto } from './dto/studio-settings.dto';
 
 export const studioAdminCreated = defineEvent({
   type: 'studio_admin.created',
@@ -14,4 +15,11 @@ export const studioAdminUpdated = defineEvent({
     'The name or the password of a studio admin changed, or the admin was deactivated. When only the password changed, `previous` may be empty.',
   dto: StudioAdminDto,
   toDto: toStudioAdminDto,
+});
+
+export const studioSettingsUpdated = defineEvent({
+  type: 'studio_settings.updated',
+  meaning: 'The settings of the studio changed, such as how much support may refund.',
+  dto: StudioSettingsDto,
+  toDto: toStudioSettingsDto,
 });

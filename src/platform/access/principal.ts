@@ -13,6 +13,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<GrantedScope>;
   /** Only customer that it may read; null: every customer. */
   readonly customerId: string | null;
+  /** Largest refunded sum of a payment, in minor units by currency; null: no limit. */
+  readonly refundLimits: ReadonlyMap<string, bigint> | null;
 }
 
 /** Returns a principal that holds these scopes. */
@@ -23,7 +25,7 @@ export function principalWith(
   customerId: string | null = null,
 ): Principal {
   const held = new Set(scopes.includes('*') ? ['*' as const, ...ALL_SCOPES] : scopes);
-  return { kind, id, scopes: held, customerId };
+  return { kind, id, scopes: held, customerId, refundLimits: null };
 }
 
 export const OPEN = principalWith('open', 'open', ['*']);

@@ -8,6 +8,7 @@ import {
   REFUND_TRANSITIONS,
   type RefundRequest,
   withOutcome,
+  exceededLimit,
 } from './refund';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
@@ -113,5 +114,20 @@ describe('a refund', () => {
     ['another payment', { paymentId: 'pay_01h455vb4pex5vsknk084sn02r' }, false],
   ] as const)('is asked for again by a request with %s: %#', (_, change, same) => {
     expect(isSameRequest(pending, { ...request, ...change })).toBe(same);
+  });
+});
+
+describe('a limit of refunds', () => {
+  const limits = new Map([['USD', 5_000n]]);
+  const payment = { currency: 'USD', amountRefunded: 3_000n, amountRefundPending: 2_000n };
+
+  it.each([
+    ['no limit', null, payment, null],
+    ['the limit itself', limits, payment, null],
+    ['one more refunded', limits, { ...payment, amountRefunded: 3_001n }, 5_000n],
+    ['one more pending', limits, { ...payment, amountRefundPending: 2_001n }, 5_000n],
+    ['a currency without a limit', limits, { ...payment, currency: 'EUR' }, 0n],
+  ])('with %s is exceeded by: %s', (_, given, of, expected) => {
+    expect(exceededLimit(given, of)).toBe(expected);
   });
 });

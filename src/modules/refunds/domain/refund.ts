@@ -119,3 +119,23 @@ function canonicalJson(metadata: Metadata): string {
       : value,
   );
 }
+
+/** Largest refunded sum of a payment, in minor units by currency; null: no limit. */
+export type RefundLimits = ReadonlyMap<string, bigint> | null;
+
+/**
+ * Returns the limit that the refunds of a payment exceed, or null. Counts all refunds of the payment, so that several small
+ * ones do not get around it. A currency without a limit allows none.
+ */
+export function exceededLimit(
+  limits: RefundLimits,
+  payment: {
+    readonly currency: string;
+    readonly amountRefunded: bigint;
+    readonly amountRefundPending: bigint;
+  },
+): bigint | null {
+  if (limits === null) return null;
+  const limit = limits.get(payment.currency) ?? 0n;
+  return payment.amountRefunded + payment.amountRefundPending > limit ? limit : null;
+}

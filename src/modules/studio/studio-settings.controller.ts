@@ -1,0 +1,47 @@
+import { Body, Controller, Get, Patch } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { VersionCondition } from '../../platform/database';
+import { IfMatch, Operation, withETag } from '../../platform/http';
+import {
+  StudioSettingsDto,
+  toSettingsChange,
+  toStudioSettingsDto,
+  UpdateStudioSettingsDto,
+} from './dto/studio-settings.dto';
+import { StudioSettingsService } from './studio-settings.service';
+
+@ApiTags('Studio')
+@Controller('v1/studio-settings')
+export class StudioSettingsController {
+  constructor(private readonly settings: StudioSettingsService) {}
+
+  @Get()
+  @Operation({
+    summary: 'Read the studio settings',
+    description: 'Returns what the roles of admins are limited to.',
+    access: 'studio:read',
+    status: 200,
+    answer: StudioSettingsDto,
+    reads: 'path',
+  })
+  async getStudioSettings(): Promise<StudioSettingsDto> {
+    return withETag(await this.settings.get(), toStudioSettingsDto);
+  }
+
+  @Patch()
+  @Operation({
+    summary: 'Update the studio settings',
+    description: 'Takes effect at once, in every process. An empty body changes nothing.',
+    access: 'studio:write',
+    status: 200,
+    answer: StudioSettingsDto,
+    reads: 'change',
+  })
+  async updateStudioSettings(
+    @Body() body: UpdateStudioSettingsDto,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<StudioSettingsDto> {
+    const settings = await this.settings.update(toSettingsChange(body), expected);
+    return withETag(settings, toStudioSettingsDto);
+  }
+}

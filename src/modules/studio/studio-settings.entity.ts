@@ -1,0 +1,11 @@
+import { Column, Entity } from 'typeorm';
+import { IdColumn, InstantColumn, RowVersionColumn } from '../../platform/database';
+
+@Entity('studio_settings')
+export class StudioSettingsEntity {
+  @IdColumn() readonly id!: string;
+  @RowVersionColumn() readonly version!: number;
+  /** Minor units as text, by currency. */
+  @Column({ type: 'jsonb' }) readonly supportRefundLimits!: Readonly<Record<string, string>>;
+  @InstantColumn() readonly updatedAt!: Date;
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { SETTINGS_ID, type StudioSettings } from './domain/studio-settings';
+import { StudioSettingsEntity } from './studio-settings.entity';
+
+/** The row exists from its migration on. */
+const BY_ID = 'WHERE id = $1';
+
+@Injectable()
+export class StudioSettingsRepository {
+  constructor(private readonly database: Database) {}
+
+  async read(): Promise<StudioSettings> {
+    return toSettings(await this.database.selectOne(StudioSettingsEntity, BY_ID, [SETTINGS_ID]));
+  }
+
+  /** Locks the settings until the transaction ends. */
+  async lock(): Promise<StudioSettings> {
+    this.database.requireTransaction();
+    return toSettings(
+      await this.database.selectOne(StudioSettingsEntity, `${BY_ID} FOR UPDATE`, [SETTINGS_ID]),
+    );
+  }
+
+  async update({ version, supportRefundLimits, updatedAt }: StudioSettings): Promise<void> {
+    const limits = [...supportRefundLimits].map(([currency, limit]) => [currency, String(limit)]);
+    await this.database.query(
+      'UPDATE studio_settings SET version = $2, support_refund_limits = $3, updated_at = $4 WHERE id = $1',
+      [SETTINGS_ID, version, JSON.stringify(Object.fromEntries(limits)), updatedAt],
+    );
+  }
+}
+
+function toSettings(row: StudioSettingsEntity | null): StudioSettings {
+  if (row === null) throw new Error('The row of the studio settings is missing.');
+  const limits = Object.entries(row.supportRefundLimits);
+  return {
+    ...row,
+    supportRefundLimits: new Map(limits.map(([currency, limit]) => [currency, BigInt(limit)])),
+  };
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { assertVersion, Database, type VersionCondition } from '../../platform/database';
+import { Outbox } from '../../platform/outbox';
+import { type SettingsChange, type StudioSettings, withSettings } from './domain/studio-settings';
+import { studioSettingsUpdated } from './studio.events';
+import { StudioSettingsRepository } from './studio-settings.repository';
+
+@Injectable()
+export class StudioSettingsService {
+  constructor(
+    private readonly database: Database,
+    private readonly settings: StudioSettingsRepository,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  get(): Promise<StudioSettings> {
+    return this.settings.read();
+  }
+
+  /**
+   * Changes the settings. A no-op update writes nothing and records no event.
+   * @throws {ProblemError} `precondition_failed`
+   */
+  update(change: SettingsChange, expected: VersionCondition): Promise<StudioSettings> {
+    return this.database.transaction(async () => {
+      const before = await this.settings.lock();
+      assertVersion(expected, before);
+      const after = withSettings(before, change, this.clock.now());
+      if (after === before) return before;
+      await this.settings.update(after);
+      await this.outbox.record(studioSettingsUpdated, {
+        after,
+        before,
+        occurredAt: after.updatedAt,
+      });
+      return after;
+    });
+  }
+}
