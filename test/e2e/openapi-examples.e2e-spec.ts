@@ -133,6 +133,7 @@ const WITHOUT_EXAMPLE: readonly string[] = [
   'deleteCustomer',
   'archiveMeter',
   'archivePlan',
+  'revokeSession',
   'deleteStudioAdmin',
   'archiveTaxRate',
   'deleteTestClock',

@@ -39,15 +39,15 @@ describe('refunds by admins with the role support', () => {
   const setLimits = (limits: readonly object[]) =>
     engine.http.patch('/v1/studio-settings').set(OWNER).send({ support_refund_limits: limits });
 
-  const exceeded = (limit: string) => [
+  const exceeded = (limit: number) => [
     403,
-    expect.objectContaining({ code: 'refund_limit_exceeded', limit, currency: 'USD' }),
+    expect.objectContaining({ code: 'refund_limit_exceeded', limit }),
   ];
 
   it('are refused until an owner sets a limit', async () => {
     const payment = await createPayment();
     const { status, body } = await refund(payment, { amount: 1 });
-    expect([status, body]).toEqual(exceeded('0'));
+    expect([status, body]).toEqual(exceeded(0));
   });
 
   it('are made up to the limit of their payment in all, whoever made the others', async () => {
@@ -56,9 +56,9 @@ describe('refunds by admins with the role support', () => {
     expect((await refund(payment, { amount: 3_000 })).status).toBe(201);
     expect((await refund(payment, { amount: 1_000 }, OWNER)).status).toBe(201);
     const over = await refund(payment, { amount: 1_001 });
-    expect([over.status, over.body]).toEqual(exceeded('5000'));
+    expect([over.status, over.body]).toEqual(exceeded(5_000));
     const rest = await refund(payment, {});
-    expect([rest.status, rest.body]).toEqual(exceeded('5000'));
+    expect([rest.status, rest.body]).toEqual(exceeded(5_000));
     const read = await engine.http.get(`/v1/payments/${payment}`).set(OWNER);
     expect(read.body).toMatchObject({ amount_refunded: 4_000, amount_refund_pending: 0 });
     expect((await refund(payment, { amount: 1_000 })).status).toBe(201);

@@ -29,8 +29,8 @@ export const refundLimitExceeded = defineProblem(
     meaning:
       'An owner has limited how much of a payment admins with this role may refund in all. `limit` is that sum in minor units of the currency of the payment; pending and former refunds count. Nothing was refunded. Ask an admin without a limit.',
   },
-  (limit: string, currency: string) => ({
+  (limit: bigint, currency: string) => ({
     detail: `You may refund at most ${limit} ${currency} of a payment in all, in minor units. Ask an admin without a limit.`,
-    extensions: { limit, currency },
+    extensions: { limit: Number(limit) },
   }),
 );

@@ -115,7 +115,7 @@ export class RefundsService {
       const { paymentId } = request;
       const { payment, amount } = await this.payments.reserve(paymentId, request.amount, now);
       const limit = exceededLimit(limits, payment);
-      if (limit !== null) throw refundLimitExceeded(String(limit), payment.currency);
+      if (limit !== null) throw refundLimitExceeded(limit, payment.currency);
       const refund: Refund = {
         ...request,
         id,

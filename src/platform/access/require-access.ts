@@ -56,11 +56,21 @@ class ScopeGuard implements CanActivate {
   }
 }
 
+/** Lets everyone pass, and notes the operation as the other guards do. */
+class PublicGuard implements CanActivate {
+  canActivate(context: ExecutionContext): true {
+    setOperation(context.switchToHttp().getRequest<Request>(), context.getHandler().name);
+    return true;
+  }
+}
+
 /**
  * Declares who may call a handler, and refuses everyone else.
  * @param place where customer tokens must name their customer; null: they are refused
  */
 export function RequireAccess(access: Access, place: CustomerPlace | null): MethodDecorator {
-  if (access === 'public') return SetMetadata(ACCESS, access);
+  if (access === 'public') {
+    return applyDecorators(SetMetadata(ACCESS, access), UseGuards(PublicGuard));
+  }
   return applyDecorators(SetMetadata(ACCESS, access), UseGuards(new ScopeGuard(access, place)));
 }
