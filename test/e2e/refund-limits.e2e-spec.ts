@@ -50,7 +50,7 @@ describe('refunds by admins with the role support', () => {
     expect([status, body]).toEqual(exceeded(0));
   });
 
-  it('are made up to the limit of their payment in all, whoever made the others', async () => {
+  it('are made up to the limit of their payment in all, with the refunds of others', async () => {
     expect((await setLimits([{ currency: 'USD', amount: 5_000 }])).status).toBe(200);
     const payment = await createPayment();
     expect((await refund(payment, { amount: 3_000 })).status).toBe(201);
