@@ -4,8 +4,8 @@
  * is not in it does not pass.
  */
 const LAYERS = [
-  ['sessions'],
-  ['access', 'audit', 'studio', 'webhooks'],
+  ['access', 'audit', 'sessions', 'webhooks'],
+  ['studio'],
   ['billing'],
   ['refunds'],
   ['payments', 'entitlements'],
