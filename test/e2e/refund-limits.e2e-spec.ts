@@ -39,7 +39,7 @@ describe('refunds by admins with the role support', () => {
   const setLimits = (limits: readonly object[]) =>
     engine.http.patch('/v1/studio-settings').set(OWNER).send({ support_refund_limits: limits });
 
-  const exceeded = (limit: number) => [
+  const exceeded = (limit: number): readonly unknown[] => [
     403,
     expect.objectContaining({ code: 'refund_limit_exceeded', limit }),
   ];

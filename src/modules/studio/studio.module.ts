@@ -22,6 +22,6 @@ import { StudioService } from './studio.service';
     StudioSettingsRepository,
     StudioSettingsService,
   ],
-  exports: [AdminAccounts, StudioService, StudioSettingsService],
+  exports: [AdminAccounts, StudioSettingsService],
 })
 export class StudioModule {}
