@@ -22,7 +22,7 @@ const BILLED_IN_ADVANCE = `
 
 const FINALIZED = ['open', 'paid', 'uncollectible'];
 
-/** A void invoice counts as billed until it is reissued, since only its reissue bills it again. */
+/** A void invoice counts as billed until it is regenerated, since only the regenerated invoice bills its usage again. */
 const BILLED_USAGE = `
   SELECT line.id, invoice.status FROM invoice_line line JOIN invoice ON invoice.id = line.invoice_id
   WHERE line.item_id = $1 AND line.period_start_at = $2 AND line.period_end_at = $3

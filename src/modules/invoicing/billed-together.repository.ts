@@ -18,7 +18,7 @@ const BILLED_ELSEWHERE = `
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
-  /** What other invoices billed of the price and period of each line of an invoice, by line; nothing for most. */
+  /** Returns, by line, the amounts that other invoices billed of the same price and period; most lines have none. */
   async elsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(
       BILLED_ELSEWHERE,

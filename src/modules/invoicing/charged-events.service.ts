@@ -13,8 +13,8 @@ export class ChargedEventsService {
   constructor(private readonly usage: UsageService) {}
 
   /**
-   * What the price charges for the events that a reading counts, in the order in which they happened.
-   * @param group null: of all groups
+   * Returns the charges for the events that a reading counts, in the order in which they happened.
+   * @param group null for all groups
    */
   async charge(
     price: PercentagePrice,
@@ -35,7 +35,7 @@ export class ChargedEventsService {
   }
 }
 
-/** What an event that was counted holds: a number of JSON, or a decimal as text. */
+/** Reads the value of a counted event: a JSON number, or a decimal as text. */
 function numberOf(value: unknown): Rational {
   const [, digits = '', exponent = '0'] = /^([^e]+)(?:e(.+))?$/.exec(String(value)) ?? [];
   const power = 10n ** BigInt(Math.abs(Number(exponent)));

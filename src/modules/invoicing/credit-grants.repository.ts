@@ -68,8 +68,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * The available credit of customers, each one's oldest first.
-   * @param lock whether nobody else may use it until the transaction ends
+   * Returns the available credit of customers, each one's oldest first.
+   * @param lock true if no other transaction may use it until this one ends
    */
   async open(customerIds: readonly string[], lock: boolean): Promise<readonly StoredCreditGrant[]> {
     const tail = `WHERE customer_id = ANY ($1) AND remaining > 0 ORDER BY customer_id, created_at, id${lock ? ' FOR UPDATE' : ''}`;

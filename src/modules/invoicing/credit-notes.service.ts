@@ -22,7 +22,7 @@ import {
 } from './domain/credit-note';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
-import { InvoiceBooks } from './invoice-books';
+import { InvoicePostings } from './invoice-postings';
 import { InvoicesRepository } from './invoices.repository';
 import {
   creditExceedsLine,
@@ -47,7 +47,7 @@ export class CreditNotesService {
     private readonly invoices: InvoicesRepository,
     private readonly together: BilledTogetherRepository,
     private readonly grants: CreditGrantsRepository,
-    private readonly books: InvoiceBooks,
+    private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
 
@@ -112,7 +112,7 @@ export class CreditNotesService {
       version: invoice.version + 1,
       updatedAt: now,
     });
-    await this.books.postNoteVoided(before, deferredOf(invoice, before.lines), now);
+    await this.postings.postNoteVoided(before, deferredOf(invoice, before.lines), now);
     const after = {
       ...before,
       status: 'void' as const,
@@ -184,7 +184,7 @@ export class CreditNotesService {
       updatedAt: now,
     };
     await this.invoices.update(after);
-    await this.books.postNote(note, now);
+    await this.postings.postNote(note, now);
     await this.outbox.record(creditNoteIssued, { after: note, occurredAt: now });
     if (isPaid) await this.outbox.record(invoicePaid, { after, before, occurredAt: now });
     return after;

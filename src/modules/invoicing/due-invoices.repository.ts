@@ -43,7 +43,7 @@ const POSTPONE_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Locks the rows it looks at, so that a payment that ends meanwhile is seen by whoever comes second. */
+/** Locks the rows it reads, so that the second of two transactions sees a payment that ends meanwhile. */
 const COLLECT_AGAIN = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $2
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic'`;
@@ -92,7 +92,7 @@ export class DueInvoicesRepository {
     return this.idsOf(DUE_FOR_COLLECTION(scope, false), [scope, now, most]);
   }
 
-  /** Invoices that are due and not paid and that nobody was told of, locked until the transaction ends. */
+  /** Locks invoices that are due, not paid, and not yet reported as overdue, until the transaction ends. */
   lockOverdue(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.idsOf(OVERDUE(scope), [scope, now, most]);
@@ -137,12 +137,12 @@ export class DueInvoicesRepository {
     await this.database.query(COLLECT_AGAIN, [customerId, now]);
   }
 
-  /** Whether an invoice of the subscription is owed: open or written off. */
+  /** Returns true if an invoice of the subscription is owed: open or written off. */
   async isOwedBy(subscriptionId: string): Promise<boolean> {
     return (await this.idsOf(OWED_BY_SUBSCRIPTION, [subscriptionId])).length > 0;
   }
 
-  /** Those of the subscriptions of which an open invoice is being paid; their open invoices stay locked. */
+  /** Returns the subscriptions with an open invoice that is being paid, and locks their open invoices. */
   async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = await this.openOf(subscriptionIds);
     return new Set(

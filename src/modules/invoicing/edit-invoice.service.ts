@@ -11,7 +11,7 @@ import { invoiceBillsPeriod, invoiceNotDraft, invoiceNotFound } from './invoicin
 import { invoiceDeleted, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** What a caller may still change of an invoice: its metadata, and whether a draft is there at all. */
+/** Changes the metadata of invoices, and deletes drafts. */
 @Injectable()
 export class EditInvoiceService {
   constructor(
@@ -23,7 +23,7 @@ export class EditInvoiceService {
   ) {}
 
   /**
-   * Merges the metadata. What leaves it as it was changes nothing and tells nobody.
+   * Merges the metadata. A no-op writes nothing and emits no event.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `metadata_too_large`, `test_clock_advancing`,
    *   `test_clock_failed`
    */

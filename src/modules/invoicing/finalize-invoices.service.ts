@@ -4,7 +4,7 @@ import { invalidTransition } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import { type Customer, CustomersService } from '../customers';
-import { BillingFactsService } from './billing-facts.service';
+import { BillingContextService } from './billing-context.service';
 import { decideInTurn } from './domain/decide-in-turn';
 import { decideAgain } from './domain/decide-invoice';
 import { mayInvoiceBecome } from './domain/finalize';
@@ -19,8 +19,8 @@ import { type DueDraft, RenewalDraftsRepository } from './renewal-drafts.reposit
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Finalises drafts: those that somebody made, and those of renewals, which are made anew of what they were ordered as, with
- * the usage that came until now.
+ * Finalises drafts of callers, and drafts of renewals. The latter are made again from their orders, with the usage that
+ * came until now.
  */
 @Injectable()
 export class FinalizeInvoicesService {
@@ -29,7 +29,7 @@ export class FinalizeInvoicesService {
     private readonly invoices: InvoicesRepository,
     private readonly waiting: RenewalDraftsRepository,
     private readonly customers: CustomersService,
-    private readonly facts: BillingFactsService,
+    private readonly contexts: BillingContextService,
     private readonly usage: UsageReadingsService,
     private readonly issuing: IssueInvoiceService,
     private readonly outbox: Outbox,
@@ -61,7 +61,7 @@ export class FinalizeInvoicesService {
     return this.waiting.claimDue(now, leaseEndsAt, most);
   }
 
-  /** Those that are due on a test clock, in due order. */
+  /** Returns the drafts that are due on a test clock, in due order. */
   dueOn(testClockId: string, now: Date, most: number): Promise<readonly DueDraft[]> {
     return this.waiting.dueOn(testClockId, now, most);
   }
@@ -89,7 +89,7 @@ export class FinalizeInvoicesService {
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
     const order = { ...before, lines: [], billingPeriod: null };
-    const draft = decideAgain(before, await this.facts.load(order, customer, now, 'issue'));
+    const draft = decideAgain(before, await this.contexts.load(order, customer, now, 'issue'));
     await this.invoices.replaceLines([draft]);
     return this.issuing.finalize(draft, customer, now);
   }
@@ -109,15 +109,15 @@ export class FinalizeInvoicesService {
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );
-    const factsOf = await this.facts.loadForDrafts(ordered, [...customers.values()], now);
+    const contextOf = await this.contexts.loadForDrafts(ordered, [...customers.values()], now);
     const decided = decideInTurn(
       ordered,
-      factsOf,
-      (order, facts) =>
+      contextOf,
+      (order, context) =>
         renewDraft(
           order.draft,
           order,
-          facts,
+          context,
           () => newId('il'),
           earnedUntilOf(order.draft, earnedUntil),
           now,
@@ -137,7 +137,7 @@ export class FinalizeInvoicesService {
     const invoices = await this.issuing.finalizeAll(renewed, customers, now);
     await this.usage.record(
       ordered.map((order, index) => {
-        const { usage } = factsOf(order);
+        const { usage } = contextOf(order);
         return { order, usage, invoice: decided[index]?.invoice ?? null };
       }),
       now,

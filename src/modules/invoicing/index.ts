@@ -8,7 +8,7 @@ export type {
   UsageOrder,
 } from './domain/line-order';
 export type { InvoiceOrder } from './domain/order';
-export type { Standing } from './domain/reissue';
+export type { Standing } from './domain/regenerate';
 export {
   InvoiceDto,
   InvoicePreviewDto,
@@ -17,7 +17,7 @@ export {
 } from './dto/invoice.dto';
 export { CreditBalanceService, type CreditOfPayment } from './credit-balance.service';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
-export { InvoiceBooks } from './invoice-books';
+export { InvoicePostings } from './invoice-postings';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
 export type { TimeScope } from './due-invoices.repository';
 export { InvoiceCollectionService } from './invoice-collection.service';

@@ -79,12 +79,12 @@ export class InvoiceCollectionService {
     return this.invoices.findAll(await this.due.lockOpenOf(subscriptionIds));
   }
 
-  /** Those of the subscriptions of which an open invoice is being paid; their open invoices stay locked. */
+  /** Returns the subscriptions with an open invoice that is being paid, and locks their open invoices. */
   lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return this.due.lockBeingPaid(subscriptionIds);
   }
 
-  /** Whether an invoice of the subscription is owed: open or written off. */
+  /** Returns true if an invoice of the subscription is owed: open or written off. */
   isOwedBy(subscriptionId: string): Promise<boolean> {
     return this.due.isOwedBy(subscriptionId);
   }

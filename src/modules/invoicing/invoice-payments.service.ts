@@ -25,11 +25,11 @@ import { InvoicesRepository } from './invoices.repository';
 /** A payment that brought nothing. */
 export interface FailedPayment {
   readonly amount: bigint;
-  /** Whether it was an automatic attempt. */
+  /** True if it was an automatic attempt. */
   readonly wasAttempt: boolean;
 }
 
-/** What an invoice lets be done to pay it. Payments themselves belong to a module above. */
+/** Reserves, pays and frees amounts of invoices. Payments themselves belong to a module above. */
 @Injectable()
 export class InvoicePaymentsService {
   constructor(

@@ -27,7 +27,7 @@ const documentOf = (fields: Partial<InvoiceDocument> = {}): InvoiceDocument => (
   stamp: 'PAID',
   seller: { name: 'Analytical Engines', details: [] },
   buyer: { name: 'Ada Lovelace', details: [] },
-  facts: [],
+  details: [],
   currency: 'EUR',
   lines: [],
   totals: [{ label: 'Total', amount: '0.00', weight: 'strong' }],

@@ -48,7 +48,7 @@ interface Run {
 /** A piece of a line in the order in which it is read, of one font and one direction. */
 interface DirectedRun {
   readonly font: PrintFont;
-  /** Of embedding: odd ones are read from the right. */
+  /** Embedding level: odd ones are read from the right. */
   readonly level: number;
   text: string;
 }
@@ -211,7 +211,7 @@ export class InvoicePrinter {
   }
 }
 
-/** Whether a run is laid out from the right: fonts are told by the script of its letters, and put its glyphs in order. */
+/** Returns true if a run is laid out from the right. Fonts detect this by the script, and put the glyphs in order. */
 function shapesFromRight({ font }: PrintFont, text: string): boolean {
   return isRightToLeft(text) && font.layout(text, []).direction === 'rtl';
 }

@@ -20,7 +20,7 @@ import type {
   InvoiceTaxRate,
 } from './domain/invoice';
 import type { LineOrder } from './domain/line-order';
-import type { Parties } from './domain/parties';
+import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 
 @Entity('invoice')
 @Unique('invoice_number_unique', ['number'])
@@ -115,7 +115,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
-  @ExactJsonColumn({ nullable: true }) readonly parties!: Parties | null;
+  @ExactJsonColumn({ nullable: true }) readonly parties!: InvoiceSnapshots | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

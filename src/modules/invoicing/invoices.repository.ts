@@ -33,7 +33,7 @@ const TAKE_NUMBERS = `
 
 type InvoiceRow = Omit<Invoice, 'lines'>;
 
-/** What refers goes before what it refers to. */
+/** Deletes referring rows before the rows they refer to. */
 const REMOVE = [
   'DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id',
   'DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id',
@@ -60,7 +60,7 @@ export class InvoicesRepository {
     return this.withLinesOrNull(await this.invoices.findOneBy({ id }));
   }
 
-  /** Those of the invoices that exist, in the order of their ids. */
+  /** Returns the invoices that exist, in the order of their ids. */
   async findAll(ids: readonly string[]): Promise<readonly Invoice[]> {
     return this.withLines(
       await this.invoices.find({ where: { id: In([...ids]) }, order: { id: 'ASC' } }),
@@ -102,7 +102,7 @@ export class InvoicesRepository {
     await this.database.update(InvoiceEntity, id, columns);
   }
 
-  /** The same for many, which nobody claims any more. */
+  /** Updates many invoices, which no worker claims any more. */
   async updateAll(invoices: readonly Invoice[]): Promise<void> {
     await this.database.updateMany(
       InvoiceEntity,
@@ -111,7 +111,7 @@ export class InvoicesRepository {
   }
 
   /** The id of the invoice that was issued in the place of a void one. */
-  async findReissueOf(id: string): Promise<string | null> {
+  async findRegeneratedFrom(id: string): Promise<string | null> {
     const found = await this.invoices.findOne({ select: { id: true }, where: { reissueOfId: id } });
     return found?.id ?? null;
   }
@@ -123,7 +123,7 @@ export class InvoicesRepository {
     await this.invoices.delete([...ids]);
   }
 
-  /** Writes the lines of drafts anew. */
+  /** Replaces the lines of drafts. */
   async replaceLines(drafts: readonly Invoice[]): Promise<void> {
     await this.deleteLines(drafts.map(({ id }) => id));
     await this.insertLines(drafts.flatMap(({ lines }) => lines));

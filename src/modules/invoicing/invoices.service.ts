@@ -7,7 +7,7 @@ import { explain, type Explanation } from './domain/explain';
 import { mayInvoiceBecome } from './domain/finalize';
 import { assertTotals, type Invoice, isCredited } from './domain/invoice';
 import type { InvoiceFilter } from './domain/invoice-filter';
-import { InvoiceBooks } from './invoice-books';
+import { InvoicePostings } from './invoice-postings';
 import { InvoicesRepository } from './invoices.repository';
 import {
   invoiceCredited,
@@ -18,14 +18,14 @@ import {
 import { invoiceUncollectible } from './invoicing.events';
 import { VoidInvoiceService } from './void-invoice.service';
 
-/** What happens to invoices once they are there. */
+/** Reads invoices, and changes their states. */
 @Injectable()
 export class InvoicesService {
   constructor(
     private readonly invoices: InvoicesRepository,
     private readonly together: BilledTogetherRepository,
     private readonly voiding: VoidInvoiceService,
-    private readonly books: InvoiceBooks,
+    private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
 
@@ -70,7 +70,7 @@ export class InvoicesService {
    */
   async markUncollectible(before: Invoice, now: Date): Promise<Invoice> {
     assertMayBecome(before, 'uncollectible');
-    await this.books.postUncollectible(before, now);
+    await this.postings.postUncollectible(before, now);
     const after = {
       ...before,
       status: 'uncollectible' as const,
@@ -95,7 +95,7 @@ export class InvoicesService {
     return explain(invoice, line);
   }
 
-  /** Whether late usage on other invoices gave back what this one billed, so that without it they would owe the customer. */
+  /** Returns true if late usage on other invoices gave back amounts of this one: a void would give them back twice. */
   private async isGivenBack(id: string): Promise<boolean> {
     const elsewhere = await this.together.elsewhere(id);
     return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);

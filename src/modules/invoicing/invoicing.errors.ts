@@ -107,7 +107,7 @@ export const invoicePaymentPending = defineProblem(
   {
     code: 'invoice_payment_pending',
     kind: 'conflict',
-    title: 'A payment of the invoice is under way',
+    title: 'A payment of the invoice is pending',
     meaning:
       'All that remains to be paid is reserved by payments whose outcome is not known yet. Try again when they have ended; `GET /v1/payments?invoice_id=` lists them.',
   },
@@ -120,7 +120,7 @@ export const paymentExceedsInvoice = defineProblem(
     kind: 'rule_broken',
     title: 'More than the invoice has left to pay',
     meaning:
-      'The amount is more than what is neither paid, credited nor reserved by payments under way: `payable_amount`.',
+      'The amount is more than what is neither paid, credited nor reserved by pending payments: `payable_amount`.',
   },
   (payable: bigint) => ({
     detail: `Only ${payable} minor units of the invoice can be paid.`,
@@ -148,7 +148,7 @@ export const invoiceNotVoid = defineProblem(
     code: 'invoice_not_void',
     kind: 'conflict',
     title: 'The invoice is not void',
-    meaning: 'Only an invoice that was voided can be issued anew.',
+    meaning: 'Only a void invoice can be regenerated.',
   },
   (id: string, status: string) => ({
     detail: `The invoice ${id} is ${status}.`,
@@ -160,13 +160,13 @@ export const invoiceRegenerated = defineProblem(
   {
     code: 'invoice_reissued',
     kind: 'conflict',
-    title: 'The invoice was issued anew already',
+    title: 'The invoice was regenerated already',
     meaning:
-      'A void invoice is issued anew once, as `reissued_as`. Where that one is void as well, issue that one anew.',
+      'A void invoice can be regenerated once. `reissued_as` is the new invoice; if that one is void as well, regenerate that one.',
   },
-  (id: string, reissuedAs: string) => ({
-    detail: `The invoice ${id} was issued anew as ${reissuedAs}.`,
-    extensions: { reissued_as: reissuedAs },
+  (id: string, newId: string) => ({
+    detail: `The invoice ${id} was already regenerated as ${newId}.`,
+    extensions: { reissued_as: newId },
   }),
 );
 

@@ -35,7 +35,7 @@ export const invoicePaymentFailed = defineEvent({
 export const invoiceOverdue = defineEvent({
   type: 'invoice.overdue',
   meaning:
-    'An invoice was due and is not paid, nor is a payment of it under way. It is told once, and for one that is charged ' +
+    'An invoice was due and is not paid, and no payment of it is pending. It is sent once, and for an invoice that is charged ' +
     'automatically after the first attempt.',
   example: { status: 'open', overdue_at: '2026-03-01T09:30:00.000Z' },
   ...shown,

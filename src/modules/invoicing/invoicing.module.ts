@@ -10,7 +10,7 @@ import { MetersModule } from '../meters';
 import { TestClocksModule } from '../test-clocks';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { BilledTogetherRepository } from './billed-together.repository';
-import { BillingFactsService } from './billing-facts.service';
+import { BillingContextService } from './billing-context.service';
 import { CreditBalanceController } from './credit-balance.controller';
 import { CreditBalanceService } from './credit-balance.service';
 import { CreditGrantEntity } from './credit-grant.entity';
@@ -21,7 +21,7 @@ import { CreditNotesRepository } from './credit-notes.repository';
 import { CreditNotesService } from './credit-notes.service';
 import { EditInvoiceService } from './edit-invoice.service';
 import { FinalizeInvoicesService } from './finalize-invoices.service';
-import { InvoiceBooks } from './invoice-books';
+import { InvoicePostings } from './invoice-postings';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
@@ -87,8 +87,8 @@ import { VoidInvoiceService } from './void-invoice.service';
     SimulationRepository,
     SimulatePricesService,
     UsageQuotesService,
-    BillingFactsService,
-    InvoiceBooks,
+    BillingContextService,
+    InvoicePostings,
     LowerOpenInvoicesService,
     IssueInvoiceService,
     InvoiceDraftsService,
@@ -110,7 +110,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     CreditBalanceService,
     CreditNotesService,
     FinalizeInvoicesService,
-    InvoiceBooks,
+    InvoicePostings,
     InvoiceCollectionService,
     InvoicePaymentsService,
     IssueInvoiceService,

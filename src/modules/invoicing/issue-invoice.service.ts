@@ -7,17 +7,17 @@ import { newId } from '../../platform/ids';
 import { Outbox, toEventRecord, type EventRecord } from '../../platform/outbox';
 import { type RedeemedTerms, RedemptionsService } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
-import { BillingFactsService } from './billing-facts.service';
+import { BillingContextService } from './billing-context.service';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { grantOf } from './domain/credit-grant';
 import { type Decided, decideInTurn, type OpenMinorOf } from './domain/decide-in-turn';
-import { type BillingFacts, decideInvoice } from './domain/decide-invoice';
+import { type BillingContext, decideInvoice } from './domain/decide-invoice';
 import { finalized } from './domain/finalize';
 import { graceEnd, isWaiting } from './domain/grace';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
 import type { InvoiceOrder } from './domain/order';
-import { buyerOf, type Parties } from './domain/parties';
-import { InvoiceBooks } from './invoice-books';
+import { buyerOf, type InvoiceSnapshots } from './domain/invoice-snapshots';
+import { InvoicePostings } from './invoice-postings';
 import { invoiceTooLarge } from './invoicing.errors';
 import { invoiceCreated, invoiceFinalized, invoicePaid } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
@@ -26,18 +26,18 @@ import { UsageReadingsService } from './usage-readings.service';
 
 const DIGITS_OF_A_NUMBER = 6;
 
-/** Makes invoices from orders, and finalises them: number, amounts, credit, coupons, books and events in one commit. */
+/** Makes invoices from orders, and finalises them: number, amounts, credit, coupons, postings and events in one commit. */
 @Injectable()
 export class IssueInvoiceService {
   constructor(
     private readonly database: Database,
-    private readonly facts: BillingFactsService,
+    private readonly contexts: BillingContextService,
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
     private readonly openInvoices: LowerOpenInvoicesService,
     private readonly customers: CustomersService,
     private readonly redemptions: RedemptionsService,
-    private readonly books: InvoiceBooks,
+    private readonly postings: InvoicePostings,
     private readonly usage: UsageReadingsService,
     private readonly outbox: Outbox,
     private readonly configuration: Configuration,
@@ -55,13 +55,14 @@ export class IssueInvoiceService {
     now: Date,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<Invoice> {
-    const facts = await this.facts.load(order, customer, now, 'preview', redeemed);
-    return this.decide(order, facts, now, customer);
+    const context = await this.contexts.load(order, customer, now, 'preview', redeemed);
+    return this.decide(order, context, now, customer);
   }
 
   /**
-   * Holds the usage and the credit of customers until the caller's transaction ends. Whoever makes their invoices one after
-   * the other in one commit does this first: once it has a number, it waits for nobody who wants one.
+   * Holds the usage and the credit of customers until the caller's transaction ends. A caller that makes
+   * their invoices one after the other in one commit does this first: a transaction that holds the number series must
+   * not wait for one that wants a number.
    */
   async holdFor(customerIds: readonly string[]): Promise<void> {
     await this.usage.holdAll(customerIds);
@@ -79,11 +80,11 @@ export class IssueInvoiceService {
     this.database.requireTransaction();
     if (orders.length === 0) return [];
     const customers = await this.customersOf(orders);
-    const factsOf = await this.facts.loadAll(orders, [...customers.values()], now, 'issue');
+    const contextOf = await this.contexts.loadAll(orders, [...customers.values()], now, 'issue');
     const decided = decideInTurn(
       orders,
-      factsOf,
-      (order, facts) => this.decide(order, facts, now, customers.get(order.customerId)),
+      contextOf,
+      (order, context) => this.decide(order, context, now, customers.get(order.customerId)),
       () => newId('crd'),
       await this.openMinorOf(orders),
       now,
@@ -103,7 +104,7 @@ export class IssueInvoiceService {
       orders.flatMap((order, index) => {
         const invoice = decided[index]?.invoice ?? null;
         if (invoice !== null && isWaiting(invoice)) return [];
-        return { order, usage: factsOf(order).usage, invoice };
+        return { order, usage: contextOf(order).usage, invoice };
       }),
       now,
     );
@@ -111,7 +112,7 @@ export class IssueInvoiceService {
       made.flatMap(({ invoice: draft }) => {
         const invoice = settledById.get(draft.id);
         const creating = toEventRecord(invoiceCreated, { after: draft, occurredAt: now });
-        return invoice === undefined ? [creating] : [creating, ...toldOf(draft, invoice)];
+        return invoice === undefined ? [creating] : [creating, ...eventsOf(draft, invoice)];
       }),
     );
     return invoices;
@@ -152,15 +153,15 @@ export class IssueInvoiceService {
       invoices.flatMap((invoice, index) => {
         const draft = drafts[index]?.invoice;
         invariant(draft !== undefined, 'every invoice was a draft');
-        return toldOf(drafts[index]?.before ?? draft, invoice);
+        return eventsOf(drafts[index]?.before ?? draft, invoice);
       }),
     );
     return invoices;
   }
 
   /**
-   * What finalising drafts does beside their own rows: uses credit and coupons, posts, and numbers them in their order. The
-   * numbers are taken last, so that their series is locked for the shortest time.
+   * Does all of finalising beside the rows of the drafts: uses credit and coupons, posts, and numbers them in their order.
+   * The numbers are taken last, so that their series is locked for the shortest time.
    */
   private async settle(
     drafts: readonly Decided[],
@@ -182,15 +183,15 @@ export class IssueInvoiceService {
       invoices.flatMap(({ coupons }) => coupons.map(toApplied)),
       now,
     );
-    await this.books.postFinalized(invoices, now);
+    await this.postings.postFinalized(invoices, now);
     const numbers = await this.takeNumbers(
       invoices.map(({ customerId }) => seriesOf(customers.get(customerId))),
     );
     return invoices.map((draft, index) => {
-      const parties = this.partiesOf(customers.get(draft.customerId));
+      const snapshots = this.snapshotsOf(customers.get(draft.customerId));
       const number = numbers[index];
       invariant(number !== undefined, 'every invoice has a number');
-      const invoice = finalized(draft, number, parties, now);
+      const invoice = finalized(draft, number, snapshots, now);
       return { ...invoice, version: draft.version + 1 };
     });
   }
@@ -206,19 +207,19 @@ export class IssueInvoiceService {
     return new Map([...fixed, ...(await this.customers.getAllForHistory(others))]);
   }
 
-  private partiesOf(customer: Customer | undefined): Parties {
+  private snapshotsOf(customer: Customer | undefined): InvoiceSnapshots {
     invariant(customer !== undefined, 'the customer of an invoice was read');
     return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }
 
   private decide(
     order: InvoiceOrder,
-    facts: BillingFacts,
+    context: BillingContext,
     now: Date,
     customer: Customer | undefined,
   ): Invoice {
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-    const invoice = decideInvoice(order, facts, ids, now);
+    const invoice = decideInvoice(order, context, ids, now);
     assertNotTooLarge(invoice);
     const graceHours = customer?.invoiceGraceHours ?? this.configuration.invoiceGraceHours;
     const finalizesAt = graceEnd(order, graceHours, now);
@@ -248,7 +249,7 @@ export function assertNotTooLarge(invoice: Invoice): void {
   if (![...amounts, ...totals].every(isWireSafe)) throw invoiceTooLarge();
 }
 
-/** Customers on test clocks have a series of their own: no test leaves a gap in the books. */
+/** Customers on test clocks have a series of their own: no test leaves a gap in the real series. */
 function seriesOf(customer: Customer | undefined): string {
   invariant(customer !== undefined, 'the customer of an invoice was read');
   return customer.testClockId === null ? 'INV' : 'TEST';
@@ -261,8 +262,8 @@ function toApplied(coupon: InvoiceCoupon) {
   return { redemptionId, amountMinor, returnedMinor, unusedMinor, endsAt: coupon.endsAt ?? null };
 }
 
-/** What finalising tells. */
-function toldOf(before: Invoice, after: Invoice): readonly EventRecord[] {
+/** Returns the events of finalising. */
+function eventsOf(before: Invoice, after: Invoice): readonly EventRecord[] {
   const occurredAt = after.updatedAt;
   const finalizing = toEventRecord(invoiceFinalized, { after, before, occurredAt });
   if (after.status !== 'paid') return [finalizing];

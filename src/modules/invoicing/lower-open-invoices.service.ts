@@ -7,7 +7,7 @@ import { amountRemaining, type Invoice } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
 import type { InvoiceOrder } from './domain/order';
 import { DueInvoicesRepository } from './due-invoices.repository';
-import { InvoiceBooks } from './invoice-books';
+import { InvoicePostings } from './invoice-postings';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -18,7 +18,7 @@ export class LowerOpenInvoicesService {
     private readonly due: DueInvoicesRepository,
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
-    private readonly books: InvoiceBooks,
+    private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
 
@@ -38,7 +38,7 @@ export class LowerOpenInvoicesService {
       const ofOpen = await this.lowerInTurn(open, available, now);
       const recovered = await this.lowerInTurn(uncollectible, available - ofOpen, now);
       await this.grants.use(added.id, ofOpen + recovered);
-      await this.books.postCreditApplied(invoice, ofOpen + recovered, recovered, now);
+      await this.postings.postCreditApplied(invoice, ofOpen + recovered, recovered, now);
     }
   }
 

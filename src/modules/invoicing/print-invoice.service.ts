@@ -5,7 +5,7 @@ import { Metrics } from '../../platform/observability';
 import { CustomersService } from '../customers';
 import { toInvoiceDocument } from './domain/document/invoice-document';
 import type { Invoice } from './domain/invoice';
-import { buyerOf, type Parties } from './domain/parties';
+import { buyerOf, type InvoiceSnapshots } from './domain/invoice-snapshots';
 import { InvoicePrinter } from './invoice-printer';
 import { InvoicesService } from './invoices.service';
 
@@ -36,7 +36,7 @@ export class PrintInvoiceService {
    */
   async print(id: string): Promise<{ readonly fileName: string; readonly bytes: Buffer }> {
     const invoice = await this.invoices.get(id);
-    const { buyer, seller } = invoice.parties ?? (await this.partiesOf(invoice));
+    const { buyer, seller } = invoice.parties ?? (await this.snapshotsOf(invoice));
     const document = toInvoiceDocument(invoice, buyer, seller);
     const { bytes, missing } = await this.printer.print(document);
     if (missing.size > 0) this.reportMissing(invoice, missing);
@@ -55,7 +55,7 @@ export class PrintInvoiceService {
     );
   }
 
-  private async partiesOf({ customerId }: Invoice): Promise<Parties> {
+  private async snapshotsOf({ customerId }: Invoice): Promise<InvoiceSnapshots> {
     const customer = await this.customers.getForHistory(customerId);
     return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }

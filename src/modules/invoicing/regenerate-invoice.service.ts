@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { Customer } from '../customers';
-import { BillingFactsService } from './billing-facts.service';
+import { BillingContextService } from './billing-context.service';
 import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
-import { isOvertaken, reissueOf, type Standing } from './domain/reissue';
+import { isOvertaken, regeneratedFrom, type Standing } from './domain/regenerate';
 import { InvoicesRepository } from './invoices.repository';
 import {
   invoiceNotFound,
@@ -17,12 +17,12 @@ import { invoiceCreated } from './invoicing.events';
 import { IssueInvoiceService } from './issue-invoice.service';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Bills void invoices anew. */
+/** Regenerates void invoices. */
 @Injectable()
 export class RegenerateInvoiceService {
   constructor(
     private readonly invoices: InvoicesRepository,
-    private readonly facts: BillingFactsService,
+    private readonly contexts: BillingContextService,
     private readonly issuing: IssueInvoiceService,
     private readonly usage: UsageReadingsService,
     private readonly outbox: Outbox,
@@ -49,9 +49,9 @@ export class RegenerateInvoiceService {
       creditOrders: creditsOf(voided),
       billingPeriod: standing.billingPeriod,
     };
-    const facts = await this.facts.load(order, customer, now, 'issue');
+    const context = await this.contexts.load(order, customer, now, 'issue');
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-    const draft = reissueOf(voided, standing, facts, ids, now);
+    const draft = regeneratedFrom(voided, standing, context, ids, now);
     if (draft.lines.length === 0) throw invoiceOvertaken(id);
     await this.invoices.insertAll([draft]);
     await this.usage.reopen(draft);
@@ -63,13 +63,13 @@ export class RegenerateInvoiceService {
     const voided = await this.invoices.lock(id);
     if (voided === null) throw invoiceNotFound(id);
     if (voided.status !== 'void') throw invoiceNotVoid(id, voided.status);
-    const reissue = await this.invoices.findReissueOf(id);
-    if (reissue !== null) throw invoiceRegenerated(id, reissue);
+    const regenerated = await this.invoices.findRegeneratedFrom(id);
+    if (regenerated !== null) throw invoiceRegenerated(id, regenerated);
     return voided;
   }
 }
 
-/** The credits of an invoice, as they are ordered anew. */
+/** Returns the orders that make the credits of an invoice again. */
 function creditsOf({ lines }: Invoice): readonly CreditOrder[] {
   return lines.flatMap(({ kind, itemId, period }) =>
     kind === 'credit' && itemId !== null && period !== null

@@ -55,12 +55,12 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Those that are due by the real clock, in due order, leased to the caller. */
+  /** Leases the drafts that are due by the real clock, in due order, to the caller. */
   claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly DueDraft[]> {
     return this.database.query<DueDraft>(CLAIM_DUE, [now, leaseEndsAt, most]);
   }
 
-  /** Those that are due on a test clock, in due order. */
+  /** Returns the drafts that are due on a test clock, in due order. */
   dueOn(testClockId: string, now: Date, most: number): Promise<readonly DueDraft[]> {
     return this.database.query<DueDraft>(DUE_ON_TEST_CLOCK, [testClockId, now, most]);
   }
@@ -78,7 +78,7 @@ export class RenewalDraftsRepository {
     return row?.due_at ?? null;
   }
 
-  /** Those of these that still wait, in the order of the ids given, locked until the transaction ends. */
+  /** Locks the given drafts that still wait until the transaction ends. Returns them in the order of the ids. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(LOCK, [ids]);
@@ -89,7 +89,7 @@ export class RenewalDraftsRepository {
     return found.filter(isWaiting).sort((one, other) => placeOf(one) - placeOf(other));
   }
 
-  /** Those of a customer, oldest first. */
+  /** Returns the waiting drafts of a customer, oldest first. */
   async ofCustomer(customerId: string): Promise<readonly WaitingDraft[]> {
     const rows = await this.database.query<{ id: string }>(OF_CUSTOMER, [customerId]);
     if (rows.length === 0) return [];

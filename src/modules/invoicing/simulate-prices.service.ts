@@ -46,7 +46,7 @@ export type SimulationStep =
 interface Setup {
   readonly command: SimulationCommand;
   readonly currency: string;
-  /** What takes the place of each price of the plan; null: nothing. */
+  /** Replacement of each price of the plan; null if the price is dropped. */
   readonly replacements: ReadonlyMap<string, NamedPrice | null>;
   readonly meters: ReadonlyMap<string, Meter>;
 }
@@ -125,7 +125,7 @@ export class SimulatePricesService {
         totals.newMinor += one.newMinor;
         if (one.newMinor < one.oldMinor) totals.winners += 1;
         if (one.newMinor > one.oldMinor) totals.losers += 1;
-        if (![one, totals].every(canBeTold)) throw invoiceTooLarge();
+        if (![one, totals].every(isRepresentable)) throw invoiceTooLarge();
         yield { kind: 'customer', ...one };
       }
       yield { kind: 'progress', customers: read, of };
@@ -172,7 +172,7 @@ export class SimulatePricesService {
     return simulateItem(lines, price, ({ id }) => parts.get(id) ?? []);
   }
 
-  /** What a line counted, with what the new price charges for its events where that is a percentage. */
+  /** Returns the usage of a line, with the charges for its events if the new price is a percentage. */
   private async partsOf(
     customerId: string,
     trace: UsageTrace,
@@ -196,7 +196,7 @@ export class SimulatePricesService {
   }
 }
 
-function canBeTold({ oldMinor, newMinor }: Amounts): boolean {
+function isRepresentable({ oldMinor, newMinor }: Amounts): boolean {
   return [oldMinor, newMinor, newMinor - oldMinor].every(isWireSafe);
 }
 

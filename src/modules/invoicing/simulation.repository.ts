@@ -10,7 +10,7 @@ const CUSTOMERS_AFTER = `
   SELECT DISTINCT customer_id FROM invoice
   WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
 
-/** A void invoice bills nothing, and what it is reissued as does. */
+/** A void invoice bills nothing; the invoice regenerated from it does. */
 const BILLED = `
   SELECT line.id, invoice.customer_id
   FROM invoice JOIN invoice_line line ON line.invoice_id = invoice.id
@@ -36,7 +36,7 @@ export class SimulationRepository {
     return row?.count ?? 0;
   }
 
-  /** Those that subscriptions were billed to, by ascending id. */
+  /** Returns customers with invoices of subscriptions, by ascending id. */
   async customersAfter(id: string, most: number): Promise<readonly string[]> {
     const rows = await this.database.query<{ customer_id: string }>(CUSTOMERS_AFTER, [id, most]);
     return rows.map(({ customer_id: customerId }) => customerId);

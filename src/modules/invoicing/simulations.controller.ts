@@ -24,7 +24,7 @@ export class SimulationsController {
   @Operation({
     summary: 'Simulate a change of prices',
     description:
-      'Rates what was billed for a plan anew, at other prices, and changes nothing. The answer is a line of JSON for each ' +
+      'Rates the billed lines of a plan again, at other prices, and changes nothing. The answer is a line of JSON for each ' +
       'step: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
       '`progress` with the `customers` read so far `of` all; at the end `totals` with the number of `customers`, of ' +
       '`winners`, who would have paid less, and of `losers`. Amounts that no answer can hold end it with `problem`, its ' +

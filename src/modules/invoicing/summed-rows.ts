@@ -1,15 +1,15 @@
 /** Rows that the checks of the ledger add up, by customer; each statement gives `(key, currency, amount)`. */
 
-/** What is owed for open invoices. */
+/** Amounts owed for open invoices. */
 export const RECEIVABLE_ROWS = `
   SELECT customer_id AS key, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
-/** What was paid of invoices. */
+/** Amounts paid of invoices. */
 export const INVOICES_PAID_ROWS = `
   SELECT customer_id AS key, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
-/** What is reserved of invoices for payments that have not ended. */
+/** Amounts of invoices reserved for payments that have not ended. */
 export const INVOICES_RESERVED_ROWS = `
   SELECT customer_id AS key, currency, amount_pending AS amount
   FROM invoice WHERE amount_pending <> 0`;
@@ -28,7 +28,7 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 
-/** What credit notes that stand gave to be refunded, negative. */
+/** Amounts to refund of credit notes that are not void, negative. */
 export const NOTED_REFUND_ROWS = `
   SELECT customer_id AS key, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

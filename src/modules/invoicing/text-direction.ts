@@ -7,14 +7,14 @@ const bidi = bidiFactory();
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/** Whether a text has anything that is read from the right. */
+/** Returns true if a text has anything that is read from the right. */
 export function isRightToLeft(text: string): boolean {
   return RIGHT_TO_LEFT.test(text);
 }
 
 /**
- * Returns the embedding level of each UTF-16 unit of a line: odd ones are read from the right. Null where all of it is read
- * from the left, which is told without the algorithm.
+ * Returns the embedding level of each UTF-16 unit of a line: odd ones are read from the right. Null if all of it is read
+ * from the left, which needs no algorithm.
  */
 export function embeddingLevels(line: string): Uint8Array | null {
   return isRightToLeft(line) ? bidi.getEmbeddingLevels(line, 'auto').levels : null;

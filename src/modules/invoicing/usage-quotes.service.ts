@@ -11,7 +11,7 @@ import { invoiceTooLarge } from './invoicing.errors';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** What the draft of a renewal would bill of usage. */
+/** Usage charge that the draft of a renewal would hold. */
 interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }
@@ -25,22 +25,22 @@ export class UsageQuotesService {
   ) {}
 
   /**
-   * What the usage of each order, and what came late since, would be billed now. Changes and locks nothing.
+   * Returns the charges for the usage and late usage of each order as of now. Changes and locks nothing.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quote(orders: readonly InvoiceOrder[], now: Date): Promise<readonly UsageQuote[]> {
     const counted = await this.usage.loadAll(orders, false);
     return orders.flatMap((order) => {
       const usage = counted.get(order) ?? [];
-      const facts = { ...NOTHING_BUT_USAGE, usage };
+      const context = { ...NOTHING_BUT_USAGE, usage };
       const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
-      const invoice = decideInvoice(order, facts, ids, now);
+      const invoice = decideInvoice(order, context, ids, now);
       return usage.map((one) => notTooLarge(quoteOf(one, invoice)));
     });
   }
 
   /**
-   * What the drafts of a customer that wait for their grace to end would bill of usage now.
+   * Returns the usage charges that the waiting drafts of a customer would hold as of now.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quoteDrafts(customerId: string, now: Date): Promise<readonly DraftQuote[]> {
@@ -53,7 +53,7 @@ export class UsageQuotesService {
   }
 }
 
-/** Of no subscription: what came late to periods that were billed waits for whichever invoice is finalised first. */
+/** Returns an order of no subscription, because late usage is billed by the invoice that is finalised first. */
 function usageOf(draft: WaitingDraft): InvoiceOrder {
   const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
   return { ...orderOf(draft), subscriptionId: null, lines };

@@ -20,7 +20,7 @@ type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines' | 'l
 interface Asked {
   readonly customerId: string;
   readonly order: UsageOrder;
-  /** What was billed last of a period to which usage came late. */
+  /** Last bill of a period that has late usage. */
   readonly late: { readonly quantity: string } | null;
 }
 
@@ -36,8 +36,8 @@ export class UsageReadingsService {
   ) {}
 
   /**
-   * What was counted for the usage that is ordered, and for what came late to the subscriptions since they were billed.
-   * @param holds whether no event is stored for it until the transaction ends
+   * Returns the ordered usage, and the late usage of the subscriptions since they were billed.
+   * @param holds true if no event may be stored for it until the transaction ends
    */
   async loadAll(
     orders: readonly UsageOf[],
@@ -108,8 +108,8 @@ export class UsageReadingsService {
   }
 
   /**
-   * Has the next invoice correct the usage of a void invoice that is billed anew: what was taken back of it meanwhile could
-   * not be given back, since what is void holds nothing.
+   * Lets the next invoice correct the usage of a void invoice that is regenerated. Usage taken back meanwhile could not be
+   * credited, because a void line holds nothing.
    */
   async reopen({ lines }: Invoice): Promise<void> {
     await this.billing.reopen(
@@ -119,7 +119,7 @@ export class UsageReadingsService {
     );
   }
 
-  /** What an item used in its period. */
+  /** Reads the usage of an item in its period. */
   async read(customerId: string, meter: Meter, order: UsageOrder): Promise<UsageReading> {
     const { period, fullPeriod, heldSince, isByGroup } = order;
     const asked = { customerId, meter, period, heldSince };
@@ -150,16 +150,16 @@ export class UsageReadingsService {
   private async askedOf(
     orders: readonly UsageOf[],
   ): Promise<ReadonlyMap<UsageOf, readonly Asked[]>> {
-    const asking = orders.filter(
+    const requesting = orders.filter(
       ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
     );
-    const subscriptionIds = asking.flatMap(({ subscriptionId }) => subscriptionId ?? []);
+    const subscriptionIds = requesting.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const late = groupBy(
       subscriptionIds.length === 0 ? [] : await this.billing.late(subscriptionIds),
       ({ subscriptionId }) => subscriptionId,
     );
     return new Map(
-      asking.map((order) => {
+      requesting.map((order) => {
         const { customerId, subscriptionId, lines } = order;
         const ordered = lines.filter((line) => line.kind === 'usage');
         const ofSubscription = subscriptionId === null ? [] : (late.get(subscriptionId) ?? []);

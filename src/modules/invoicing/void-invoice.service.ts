@@ -5,7 +5,7 @@ import { RedemptionsService } from '../coupons';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import type { Invoice } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
-import { InvoiceBooks } from './invoice-books';
+import { InvoicePostings } from './invoice-postings';
 import { invoiceVoided } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -17,7 +17,7 @@ export class VoidInvoiceService {
     private readonly invoices: InvoicesRepository,
     private readonly grants: CreditGrantsRepository,
     private readonly redemptions: RedemptionsService,
-    private readonly books: InvoiceBooks,
+    private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
 
@@ -36,7 +36,7 @@ export class VoidInvoiceService {
       ),
     );
     await this.redemptions.takeReturnedBack(before.coupons, now);
-    await this.books.postVoided(before, now);
+    await this.postings.postVoided(before, now);
     const after = {
       ...before,
       status: 'void' as const,

@@ -4,7 +4,7 @@ import { isTerminal } from '../../../core/states';
 import { Outbox, toEventRecord } from '../../../platform/outbox';
 import { RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService } from '../../entitlements';
-import { type Invoice, InvoiceBooks, IssueInvoiceService } from '../../invoicing';
+import { type Invoice, InvoicePostings, IssueInvoiceService } from '../../invoicing';
 import {
   activated,
   type Decision,
@@ -44,7 +44,7 @@ export class ApplyOutcomesWorkflow {
     private readonly issuing: IssueInvoiceService,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly withdrawing: WithdrawInvoicesWorkflow,
-    private readonly books: InvoiceBooks,
+    private readonly books: InvoicePostings,
     private readonly redemptions: RedemptionsService,
     private readonly outbox: Outbox,
   ) {}

@@ -1,6 +1,6 @@
 import type { InvoiceLine } from './invoice';
 
-/** What other invoices, which are not void, billed of the price and period of a line: late usage, or what it corrects. */
+/** Amounts that other invoices, not void, billed of the price and period of a line: late usage, or the usage it corrects. */
 export interface BilledElsewhere {
   /** Left without tax, after credit. */
   readonly netMinor: bigint;
@@ -8,7 +8,7 @@ export interface BilledElsewhere {
   readonly heldMinor: bigint;
 }
 
-/** Whether two lines of an invoice bill the same price for the same period. */
+/** Returns true if two lines of an invoice bill the same price for the same period. */
 export function isBilledWith(one: InvoiceLine, other: InvoiceLine): boolean {
   if (one.id === other.id) return true;
   return (

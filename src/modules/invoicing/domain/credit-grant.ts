@@ -59,7 +59,7 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** What a customer has left after an invoice that used some of it and may have added some: the next invoice's credit. */
+/** Returns the credit left after an invoice that used some and may have added some: the credit of the next invoice. */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

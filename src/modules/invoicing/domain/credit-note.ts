@@ -8,7 +8,7 @@ export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
 export const SETTLEMENTS = ['credit', 'refund'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];
 
-/** What is taken back of an invoice. Amounts are positive minor units. */
+/** Amounts taken back of an invoice, in positive minor units. */
 export interface CreditNote {
   readonly id: string;
   readonly version: number;
@@ -22,7 +22,7 @@ export interface CreditNote {
   readonly net: bigint;
   readonly tax: bigint;
   readonly total: bigint;
-  /** What of the net was deferred when it was issued. */
+  /** Part of the net that was deferred when the note was issued. */
   readonly deferred: bigint;
   /** Taken off what the invoice still owed. */
   readonly toReceivable: bigint;
@@ -44,7 +44,7 @@ export interface CreditNoteOrder {
   readonly settle: Settlement;
 }
 
-/** What of a line's `amount` a net with its tax shares is: the tax within the amount comes with it. */
+/** Returns the part of a line's `amount` that a net with its tax shares makes, inclusive tax included. */
 export function amountOfCredit(
   invoice: Pick<Invoice, 'taxRates'>,
   part: Pick<CreditNoteLine, 'netMinor' | 'taxShares'>,
@@ -100,12 +100,12 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
   };
 }
 
-/** What was given back of an invoice already, in minor units. */
+/** Amounts already given back of an invoice, in minor units. */
 export interface GivenBack {
   /** By credit notes that stand: as credit, and to be refunded. */
   readonly toCreditMinor: bigint;
   readonly toRefundMinor: bigint;
-  /** By refunds of its payments, those under way included. They meet the notes that are settled as a refund. */
+  /** By refunds of its payments, pending ones included. They fulfil the notes that are settled as a refund. */
   readonly refundedMinor: bigint;
 }
 

@@ -9,14 +9,14 @@ import type { LineDraft } from './line-draft';
 export type CouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 
 /** A redemption as it stands before an invoice. Amounts are minor units. */
-export interface CouponFacts {
+export interface CouponContext {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
-  /** Of a billing period; of all invoices together, where it lasts `once`. */
+  /** Limit for a billing period, or for all invoices together if it lasts `once`. */
   readonly amountOffMinor: bigint | null;
-  /** What is left where it lasts `once`; null for a percentage that nothing returned to. */
+  /** Amount left if it lasts `once`; null for a percentage that nothing returned to. */
   readonly remainingMinor: bigint | null;
   /** Taken off by other invoices of the billing period, less what returned. */
   readonly takenMinor: bigint;
@@ -31,14 +31,14 @@ export interface CouponFacts {
 }
 
 export interface CouponsInPeriod {
-  readonly coupons: readonly CouponFacts[];
+  readonly coupons: readonly CouponContext[];
   /** The billing period of the subscription that the invoice belongs to; null for an invoice of none. */
   readonly billingPeriod: Period | null;
 }
 
 /**
- * Whether a discount returns to its coupon when its line is credited. One that lasts `once` has it back at any time, an
- * amount of each period only within the period; a percentage of every period is not used up.
+ * Returns a function that is true if a discount returns to its coupon when its line is credited. A coupon that lasts
+ * `once` gets it back at any time, an amount of each period only within the period. A percentage is not used up.
  */
 export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
   return ({ redemptionId, billedFrom }: HeldDiscount): boolean => {
@@ -86,8 +86,8 @@ export function couponsOf(
   });
 }
 
-/** What a coupon may take off; null: a percentage without a limit. */
-function leftOf(coupon: CouponFacts, returnedMinor: bigint): bigint | null {
+/** Returns the amount a coupon may still take off; null for a percentage without a limit. */
+function leftOf(coupon: CouponContext, returnedMinor: bigint): bigint | null {
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;
   if (percentOff !== null) {
     const isLimited = duration === 'once' && (isUsedUp || remainingMinor !== null);
@@ -101,7 +101,7 @@ function leftOf(coupon: CouponFacts, returnedMinor: bigint): bigint | null {
 
 /** The months of a repeating coupon, from the start of the first period it discounts. */
 function endOf(
-  { months }: CouponFacts,
+  { months }: CouponContext,
   billingPeriod: Period | null,
   timeZone: string,
 ): Date | null {

@@ -1,5 +1,5 @@
 import { creditAfter, grantOf, type StoredCreditGrant } from './credit-grant';
-import type { BillingFacts } from './decide-invoice';
+import type { BillingContext } from './decide-invoice';
 import { isWaiting } from './grace';
 import type { Invoice } from './invoice';
 import type { InvoiceOrder } from './order';
@@ -20,17 +20,17 @@ export interface Decided {
  */
 export function decideInTurn<Order extends Pick<InvoiceOrder, 'customerId'>>(
   orders: readonly Order[],
-  factsOf: (order: Order) => BillingFacts,
-  decide: (order: Order, facts: BillingFacts) => Invoice,
+  contextOf: (order: Order) => BillingContext,
+  decide: (order: Order, context: BillingContext) => Invoice,
   nextGrantId: () => string,
   openMinorOf: OpenMinorOf,
   now: Date,
 ): readonly Decided[] {
-  const credit = new Map<string, BillingFacts['creditGrants']>();
+  const credit = new Map<string, BillingContext['creditGrants']>();
   return orders.map((order) => {
-    const facts = factsOf(order);
-    const creditGrants = credit.get(order.customerId) ?? facts.creditGrants;
-    const invoice = decide(order, { ...facts, creditGrants });
+    const context = contextOf(order);
+    const creditGrants = credit.get(order.customerId) ?? context.creditGrants;
+    const invoice = decide(order, { ...context, creditGrants });
     if (isWaiting(invoice)) return { invoice, added: null };
     const added = grantOf(invoice, nextGrantId(), now);
     const shared = added && {

@@ -10,7 +10,7 @@ import {
 } from '../../../core/invoice';
 import type { TaxTreatment } from '../../../core/tax';
 import { type CouponsInPeriod, couponsOf, redeemed } from './decide-coupons';
-import { decideLines, type DecidedLines, type LineFacts, trueUpLine } from './decide-lines';
+import { decideLines, type DecidedLines, type LineContext, trueUpLine } from './decide-lines';
 import type { HeldTerms } from './held-terms';
 import type { Invoice, InvoiceLine, InvoiceTaxRate } from './invoice';
 import type { LineDraft } from './line-draft';
@@ -19,8 +19,8 @@ import { evaluate, type LineTrace } from './trace';
 
 export type TaxRateTerms = Omit<InvoiceTaxRate, 'taxableMinor' | 'taxMinor'>;
 
-/** What an invoice is made of beside its order. */
-export interface BillingFacts extends LineFacts, CouponsInPeriod {
+/** Input of an invoice beside its order. */
+export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxRates: readonly TaxRateTerms[];
   readonly taxTreatment: TaxTreatment;
   /** The customer's. */
@@ -36,12 +36,12 @@ export interface NewIds {
 /** The draft that an order makes, with every amount as it would be if it were finalised now. */
 export function decideInvoice(
   order: InvoiceOrder,
-  facts: BillingFacts,
+  context: BillingContext,
   ids: NewIds,
   now: Date,
 ): Invoice {
-  const decided = decideLines(order.lines, facts, ids.nextLineId);
-  const { amounts, drafts, terms } = priced(order.currency, decided, facts);
+  const decided = decideLines(order.lines, context, ids.nextLineId);
+  const { amounts, drafts, terms } = priced(order.currency, decided, context);
   return {
     id: ids.invoiceId,
     version: 1,
@@ -49,7 +49,7 @@ export function decideInvoice(
     status: 'draft',
     reason: order.reason,
     customerId: order.customerId,
-    testClockId: facts.testClockId,
+    testClockId: context.testClockId,
     subscriptionId: order.subscriptionId,
     reissueOfId: null,
     renewsAt: order.renewsAt,
@@ -80,11 +80,11 @@ export function decideInvoice(
   };
 }
 
-/** A draft as it would be with other facts: taxes, coupons and credit may have changed since it was made. */
-export function decideAgain(draft: Invoice, facts: BillingFacts): Invoice {
+/** Recalculates a draft with another context: taxes, coupons and credit may have changed since it was made. */
+export function decideAgain(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is decided again');
   const { charges, commitments } = limitedOf(draft.lines);
-  const terms = termsOf(facts, draft.lines);
+  const terms = termsOf(context, draft.lines);
   const made = { lines: charges, priceOf: priceIdsOf(draft.lines), commitments };
   const amounts = assembled(draft.currency, made, terms);
   const drafts = amounts.lines.map(({ lineId }) => {
@@ -100,8 +100,8 @@ export function decideAgain(draft: Invoice, facts: BillingFacts): Invoice {
 }
 
 /**
- * The invoice assembled anew from what it stored: the traces of its lines, its coupons, its rates. What it gives is what
- * is stored, or something is wrong.
+ * Assembles the invoice again from its stored line traces, coupons and rates. The result must equal the stored amounts;
+ * a difference is a defect.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   const { charges, commitments } = limitedOf(invoice.lines);
@@ -156,13 +156,13 @@ function limitedOf(lines: readonly InvoiceLine[]): {
 function priced(
   currency: string,
   { lines, commitments }: DecidedLines,
-  facts: BillingFacts,
+  context: BillingContext,
 ): {
   readonly amounts: AssembledInvoice;
   readonly drafts: readonly LineDraft[];
   readonly terms: AssemblyTerms;
 } {
-  const terms = termsOf(facts, lines);
+  const terms = termsOf(context, lines);
   const trueUps = commitments.map(({ lineId, of }) => ({ lineId, priceId: of.price.priceId }));
   const priceOf = [...priceIdsOf(lines), ...trueUps];
   const amounts = assembled(currency, { lines, priceOf, commitments }, terms);
@@ -179,7 +179,7 @@ function priced(
   return { amounts, drafts, terms };
 }
 
-/** What the facts make of lines and the limits of their prices. */
+/** Assembles lines and the limits of their prices with the terms of the context. */
 function assembled(
   currency: string,
   {
@@ -221,28 +221,28 @@ function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readon
   return lines.map(({ id: lineId, priceId }) => ({ lineId, priceId }));
 }
 
-/** What lines are discounted, taxed and paid by. */
+/** Coupons, taxes and credit of an invoice. */
 interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
-  /** Of charges. */
+  /** Rates of charges. */
   readonly taxRateIds: readonly string[];
-  /** Those of charges, and those that credited lines were billed with. */
+  /** Rates of charges, and rates that credited lines were billed with. */
   readonly taxRates: readonly TaxRateTerms[];
   readonly taxTreatment: TaxTreatment;
   readonly creditGrants: readonly CreditGrant[];
 }
 
-function termsOf(facts: BillingFacts, lines: readonly LineDraft[]): AssemblyTerms {
-  const rates = new Map(facts.taxRates.map((rate) => [rate.taxRateId, rate]));
+function termsOf(context: BillingContext, lines: readonly LineDraft[]): AssemblyTerms {
+  const rates = new Map(context.taxRates.map((rate) => [rate.taxRateId, rate]));
   for (const { taxRateId, name, percentage, inclusive } of lines.flatMap(
     ({ trace }) => heldBy(trace)?.taxes ?? [],
   )) {
     if (!rates.has(taxRateId)) rates.set(taxRateId, { taxRateId, name, percentage, inclusive });
   }
-  const { taxTreatment, creditGrants } = facts;
+  const { taxTreatment, creditGrants } = context;
   return {
-    coupons: couponsOf(facts, lines),
-    taxRateIds: facts.taxRates.map(({ taxRateId }) => taxRateId),
+    coupons: couponsOf(context, lines),
+    taxRateIds: context.taxRates.map(({ taxRateId }) => taxRateId),
     taxRates: [...rates.values()],
     taxTreatment,
     creditGrants,
@@ -268,7 +268,7 @@ function heldBy(trace: LineTrace): HeldTerms | undefined {
   return trace.kind === 'usage' ? trace.corrects?.held : undefined;
 }
 
-function totalsOf(amounts: AssembledInvoice, facts: AssemblyTerms) {
+function totalsOf(amounts: AssembledInvoice, context: AssemblyTerms) {
   return {
     subtotal: amounts.subtotalMinor,
     discount: amounts.discountMinor,
@@ -278,14 +278,14 @@ function totalsOf(amounts: AssembledInvoice, facts: AssemblyTerms) {
     creditApplied: amounts.creditAppliedMinor,
     creditedToBalance: amounts.creditedToBalanceMinor,
     amountDue: amounts.amountDueMinor,
-    taxTreatment: facts.taxTreatment,
+    taxTreatment: context.taxTreatment,
     credits: amounts.credits,
-    taxRates: facts.taxRates.map((rate) => {
+    taxRates: context.taxRates.map((rate) => {
       const total = amounts.taxRates.find(({ taxRateId }) => taxRateId === rate.taxRateId);
       const { taxableMinor, taxMinor } = total ?? { taxableMinor: 0n, taxMinor: 0n };
       return { ...rate, taxableMinor, taxMinor };
     }),
-    coupons: facts.coupons.map((coupon) => {
+    coupons: context.coupons.map((coupon) => {
       const applied = amounts.coupons.find((one) => one.redemptionId === coupon.redemptionId);
       return { ...coupon, amountMinor: applied?.amountMinor ?? 0n };
     }),

@@ -33,11 +33,11 @@ const charge = (startAt: Date, unit: 'day' | 'second', days: bigint): ChargeOrde
   isInAdvance: true,
 });
 
-/** What an order was billed. */
+/** Lines that an order was billed with. */
 function billed(order: ChargeOrder): readonly BilledLine[] {
   let made = 0;
   const ids = { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` };
-  const facts = {
+  const context = {
     billed: [],
     usage: [],
     coupons: [],
@@ -60,14 +60,14 @@ function billed(order: ChargeOrder): readonly BilledLine[] {
     daysUntilDue: 0,
     metadata: {},
   } as const;
-  const { lines } = decideInvoice(invoice, facts, ids, START);
+  const { lines } = decideInvoice(invoice, context, ids, START);
   return lines.map((line) => ({ ...line, taxRates: [], billedFrom: START }));
 }
 
 function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'border' | 'termination'): bigint {
   const credit: LineOrder = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
-  const facts = { billed: billed(order), usage: [], coupons: [], billingPeriod: null };
-  const { lines } = decideLines([credit], facts, () => 'il_credit');
+  const context = { billed: billed(order), usage: [], coupons: [], billingPeriod: null };
+  const { lines } = decideLines([credit], context, () => 'il_credit');
   return lines.reduce((total, { amount }) => total + amount, 0n);
 }
 
@@ -75,7 +75,7 @@ it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
   const inAdvance = charge(START, 'day', 31n);
   const inArrears = { ...inAdvance, itemId: 'si_2', isInAdvance: false };
   const next = { ...inAdvance, itemId: 'si_3' };
-  const facts = { billed: billed(inAdvance), usage: [], coupons: [], billingPeriod: null };
+  const context = { billed: billed(inAdvance), usage: [], coupons: [], billingPeriod: null };
   let made = 0;
   const { lines } = decideLines(
     [
@@ -85,7 +85,7 @@ it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
       inAdvance,
       next,
     ],
-    facts,
+    context,
     () => `il_${(made += 1)}`,
   );
   expect(lines.map(({ kind, itemId }) => [kind, itemId])).toEqual([

@@ -20,11 +20,11 @@ export interface DecidedLines {
   })[];
 }
 
-/** What lines are made of beside their orders. */
-export interface LineFacts extends CouponsInPeriod {
+/** Input of lines beside their orders. */
+export interface LineContext extends CouponsInPeriod {
   /** Finalised lines of the items that are credited, of which no other credit took back the unused part. */
   readonly billed: readonly BilledLine[];
-  /** What was counted for the usage that is ordered, and for usage that came late. */
+  /** Readings of the ordered usage, and of late usage. */
   readonly usage: readonly CountedUsage[];
 }
 
@@ -36,11 +36,11 @@ export interface LineFacts extends CouponsInPeriod {
  */
 export function decideLines(
   orders: readonly LineOrder[],
-  facts: LineFacts,
+  context: LineContext,
   nextId: () => string,
 ): DecidedLines {
-  const { usage } = facts;
-  const returns = returnsToCoupon(facts);
+  const { usage } = context;
+  const returns = returnsToCoupon(context);
   const lines: LineDraft[] = [];
   const commitments: DecidedLines['commitments'][number][] = [];
   for (const order of orders) {
@@ -49,7 +49,7 @@ export function decideLines(
         lines.push(fixedLine(order, nextId()));
         break;
       case 'credit':
-        lines.push(...creditLines(order, facts, nextId));
+        lines.push(...creditLines(order, context, nextId));
         break;
       case 'usage': {
         const made = usageLines(countedFor(order, usage), nextId);
@@ -157,15 +157,15 @@ export function trueUpLine(
 }
 
 /** One credit for each charge of the item that reaches beyond the instant, true-ups included. */
-function creditLines(order: CreditOrder, facts: LineFacts, nextId: () => string): LineDraft[] {
-  const returns = returnsToCoupon(facts);
-  return facts.billed
+function creditLines(order: CreditOrder, context: LineContext, nextId: () => string): LineDraft[] {
+  const returns = returnsToCoupon(context);
+  return context.billed
     .filter(({ itemId }) => itemId === order.itemId)
     .filter(({ kind }) => kind === 'recurring' || kind === 'proration')
     .flatMap((line) => {
       const { unusedFrom, end } = order;
       const unused = { from: unusedFrom, part: unusedOf(line, unusedFrom, end) };
-      return creditLine(line, facts.billed, unused, returns, nextId()) ?? [];
+      return creditLine(line, context.billed, unused, returns, nextId()) ?? [];
     });
 }
 
@@ -173,15 +173,19 @@ function creditLines(order: CreditOrder, facts: LineFacts, nextId: () => string)
  * The credit of another credit line, for what the line that it takes back holds by now; null where that holds nothing, or
  * is billed no more. What was earned by now is taken from revenue, and no longer from what is deferred.
  *
- * @param facts with the finalised lines of the item that is credited
+ * @param context with the finalised lines of the item that is credited
  */
-export function creditAgain(credit: InvoiceLine, facts: LineFacts, id: string): LineDraft | null {
+export function creditAgain(
+  credit: InvoiceLine,
+  context: LineContext,
+  id: string,
+): LineDraft | null {
   const { trace, period, creditsLineId } = credit;
   invariant(trace.kind === 'credit' && period !== null, 'a credit says what it takes back');
-  const line = facts.billed.find((one) => one.id === creditsLineId);
+  const line = context.billed.find((one) => one.id === creditsLineId);
   if (line === undefined) return null;
   const unused = { from: period.startAt, part: trace.unused };
-  const draft = creditLine(line, facts.billed, unused, returnsToCoupon(facts), id);
+  const draft = creditLine(line, context.billed, unused, returnsToCoupon(context), id);
   return draft === null ? null : { ...draft, isInAdvance: draft.isInAdvance && !line.isReleased };
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parseDecimal, rational } from '../../../core/decimal';
 import { chargeEvents, type PercentagePrice, type Price } from '../../../core/rating';
-import { decideInvoice, evaluateInvoice, type BillingFacts } from './decide-invoice';
+import { decideInvoice, evaluateInvoice, type BillingContext } from './decide-invoice';
 import type { BilledPeriod, CountedUsage } from './decide-usage-lines';
 import { explain } from './explain';
 import type { Invoice } from './invoice';
@@ -67,7 +67,7 @@ function invoiceOf(
   order: UsageOrder,
   parts: readonly UsagePart[],
   billed: BilledPeriod | null = null,
-  facts: Partial<BillingFacts> = {},
+  context: Partial<BillingContext> = {},
 ): Invoice {
   const counted: CountedUsage = {
     order,
@@ -97,7 +97,7 @@ function invoiceOf(
       taxRates: [],
       taxTreatment: 'none',
       creditGrants: [],
-      ...facts,
+      ...context,
       usage: [counted],
     },
     { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` },

@@ -20,16 +20,16 @@ import {
 
 const LONGEST_DESCRIPTION = 500;
 
-/** What was counted for an order, and what was billed for it before: null where this is its first bill. */
+/** Usage counted for an order, and its earlier bill: null if this is the first one. */
 export interface CountedUsage {
   readonly order: UsageOrder;
   readonly reading: UsageReading;
   readonly billed: BilledPeriod | null;
 }
 
-/** What was billed for the period of an order. */
+/** Earlier bill of the period of an order. */
 export interface BilledPeriod extends BilledUsage {
-  /** Those of its lines that are not void. */
+  /** Its lines that are not void. */
   readonly lines: readonly BilledLine[];
 }
 
@@ -75,10 +75,10 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
 }
 
 /**
- * The line for what came late to a period that is billed: its usage rated anew, all groups and limits together, less what
- * was billed. None where that is nothing.
+ * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the
+ * amount billed so far. Null if that is nothing.
  *
- * @param returns whether a discount returns to its coupon when it is credited
+ * @param returns is true if a discount returns to its coupon when it is credited
  */
 export function lateUsageLine(
   { order, reading, billed: found }: CountedUsage,

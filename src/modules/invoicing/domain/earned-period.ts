@@ -5,6 +5,6 @@ export interface EarnedPeriod {
   readonly customerId: string;
   readonly currency: string;
   readonly endAt: Date;
-  /** At its border, cut short by a change of the interval, or with its subscription, after which nothing comes. */
+  /** Ended at its boundary, cut short by a change of the interval, or with its subscription. */
   readonly end: 'border' | 'change' | 'end';
 }

@@ -8,11 +8,11 @@ export interface Explanation {
   readonly invoice: Invoice;
   readonly line: InvoiceLine;
   readonly evaluated: { readonly amount: bigint; readonly discount: bigint; readonly tax: bigint };
-  /** Whether all three are what is stored. */
+  /** True if all three equal the stored amounts. */
   readonly matches: boolean;
 }
 
-/** Explains a line: its own trace gives its amount, the invoice assembled anew gives its discount and its tax. */
+/** Explains a line. Its trace gives its amount; the invoice, assembled again, gives its discount and its tax. */
 export function explain(invoice: Invoice, line: InvoiceLine): Explanation {
   const assembled = evaluateInvoice(invoice).lines.find(({ lineId }) => lineId === line.id);
   invariant(assembled !== undefined, 'every line is assembled again');

@@ -1,20 +1,25 @@
 import { invariant } from '../../../core/invariant';
 import { mayBecome } from '../../../core/states';
 import { firstAttemptAt } from './invoice-collection';
-import type { Parties } from './parties';
+import type { InvoiceSnapshots } from './invoice-snapshots';
 import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice';
 
 const DAY_MS = 86_400_000;
 
-/** What finalising makes of a draft: open, or paid where nothing is left to pay. */
-export function finalized(draft: Invoice, number: string, parties: Parties, now: Date): Invoice {
+/** Returns the finalised invoice of a draft: open, or paid if nothing is left to pay. */
+export function finalized(
+  draft: Invoice,
+  number: string,
+  snapshots: InvoiceSnapshots,
+  now: Date,
+): Invoice {
   invariant(draft.status === 'draft', 'only a draft is finalised');
   const isPaid = draft.amountDue === 0n;
   return {
     ...draft,
     status: isPaid ? 'paid' : 'open',
     number,
-    parties,
+    parties: snapshots,
     finalizedAt: now,
     dueAt: new Date(now.getTime() + draft.daysUntilDue * DAY_MS),
     paidAt: isPaid ? now : null,
@@ -23,7 +28,7 @@ export function finalized(draft: Invoice, number: string, parties: Parties, now:
   };
 }
 
-/** Whether the table lets the invoice become this. */
+/** Returns true if the table of states permits the transition. */
 export function mayInvoiceBecome(invoice: Pick<Invoice, 'status'>, to: InvoiceStatus): boolean {
   return mayBecome(INVOICE_TRANSITIONS, invoice.status, to);
 }

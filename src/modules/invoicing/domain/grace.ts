@@ -4,9 +4,9 @@ import type { InvoiceOrder } from './order';
 const HOUR_MS = 3_600_000;
 
 /**
- * Until when the invoice that an order makes stays a draft; null: it is finalised at once. What is billed at the border of
- * two periods waits, so many hours from the border on, however late it is made: usage that comes in until then is on it. An
- * order without lines bills nothing but late usage, and does not wait.
+ * Returns the instant until which the invoice of an order stays a draft; null if it is finalised at once. An invoice at the
+ * boundary of two periods waits the given hours from the boundary on, however late it is made, and bills usage that
+ * arrives until then. An order without lines bills only late usage, and does not wait.
  */
 export function graceEnd(
   { reason, renewsAt, lines }: Pick<InvoiceOrder, 'reason' | 'renewsAt' | 'lines'>,

@@ -12,9 +12,10 @@ export interface BilledLine extends InvoiceLine {
 }
 
 /**
- * What lines of one price and period still hold after their discounts and earlier credits: the one base of every credit.
+ * Returns the amounts that lines of one price and period still hold after their discounts and earlier credits. Every
+ * credit is calculated from them.
  *
- * @param returns whether the discount returns to its coupon when it is credited
+ * @param returns is true if the discount returns to its coupon when it is credited
  */
 export function heldOf(
   lines: readonly BilledLine[],
@@ -73,7 +74,7 @@ function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   return [...byKey.values()];
 }
 
-/** What a line gave back to coupons, positive: a credit of an unused part, or a correction of usage. */
+/** Returns the discounts, positive, that a line gave back to coupons: a credit of an unused part, or a usage correction. */
 export function returnedBy({ trace }: Pick<InvoiceLine, 'trace'>): readonly HeldDiscount[] {
   if (trace.kind === 'credit') return trace.returned ?? [];
   return trace.kind === 'usage' ? (trace.corrects?.returned ?? []) : [];

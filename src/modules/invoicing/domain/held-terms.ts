@@ -5,7 +5,7 @@ export interface HeldDiscount extends DiscountShare {
   readonly billedFrom: Date | null;
 }
 
-/** What billed lines still hold, as a trace keeps it. The names of the rates are for the invoice that credits them. */
+/** Amounts that billed lines still hold, as a trace stores them. The invoice that credits them shows the rate names. */
 export interface HeldTerms extends HeldLines<HeldDiscount> {
   readonly taxes: readonly (HeldLines['taxes'][number] & { readonly name: string })[];
   /** The amounts as listed, before discounts and credits. */

@@ -18,7 +18,7 @@ const open = {
 } as Invoice;
 
 describe('an invoice is charged', () => {
-  it('at once when it is collected automatically, and else by nobody', () => {
+  it('at once when it is collected automatically, and otherwise never', () => {
     expect(firstAttemptAt(open, NOW)).toEqual(NOW);
     expect(firstAttemptAt({ collection: 'send_invoice' }, NOW)).toBeNull();
   });
@@ -34,7 +34,7 @@ describe('an invoice is charged', () => {
     ['after the last one, never', { attemptCount: 3 }, true, null],
     ['at once, when another payment held it back', {}, false, NOW],
     ['not before the plan, when another payment did not', { collectAt: LATER }, false, LATER],
-    ['not while yet another payment is under way', { amountPending: 1n }, false, null],
+    ['not while another payment is pending', { amountPending: 1n }, false, null],
     ['not for another payment once it is given up', { attemptCount: 3 }, false, null],
     ['never when it is sent', { collection: 'send_invoice' }, false, null],
     ['never when it is paid', { status: 'paid' }, false, null],

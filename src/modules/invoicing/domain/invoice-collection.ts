@@ -6,7 +6,7 @@ import type { Invoice } from './invoice';
  */
 export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
 
-/** When an invoice that is open from now on is charged: at once, or by nobody where its customer pays it. */
+/** Returns the instant of the first automatic charge of a new open invoice: now, or null if its customer pays it. */
 export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date): Date | null {
   return invoice.collection === 'automatic' ? now : null;
 }
@@ -32,8 +32,8 @@ export function nextAttemptAt(
 }
 
 /**
- * When whoever collects looks once more at an invoice that is void or was credited wholly: its subscription may owe nothing
- * any more.
+ * Returns the instant at which collection looks once more at an invoice that is void or was credited wholly: its
+ * subscription may owe nothing any more.
  */
 export function lastLookAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
@@ -48,17 +48,17 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns what automatic attempts at the open invoices of a subscription came to; null: none failed.
- * @param underWay ids of the invoices at which an attempt is under way
+ * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed.
+ * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(
   attempted: readonly AttemptedInvoice[],
-  underWay: ReadonlySet<string>,
+  inFlight: ReadonlySet<string>,
 ): 'failed' | 'used_up' | null {
   const failed = attempted.filter(
-    ({ id, attemptCount }) => attemptCount > (underWay.has(id) ? 1 : 0),
+    ({ id, attemptCount }) => attemptCount > (inFlight.has(id) ? 1 : 0),
   );
   if (failed.length === 0) return null;
-  const isTried = failed.every(({ id, isPlanned }) => isPlanned || underWay.has(id));
+  const isTried = failed.every(({ id, isPlanned }) => isPlanned || inFlight.has(id));
   return isTried ? 'failed' : 'used_up';
 }

@@ -1,6 +1,6 @@
 import type { InvoiceStatus } from './invoice';
 
-/** What a list is narrowed to; null: not narrowed. */
+/** Filter of a list of invoices; null values do not filter. */
 export interface InvoiceFilter {
   readonly customerId: string | null;
   readonly subscriptionId: string | null;

@@ -2,7 +2,7 @@ import { invariant } from '../../../core/invariant';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
 
-/** Of what remains, what no payment under way has reserved: at most this may be charged now. */
+/** Returns the remaining amount that no pending payment has reserved: the most that may be charged now. */
 export function payableOf(invoice: Invoice): bigint {
   const free = amountRemaining(invoice) - invoice.amountPending;
   return mayInvoiceBecome(invoice, 'paid') && free > 0n ? free : 0n;
@@ -11,14 +11,14 @@ export function payableOf(invoice: Invoice): bigint {
 export type PaymentDecision =
   | { readonly kind: 'reserve'; readonly amount: bigint }
   | { readonly kind: 'not_payable' }
-  /** All that remains is reserved by payments under way. */
+  /** All that remains is reserved by pending payments. */
   | { readonly kind: 'under_way' }
   | { readonly kind: 'exceeds'; readonly payable: bigint };
 
 /**
- * Whether an invoice may be paid: it is open or was written off, and the amount is 1 up to what is neither paid, credited
- * nor reserved.
- * @param requested minor units; null for all that is free
+ * Decides if an invoice may be paid: it must be open or written off, and the amount at least 1 and at most the amount
+ * that is neither paid, credited nor reserved.
+ * @param requested minor units; null for the whole payable amount
  */
 export function decidePayment(invoice: Invoice, requested: bigint | null): PaymentDecision {
   if (!mayInvoiceBecome(invoice, 'paid')) return { kind: 'not_payable' };
@@ -44,11 +44,11 @@ export function withAttempt(invoice: Invoice, now: Date): Invoice {
 
 export interface PaidInvoice {
   readonly invoice: Invoice;
-  /** What of the money pays the invoice. The rest came too late: it was voided, credited or paid meanwhile. */
+  /** Part of the money that pays the invoice. The rest came too late: the invoice was voided, credited or paid meanwhile. */
   readonly appliedMinor: bigint;
 }
 
-/** What a payment that succeeded makes of an invoice. Its reserve is freed; nothing left to pay makes it paid. */
+/** Applies a succeeded payment: frees its reserve, and marks the invoice paid if nothing is left to pay. */
 export function withPayment(before: Invoice, amount: bigint, now: Date): PaidInvoice {
   const invoice = withoutReserve(before, amount, now);
   const remaining = mayInvoiceBecome(before, 'paid') ? amountRemaining(before) : 0n;
@@ -59,7 +59,7 @@ export function withPayment(before: Invoice, amount: bigint, now: Date): PaidInv
   return { invoice: { ...paid, status: 'paid', paidAt: now, collectAt: null }, appliedMinor };
 }
 
-/** What a payment that failed makes of an invoice: what it reserved is free again. */
+/** Applies a failed payment: frees its reserve. */
 export function withoutReserve(invoice: Invoice, amount: bigint, now: Date): Invoice {
   invariant(invoice.amountPending >= amount, 'a payment frees what it reserved');
   return touched({ ...invoice, amountPending: invoice.amountPending - amount }, now);

@@ -6,7 +6,7 @@ import type { Transitions } from '../../../core/states';
 import type { TaxShare, TaxTreatment } from '../../../core/tax';
 import type { Period } from '../../../core/time';
 import type { LineOrder } from './line-order';
-import type { Parties } from './parties';
+import type { InvoiceSnapshots } from './invoice-snapshots';
 import type { LineTrace } from './trace';
 
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
@@ -20,7 +20,7 @@ export const INVOICE_TRANSITIONS: Transitions<InvoiceStatus> = {
   void: [],
 };
 
-/** What an invoice was made for. */
+/** Reasons for which invoices are made. */
 export const INVOICE_REASONS = [
   'subscription_start',
   'renewal',
@@ -50,11 +50,11 @@ export interface InvoiceCoupon {
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
-  /** What it could take off, with what credits of the invoice returned to it. */
+  /** Amount it could take off, including amounts that credits of the invoice returned to it. */
   readonly amountOffMinor: bigint | null;
-  /** What it took off. */
+  /** Amount it took off. */
   readonly amountMinor: bigint;
-  /** What credits of the invoice returned to it; absent from invoices of before. */
+  /** Amount that credits of the invoice returned to it; absent from older invoices. */
   readonly returnedMinor?: bigint;
   /** The most that a percentage could take off; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
@@ -82,18 +82,18 @@ export interface InvoiceLine {
   /** Inclusive and exclusive. */
   readonly tax: bigint;
   readonly priceId: string | null;
-  /** What it bills, as the module that ordered it names it. */
+  /** Billed item, by the id that the ordering module gave it. */
   readonly itemId: string | null;
   readonly period: Period | null;
-  /** What `period` is a part of. */
+  /** Full period that `period` is a part of. */
   readonly fullPeriod: Period | null;
   readonly proration: Proration | null;
-  /** What a part of the period would be measured in. */
+  /** Unit in which a part of the period is measured. */
   readonly prorationUnit: 'day' | 'second' | null;
   readonly timeZone: string | null;
-  /** Whether it is paid before its period, so that what is unused can be credited. */
+  /** True if it is paid before its period, so that the unused part can be credited. */
   readonly isInAdvance: boolean;
-  /** Whether its net, deferred while its period ran, was released to revenue. */
+  /** True if its net, deferred while its period ran, was released to revenue. */
   readonly isReleased: boolean;
   /** The line whose unused part this one takes back. */
   readonly creditsLineId: string | null;
@@ -108,11 +108,11 @@ export interface InvoiceLine {
   readonly trace: LineTrace;
 }
 
-/** What a customer owes, and why. */
+/** Amounts a customer owes, and their reasons. */
 export interface Invoice {
   readonly id: string;
   readonly version: number;
-  /** Of a gapless series; null for a draft. */
+  /** Number of a gapless series; null for a draft. */
   readonly number: string | null;
   readonly status: InvoiceStatus;
   readonly reason: InvoiceReason;
@@ -120,9 +120,9 @@ export interface Invoice {
   /** The test clock its customer lives on; null: it lives in real time. */
   readonly testClockId: string | null;
   readonly subscriptionId: string | null;
-  /** The void invoice that this one bills anew. */
+  /** Void invoice that this one regenerates. */
   readonly reissueOfId: string | null;
-  /** The border of periods that a renewal bills: one renewal invoice for each. */
+  /** Boundary of periods that a renewal bills. There is one renewal invoice for each. */
   readonly renewsAt: Date | null;
   readonly currency: string;
   readonly periodStartAt: Date | null;
@@ -135,13 +135,13 @@ export interface Invoice {
   readonly inclusiveTax: bigint;
   readonly total: bigint;
   readonly creditApplied: bigint;
-  /** What a negative total added to the credit balance. */
+  /** Amount that a negative total added to the credit balance. */
   readonly creditedToBalance: bigint;
   readonly amountDue: bigint;
   readonly amountPaid: bigint;
-  /** What credit notes took of what is due. */
+  /** Amount that credit notes took off the amount due. */
   readonly amountCredited: bigint;
-  /** What payments under way have reserved of it. */
+  /** Amount that pending payments have reserved. */
   readonly amountPending: bigint;
   readonly taxTreatment: TaxTreatment;
   readonly taxRates: readonly InvoiceTaxRate[];
@@ -156,16 +156,16 @@ export interface Invoice {
   readonly dueAt: Date | null;
   /** When it was found to be due and not paid. */
   readonly overdueAt: Date | null;
-  /** When a draft that waits is finalised by itself; null: it waits for nobody, or for somebody to do it. */
+  /** Instant at which a waiting draft is finalised automatically; null if it is not. */
   readonly finalizesAt: Date | null;
-  /** What the lines of a draft that waits are made of; they are made anew when it is finalised. */
+  /** Orders of the lines of a waiting draft. The lines are made again from them when it is finalised. */
   readonly orderedLines: readonly LineOrder[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;
   readonly uncollectibleAt: Date | null;
   /** Null for a draft, and for an invoice from before they were kept. */
-  readonly parties: Parties | null;
+  readonly parties: InvoiceSnapshots | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -173,14 +173,14 @@ export interface Invoice {
   readonly lines: readonly InvoiceLine[];
 }
 
-/** What is still to be paid. */
+/** Returns the amount that is still to be paid. */
 export function amountRemaining(
   invoice: Pick<Invoice, 'amountDue' | 'amountPaid' | 'amountCredited'>,
 ): bigint {
   return invoice.amountDue - invoice.amountPaid - invoice.amountCredited;
 }
 
-/** Whether something of its lines was taken back. */
+/** Returns true if any of its lines was credited. */
 export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
   return lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n);
 }

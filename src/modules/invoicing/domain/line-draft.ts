@@ -36,7 +36,7 @@ type SoldLike = Pick<
   | 'creditsLineId'
 >;
 
-/** What a line takes over from its order. */
+/** Returns the fields that a line takes over from its order. */
 export function soldLike(order: ChargeOrder | UsageOrder): SoldLike {
   return {
     priceId: order.price.priceId,

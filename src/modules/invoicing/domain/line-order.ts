@@ -15,7 +15,7 @@ export interface BilledPrice {
 /** A price for a quantity over a period, or over a part of one. */
 export interface ChargeOrder {
   readonly kind: 'charge';
-  /** Whether it is a part of a period that a change made. */
+  /** True if it is a part of a period that a change made. */
   readonly isProration: boolean;
   readonly itemId: string;
   readonly price: BilledPrice;
@@ -34,13 +34,13 @@ export interface UsageOrder {
   readonly itemId: string;
   readonly price: BilledPrice;
   readonly meterId: string;
-  /** Whether each group of the meter is priced on its own. */
+  /** True if each group of the meter is priced on its own. */
   readonly isByGroup: boolean;
   readonly period: Period;
   readonly fullPeriod: Period;
   /** The start of the billing period, in which a `weighted_sum` begins with nothing and holds on from part to part. */
   readonly heldSince: Date;
-  /** Of the price's limits, and of its fee at zero usage: usage itself is never prorated. */
+  /** Proration of the price's limits and of its fee at zero usage. Usage itself is never prorated. */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
@@ -51,7 +51,7 @@ export interface CreditOrder {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  /** Whether something else follows there, or the subscription ends there. */
+  /** `border` if another charge follows there, `termination` if the subscription ends there. */
   readonly end: 'border' | 'termination';
 }
 

@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 import type { Collection, InvoiceReason } from './invoice';
 import type { LineOrder } from './line-order';
 
-/** What an invoice is to say; taxes, coupons and credit are found by whoever makes it. */
+/** Request for an invoice. Taxes, coupons and credit come from the billing context. */
 export interface InvoiceOrder {
   readonly reason: InvoiceReason;
   readonly customerId: string;
@@ -18,8 +18,8 @@ export interface InvoiceOrder {
   readonly daysUntilDue: number;
   readonly metadata: Metadata;
   /**
-   * Whether it bills the late usage of its subscription even if it orders no line, and whether it closes that usage as the
-   * last invoice. Undefined: late usage is billed with lines that are ordered.
+   * `billed`: bills the late usage of its subscription even if it orders no line. `closed`: also closes that usage, as the
+   * last invoice. Undefined: bills late usage only together with ordered lines.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

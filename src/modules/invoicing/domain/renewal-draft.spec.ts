@@ -1,4 +1,4 @@
-import type { BillingFacts } from './decide-invoice';
+import type { BillingContext } from './decide-invoice';
 import { decideInTurn } from './decide-in-turn';
 import { decideInvoice } from './decide-invoice';
 import type { WaitingDraft } from './grace';
@@ -56,8 +56,8 @@ const meter = {
   groupBy: ['region'],
 };
 
-/** What is known when each of these regions made so many calls, and so much credit is left. */
-function factsOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): BillingFacts {
+/** Returns the context in which each region made the given number of calls and the given credit is left. */
+function contextOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): BillingContext {
   const parts = Object.entries(used).map(([region, events]) => ({
     group: [region],
     quantity: { numerator: events, denominator: 1n },
@@ -81,7 +81,7 @@ function factsOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): Bill
 let made = 0;
 const nextLineId = (): string => `il_${(made += 1)}`;
 
-function draftOf(facts: BillingFacts, id = 'inv_1'): WaitingDraft {
+function draftOf(context: BillingContext, id = 'inv_1'): WaitingDraft {
   const order = {
     reason: 'renewal',
     customerId: 'cus_1',
@@ -95,17 +95,17 @@ function draftOf(facts: BillingFacts, id = 'inv_1'): WaitingDraft {
     daysUntilDue: 0,
     metadata: { a: 1 },
   } as const;
-  const draft = decideInvoice(order, facts, { invoiceId: id, nextLineId }, MARCH.endAt);
+  const draft = decideInvoice(order, context, { invoiceId: id, nextLineId }, MARCH.endAt);
   return { ...draft, finalizesAt: GRACE_OVER, orderedLines: order.lines };
 }
 
 describe('a draft that waited', () => {
   it('has the usage of now, and keeps the ids of lines about the same', () => {
-    const draft = draftOf(factsOf({ eu: 2n }));
+    const draft = draftOf(contextOf({ eu: 2n }));
     const after = renewDraft(
       draft,
       orderOf(draft),
-      factsOf({ us: 1n, eu: 5n }),
+      contextOf({ us: 1n, eu: 5n }),
       nextLineId,
       MARCH.endAt,
       GRACE_OVER,
@@ -130,10 +130,10 @@ describe('a draft that waited', () => {
     ['defers what is paid for a period that was not closed yet', APRIL.startAt, true],
     ['defers nothing for a period that was closed', APRIL.endAt, false],
   ] as const)('%s', (_, earnedUntil, isDeferred) => {
-    const draft = draftOf(factsOf({}));
+    const draft = draftOf(contextOf({}));
     const now = new Date('2026-06-01T00:00:00Z');
-    const facts = factsOf({});
-    const { lines } = renewDraft(draft, orderOf(draft), facts, nextLineId, earnedUntil, now);
+    const context = contextOf({});
+    const { lines } = renewDraft(draft, orderOf(draft), context, nextLineId, earnedUntil, now);
     expect(lines.map(({ isInAdvance }) => isInAdvance)).toEqual([isDeferred]);
     const earned = new Map([[draft.subscriptionId ?? '', earnedUntil]]);
     expect(draftsBeyond([draft], earned)).toEqual(isDeferred ? [draft] : []);
@@ -146,8 +146,9 @@ describe('a draft that waited', () => {
     ];
     const decided = decideInTurn(
       orders,
-      () => factsOf({}, 4_000n),
-      ({ waits }, facts) => (waits ? draftOf(facts) : { ...draftOf(facts), finalizesAt: null }),
+      () => contextOf({}, 4_000n),
+      ({ waits }, context) =>
+        waits ? draftOf(context) : { ...draftOf(context), finalizesAt: null },
       () => 'crd_2',
       () => 0n,
       MARCH.endAt,

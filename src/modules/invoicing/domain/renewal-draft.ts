@@ -1,10 +1,10 @@
 import { invariant } from '../../../core/invariant';
-import { type BillingFacts, decideInvoice, type NewIds } from './decide-invoice';
+import { type BillingContext, decideInvoice, type NewIds } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { InvoiceOrder } from './order';
 
-/** What a draft that waits was ordered as. */
+/** Returns the order that a waiting draft was made from. */
 export function orderOf(draft: WaitingDraft): InvoiceOrder {
   const { periodStartAt: startAt, periodEndAt: endAt } = draft;
   const period = startAt === null || endAt === null ? null : { startAt, endAt };
@@ -18,21 +18,21 @@ export function orderOf(draft: WaitingDraft): InvoiceOrder {
 }
 
 /**
- * A draft that waited, made anew of its order: with the usage, taxes and credit of now. A line that says the same of the
- * same keeps its id. What is paid in advance for a period that was closed meanwhile is earned, and not deferred any more.
+ * Makes a waiting draft again from its order, with the present usage, taxes and credit. A line with the same subject and
+ * content keeps its id. Charges in advance for a period that was closed meanwhile are earned, not deferred.
  *
- * @param order {@link orderOf} the draft, for which the facts were read
+ * @param order {@link orderOf} the draft, for which the context was read
  * @param earnedUntil up to when its subscription has earned what it was billed in advance
  */
 export function renewDraft(
   draft: Invoice,
   order: InvoiceOrder,
-  facts: BillingFacts,
+  context: BillingContext,
   nextLineId: NewIds['nextLineId'],
   earnedUntil: Date,
   now: Date,
 ): Invoice {
-  const made = decideInvoice(order, facts, { invoiceId: draft.id, nextLineId }, now);
+  const made = decideInvoice(order, context, { invoiceId: draft.id, nextLineId }, now);
   const { version, createdAt, updatedAt } = draft;
   const lines = withKeptIds(made.lines, draft.lines).map((line) => ({
     ...line,
@@ -73,7 +73,7 @@ function withKeptIds(
   return lines.map((line) => ({ ...line, id: ids.get(subjectOf(line)) ?? line.id }));
 }
 
-/** What a line is about: no two of an invoice are about the same. */
+/** Returns a key for the subject of a line. No two lines of an invoice share it. */
 function subjectOf({ kind, itemId, period, trace }: InvoiceLine): string {
   const usage = trace.kind === 'usage' ? trace : null;
   return JSON.stringify([

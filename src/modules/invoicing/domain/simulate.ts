@@ -8,14 +8,14 @@ import type { InvoiceLine } from './invoice';
 import { creditAtListPrice, type CreditTrace } from './trace';
 import { type Correction, correctionOf, ratePart, type UsagePart, type UsageTrace } from './usage';
 
-/** What takes the place of a price. */
+/** Replacement of a price. */
 export interface SimulatedPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
 }
 
-/** What a usage line billed, as the new price needs it. */
+/** Returns the parts that a usage line billed, as the new price needs them. */
 export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
 
 /** The lines that bill a period with its limits, or one line that takes something of it back or comes late to it. */
@@ -28,9 +28,9 @@ interface Bill {
 }
 
 /**
- * What the lines of an item would have come to at another price, in minor units before discount and tax: each charge and
- * each usage rated anew, limits trued up anew, late usage and unused parts worked out from the new amounts. At the same
- * price it is what the lines came to.
+ * Returns the total that the lines of an item would have had at another price, in minor units before discount and tax.
+ * Charges and usage are rated again, limits trued up again, late usage and unused parts calculated from the new amounts.
+ * At the same price it returns the billed total.
  *
  * @param lines in the order in which they were made
  */
@@ -40,7 +40,7 @@ export function simulateItem(
   partsOf: PartsOf,
 ): bigint {
   const bills: Bill[] = [];
-  // What comes late or is taken back, is so of charges: of a reissue they may have been made later.
+  // Late usage and credits refer to charges, and a regenerated invoice may hold charges that were made later.
   const [charges, others] = [lines.filter(isCharge), lines.filter((line) => !isCharge(line))];
   for (const together of groupBy([...charges, ...others], billOf).values()) {
     bills.push(billAgain(together, price, bills, partsOf));
@@ -143,7 +143,7 @@ function creditAgain(
   );
 }
 
-/** What belongs on one bill: the charges of a period on an invoice, with their limits; other lines are alone. */
+/** Returns the key of a bill: the charges of a period on an invoice with their limits; other lines are bills of their own. */
 function billOf(line: InvoiceLine): string {
   const { id, invoiceId, period } = line;
   return !isCharge(line)
@@ -166,7 +166,7 @@ function isOfPeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean {
     line.period?.endAt.getTime() === period?.endAt.getTime();
 }
 
-/** What of a full period the limits of a bill are for. */
+/** Returns the part of a full period that the limits of a bill are for. */
 function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
   switch (first?.trace.kind) {
     case 'rated':

@@ -22,7 +22,7 @@ export interface RatedTrace {
   /** The price as it was. */
   readonly price: Price;
   readonly quantity: string;
-  /** What the full period costs, step by step. */
+  /** Steps that give the price of the full period. */
   readonly steps: readonly TraceStep[];
   readonly proration: Proration | null;
 }
@@ -37,9 +37,9 @@ export interface CreditTrace {
   /** Taken back before this line. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
-  /** What the credited line still held; absent from credits that were issued at list prices. */
+  /** Amounts the credited line still held; absent from credits that were issued at list prices. */
   readonly held?: HeldTerms;
-  /** What of its discounts returned to their coupons. */
+  /** Part of its discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
 }
 
@@ -86,7 +86,7 @@ export function fullAmountOf(charge: LineTrace, trueUps: readonly LineTrace[]): 
   );
 }
 
-/** What a credit takes back for the unused part of a line. */
+/** Returns the amounts that a credit takes back for the unused part of a line. */
 export function creditOf(trace: CreditTrace): TakenBack<HeldDiscount> {
   const line = billedLineOf(trace);
   if (trace.held === undefined) {

@@ -22,7 +22,7 @@ export interface KeptUsage {
   }[];
 }
 
-/** What is kept of usage that was billed: to tell what came late, and to bill that by the same order. */
+/** Returns the record of billed usage: it identifies late usage, and bills it by the same order. */
 export function billOf(
   { order, reading, billed }: CountedUsage,
   lines: readonly InvoiceLine[],

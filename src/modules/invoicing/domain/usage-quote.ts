@@ -3,10 +3,10 @@ import type { Invoice } from './invoice';
 import type { UsageOrder } from './line-order';
 import { ratePart, shownQuantity, type UsageGroup } from './usage';
 
-/** What usage would be billed now: the same as an invoice of now would say, before discounts and tax. */
+/** Usage charge that an invoice made now would hold, before discounts and tax. */
 export interface UsageQuote {
   readonly order: UsageOrder;
-  /** Whether the period was billed already, and this is what came since. */
+  /** True if the period was billed already, and this is the usage that came since. */
   readonly isLate: boolean;
   readonly parts: readonly {
     readonly group: UsageGroup | null;
@@ -15,7 +15,7 @@ export interface UsageQuote {
     readonly events: bigint;
     readonly amountMinor: bigint;
   }[];
-  /** Of all parts, with the minimum and maximum of the price; for late usage the difference to what was billed. */
+  /** Amount of all parts, with the minimum and maximum of the price; for late usage the difference to the billed amount. */
   readonly amountMinor: bigint;
 }
 

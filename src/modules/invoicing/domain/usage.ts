@@ -26,7 +26,7 @@ const SHOWN_DIGITS = 12;
 /** The texts of the properties by which a meter tells usage apart; null where an event lacks one. */
 export type UsageGroup = readonly (string | null)[];
 
-/** What a meter counts, as it was when usage was billed. */
+/** Definition of a meter as it was when usage was billed. */
 export interface MeterTerms {
   readonly id: string;
   readonly key: string;
@@ -43,11 +43,11 @@ export interface UsagePart {
   readonly group: UsageGroup | null;
   readonly quantity: Rational;
   readonly events: bigint;
-  /** What a percentage price charges for the events; null for other models. */
+  /** Charges of a percentage price for the events; null for other models. */
   readonly charged: ChargedEvents | null;
 }
 
-/** What was counted for an item in a period, and up to where. */
+/** Usage counted for an item in a period, and the position in the stream up to which it was counted. */
 export interface UsageReading {
   readonly meter: MeterTerms;
   /** The first instant whose events move it: before the period, where values are held over. */
@@ -57,22 +57,22 @@ export interface UsageReading {
   readonly parts: readonly UsagePart[];
 }
 
-/** What the period of an item was billed so far: usage, minimum and maximum. */
+/** Amount billed so far for the period of an item: usage, minimum and maximum. */
 export interface BilledUsage {
   readonly amountMinor: bigint;
-  /** Of that, what was neither discounted nor taken back nor void. */
+  /** Part of that which was neither discounted nor credited nor voided. */
   readonly heldMinor: bigint;
   /** The quantity that was billed last, all groups added up, as exact text. */
   readonly quantity: string;
-  /** What its lines that are not void still hold; absent from lines that were issued at list prices. */
+  /** Amounts that its lines, void ones excluded, still hold; absent from lines that were issued at list prices. */
   readonly held?: HeldTerms;
 }
 
-/** What a correction is made from, and what comes of it. */
+/** Input and result of a usage correction. */
 export interface CorrectedUsage extends BilledUsage {
   /** The correction at list prices, negative where usage was taken back; absent as `held` is. */
   readonly differenceMinor?: bigint;
-  /** What of the discounts returned to their coupons. */
+  /** Part of the discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
 }
 
@@ -106,14 +106,14 @@ export interface UsageTrace {
   readonly limits: UsageLimits;
   /** The part of the full period that a fee at zero usage is for; null: all of it. Absent from lines that charged it whole. */
   readonly zeroUsageProration?: Proration | null;
-  /** What the period was billed before, where usage came late to it. Null for its first bill. */
+  /** Earlier bill of the period, if this is late usage. Null for the first bill. */
   readonly corrects: CorrectedUsage | null;
 }
 
 export interface UsageLimits {
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** What of the full period they are for; null: all of it. */
+  /** Part of the full period they are for; null for all of it. */
   readonly proration: Proration | null;
 }
 
@@ -183,7 +183,7 @@ export function evaluateUsage(trace: UsageTrace): bigint {
 
 /** A correction of usage: what its line says, and what it is made of. */
 export interface Correction {
-  /** Of the line: what was paid, where usage is taken back. */
+  /** Amount of the line: the paid amount if usage is credited. */
   readonly amountMinor: bigint;
   /** At list prices. */
   readonly differenceMinor: bigint;
@@ -191,8 +191,9 @@ export interface Correction {
 }
 
 /**
- * What is still to be billed for a period: its usage rated anew, within its limits, less what was billed. Usage that is
- * taken back gives back its share of what the lines of the period still hold, after discounts and credits.
+ * Returns the amount still to be billed for a period: its usage rated again, within its limits, less the billed amount.
+ * Usage that is taken back returns its share of the amounts that the lines of the period still hold, after discounts and
+ * credits.
  */
 export function correctionOf(
   ratedMinor: bigint,
@@ -215,7 +216,7 @@ function shareOf(partMinor: bigint, wholeMinor: bigint): Rational {
   return partMinor < wholeMinor ? rational(partMinor, wholeMinor) : rational(1n);
 }
 
-/** Whether there is nothing to say of a part: nothing was counted, and nothing is due for that. */
+/** Returns true if a part makes no line: nothing was counted, and nothing is due for zero usage. */
 export function isNothing(part: UsagePart, amountMinor: bigint): boolean {
   return amountMinor === 0n && compare(part.quantity, ZERO) === 0;
 }

@@ -54,7 +54,7 @@ export class InvoicePreviewDto {
     { nullable: true },
   )
   readonly subscription_id!: string | null;
-  @TextProperty('The void invoice that it bills anew.', null, { nullable: true })
+  @TextProperty('The void invoice that this one regenerates.', null, { nullable: true })
   readonly reissue_of!: string | null;
   @TextProperty('ISO 4217; of all its amounts.', 'EUR')
   readonly currency!: string;
@@ -86,7 +86,7 @@ export class InvoicePreviewDto {
   readonly amount_credited!: number;
   @IntegerProperty('Still to be paid.', 5950)
   readonly amount_remaining!: number;
-  @IntegerProperty('What payments under way have reserved of what is still to be paid.', 0)
+  @IntegerProperty('Part of the remaining amount that pending payments have reserved.', 0)
   readonly amount_pending!: number;
   @NestedListProperty(InvoiceTaxDto, 'Tax by rate.')
   readonly taxes!: readonly InvoiceTaxDto[];
@@ -115,7 +115,7 @@ export class InvoiceDto extends InvoicePreviewDto {
   @IntegerProperty('How often the customer’s default payment method was charged for it.', 0)
   readonly attempt_count!: number;
   @InstantProperty(
-    'When it is charged next, if no payment under way is to pay all of it by then; null where nothing is planned.',
+    'When it is charged next, unless a pending payment covers all of it by then; null if no charge is planned.',
     { nullable: true },
   )
   readonly next_attempt_at!: string | null;

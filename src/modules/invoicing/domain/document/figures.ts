@@ -17,9 +17,9 @@ export function formatUnitPrice(minorUnits: string, currency: string): string {
   const digits = minorDigits(currency);
   const { sign, whole, fraction } = partsOf(minorUnits);
   const padded = whole.padStart(digits + 1, '0');
-  const border = padded.length - digits;
+  const pointAt = padded.length - digits;
   const beyond = fraction.replace(/0+$/, '');
-  return joined(sign, padded.slice(0, border), padded.slice(border) + beyond);
+  return joined(sign, padded.slice(0, pointAt), padded.slice(pointAt) + beyond);
 }
 
 /** A decimal string, grouped: `12345.50` is `12 345.5`. */

@@ -1,6 +1,6 @@
 import { lastLocalDateOf, localDateOn, type Period } from '../../../../core/time';
 import { amountRemaining, type Invoice, type InvoiceLine, type InvoiceTaxRate } from '../invoice';
-import type { Buyer, Seller } from '../parties';
+import type { Buyer, Seller } from '../invoice-snapshots';
 import { formatAmount, formatQuantity, formatUnitPrice } from './figures';
 
 export interface Party {
@@ -25,7 +25,7 @@ export interface DocumentTotal {
   readonly weight: 'plain' | 'strong' | 'quiet';
 }
 
-/** What is printed of an invoice: texts, in the order they are read. */
+/** Printed texts of an invoice, in the order they are read. */
 export interface InvoiceDocument {
   readonly title: string;
   /** Without its ending. */
@@ -35,14 +35,14 @@ export interface InvoiceDocument {
   readonly stamp: 'PAID' | 'VOID' | null;
   readonly seller: Party;
   readonly buyer: Party;
-  readonly facts: readonly { readonly label: string; readonly value: string }[];
+  readonly details: readonly { readonly label: string; readonly value: string }[];
   readonly currency: string;
   readonly lines: readonly DocumentLine[];
   readonly totals: readonly DocumentTotal[];
   readonly notes: readonly string[];
 }
 
-/** What an invoice says on paper. Dates are those of the buyer's time zone. */
+/** Returns the printed texts of an invoice. Dates are those of the buyer's time zone. */
 export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller): InvoiceDocument {
   return {
     title: invoice.number === null ? 'Draft invoice' : `Invoice ${tidy(invoice.number)}`,
@@ -63,7 +63,7 @@ export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller
         tidyLines,
       ),
     },
-    facts: factsOf(invoice, buyer.timezone),
+    details: detailsOf(invoice, buyer.timezone),
     currency: invoice.currency,
     lines: invoice.lines.map((line) => toDocumentLine(line, invoice, buyer.timezone)),
     totals: totalsOf(invoice),
@@ -100,11 +100,11 @@ function stampOf({ status }: Invoice): InvoiceDocument['stamp'] {
   }
 }
 
-function factsOf(invoice: Invoice, timezone: string): InvoiceDocument['facts'] {
+function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details'] {
   const on = (instant: Date | null): string | null =>
     instant === null ? null : localDateOn(instant, timezone);
   const { periodStartAt: startAt, periodEndAt: endAt } = invoice;
-  const facts: readonly (readonly [label: string, value: string | null])[] = [
+  const details: readonly (readonly [label: string, value: string | null])[] = [
     ['Number', invoice.number === null ? 'Draft' : tidy(invoice.number)],
     ['Date', on(invoice.finalizedAt)],
     ['Due', on(invoice.dueAt)],
@@ -116,7 +116,7 @@ function factsOf(invoice: Invoice, timezone: string): InvoiceDocument['facts'] {
     ['Voided', invoice.status === 'void' ? on(invoice.voidedAt) : null],
     ['Currency', invoice.currency],
   ];
-  return facts.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
+  return details.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
 }
 
 /** Both days included, as people read a period. */

@@ -1,5 +1,5 @@
 import type { Invoice, InvoiceLine } from '../invoice';
-import type { Buyer, Seller } from '../parties';
+import type { Buyer, Seller } from '../invoice-snapshots';
 import { toInvoiceDocument } from './invoice-document';
 import { layOut } from './layout';
 import { type Command, PAGE_HEIGHT_PT, PAGE_WIDTH_PT, type Page, type Typeface } from './sheet';
@@ -135,8 +135,8 @@ const rightOf = (command: TextCommand): number =>
 
 describe('what an invoice says on paper', () => {
   it('shows dates in the time zone of the customer, and the last day of a period as included', () => {
-    const { facts, lines } = documentOf();
-    expect(facts).toEqual([
+    const { details, lines } = documentOf();
+    expect(details).toEqual([
       { label: 'Number', value: 'INV-000042' },
       { label: 'Date', value: '2026-03-01' },
       { label: 'Due', value: '2026-03-15' },
@@ -196,7 +196,7 @@ describe('what an invoice says on paper', () => {
       fileName: 'inv_01h455vb4pex5vsknk084sn02q',
       stamp: null,
     });
-    expect(draft.facts[0]).toEqual({ label: 'Number', value: 'Draft' });
+    expect(draft.details[0]).toEqual({ label: 'Number', value: 'Draft' });
   });
 
   it('a name cannot break out of its line or of the file name', () => {

@@ -32,7 +32,7 @@ export function layOut(document: InvoiceDocument, typeface: Typeface): readonly 
   return withPageNumbers(sheet, document.title);
 }
 
-/** Left the seller and the buyer, right the title, the stamp and the facts. */
+/** Left the seller and the buyer, right the title, the stamp and the details. */
 function openFirstPage(document: InvoiceDocument, sheet: Sheet): void {
   sheet.turn();
   const half = (sheet.width - GAP_PT) / 2;
@@ -53,7 +53,7 @@ function openFirstPage(document: InvoiceDocument, sheet: Sheet): void {
   if (document.stamp !== null) layOutStamp(document.stamp, sheet);
 
   sheet.moveTo(Math.max(middle, sheet.y + GAP_PT / 2));
-  for (const { label, value } of document.facts) {
+  for (const { label, value } of document.details) {
     sheet.textAt(label, QUIET, right);
     for (const text of wrap(value, half - LABEL_PT, (part) => sheet.widthOf(part, BODY))) {
       sheet.lineRight(text, BODY, sheet.right);

@@ -12,7 +12,7 @@ export interface TextStyle {
   readonly color: Color;
 }
 
-/** What is drawn; `x` and `y` from the top left corner, `y` of a text is its base line. */
+/** Drawing command. `x` and `y` count from the top left corner; `y` of a text is its base line. */
 export type Command =
   | {
       readonly kind: 'text';

@@ -16,9 +16,9 @@ import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 import { RECEIVABLE_ROWS } from './summed-rows';
 
-/** Posts what happens to invoices, and proves that the books say the same as the invoices. */
+/** Posts changes of invoices to the ledger, and checks that the ledger equals the invoices. */
 @Injectable()
-export class InvoiceBooks implements OnModuleInit {
+export class InvoicePostings implements OnModuleInit {
   constructor(
     private readonly ledger: LedgerService,
     private readonly checks: LedgerChecks,
@@ -33,7 +33,7 @@ export class InvoiceBooks implements OnModuleInit {
     });
   }
 
-  /** What was billed: prices paid in advance are deferred until their period is over. */
+  /** Posts finalised invoices. Prices paid in advance are deferred until their period is over. */
   async postFinalized(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.ledger.postAll(
       invoices.map((invoice) => ({
@@ -54,7 +54,7 @@ export class InvoiceBooks implements OnModuleInit {
     );
   }
 
-  /** The mirror of all that was posted for the invoice; what it released is deferred no more either. */
+  /** Reverses all postings of the invoice, revenue that was already released included. */
   async postVoided(invoice: Invoice, now: Date): Promise<void> {
     const releasedMinor = invoice.lines
       .filter(({ isReleased }) => isReleased)
@@ -69,8 +69,8 @@ export class InvoiceBooks implements OnModuleInit {
   }
 
   /**
-   * Turns what was deferred for periods that are over into revenue, each line once. A period releases once, and of each
-   * subscription there is one.
+   * Recognizes deferred revenue of periods that are over, each line once. A period is released once; each subscription
+   * passes one period.
    */
   async releaseEarned(periods: readonly EarnedPeriod[], now: Date): Promise<void> {
     const released = await this.invoices.releaseLines(periods);
@@ -112,8 +112,8 @@ export class InvoiceBooks implements OnModuleInit {
   }
 
   /**
-   * The mirror of a credit note. What it took back of deferred revenue is revenue by now where the period is over.
-   * @param deferredMinor what of its net is still deferred
+   * Reverses the postings of a credit note. Deferred revenue that it took back is revenue by now if the period is over.
+   * @param deferredMinor the part of its net that is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {
     const posted = await this.ledger.transactionsOf(note.id);

@@ -1,26 +1,26 @@
 import type { Period } from '../../../core/time';
-import { type BillingFacts, decideAgain, decideInvoice, type NewIds } from './decide-invoice';
+import { type BillingContext, decideAgain, decideInvoice, type NewIds } from './decide-invoice';
 import { creditAgain } from './decide-lines';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { InvoiceOrder } from './order';
 
-/** How what an invoice billed stands now. */
+/** Present state of the charges that a void invoice billed. */
 export interface Standing {
-  /** When its items ended, of those that have. */
+  /** End of each item that has ended. */
   readonly itemEnds: ReadonlyMap<string, Date>;
-  /** Up to when what was billed in advance is earned; null where nothing is. */
+  /** Instant up to which charges in advance are earned; null where none is. */
   readonly earnedUntil: Date | null;
-  /** Whether its subscription waited for its payment: void without it, it bills what never began. */
+  /** True if the subscription waited for payment of this invoice. Without it the billed period never began. */
   readonly isWithdrawn: boolean;
   /** The billing period that the invoice belongs to; null where it is for no subscription. */
   readonly billingPeriod: Period | null;
-  /** Whether nothing follows: what was billed in advance and is still owed is earned. */
+  /** True if the subscription has ended. Charges in advance that are still owed are then earned. */
   readonly hasEnded: boolean;
 }
 
 /**
- * Whether something was changed, or ended with credit, within a period that the invoice billed in advance: it found nothing
- * billed that it could credit, so that the whole price is owed no more. Nor is it for what never began.
+ * Returns true if an item was changed, or ended with credit, within a period that the invoice billed in advance. The void
+ * invoice held nothing to credit then, so the whole price is not owed any more. Nor is it if the period never began.
  */
 export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Standing): boolean {
   if (isWithdrawn) return true;
@@ -32,25 +32,25 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Stand
 }
 
 /**
- * The draft that bills a void invoice anew: the same charges, and credits for what the credited lines hold by now, with the
- * discounts and taxes of the facts. What is over is earned at once.
+ * Returns the draft that regenerates a void invoice: the same charges, and credits for the rest that the credited lines
+ * still hold, with the discounts and taxes of the context. Periods that are over are earned at once.
  *
- * @param facts with the finalised lines of the items that it credits
+ * @param context with the finalised lines of the items that it credits
  */
-export function reissueOf(
+export function regeneratedFrom(
   voided: Invoice,
   { earnedUntil, hasEnded }: Standing,
-  facts: BillingFacts,
+  context: BillingContext,
   ids: NewIds,
   now: Date,
 ): Invoice {
   const { periodStartAt: startAt, periodEndAt: endAt } = voided;
   const order: InvoiceOrder = {
     ...voided,
-    // The void invoice keeps the border it renewed at: there is one renewal for each.
+    // The void invoice keeps the boundary it renewed at: there is one renewal for each.
     renewsAt: null,
     period: startAt === null || endAt === null ? null : { startAt, endAt },
-    billingPeriod: facts.billingPeriod,
+    billingPeriod: context.billingPeriod,
     lines: [],
   };
   const isEarned = ({ period }: InvoiceLine): boolean =>
@@ -60,9 +60,9 @@ export function reissueOf(
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
     }
-    const credit = creditAgain(line, facts, id);
+    const credit = creditAgain(line, context, id);
     return credit === null ? [] : [{ ...line, ...credit }];
   });
-  const empty = decideInvoice(order, { ...facts, usage: [] }, ids, now);
-  return decideAgain({ ...empty, reissueOfId: voided.id, lines }, facts);
+  const empty = decideInvoice(order, { ...context, usage: [] }, ids, now);
+  return decideAgain({ ...empty, reissueOfId: voided.id, lines }, context);
 }

@@ -1,4 +1,4 @@
-/** Who writes the invoice; what is not configured is null and not printed. */
+/** Issuer of the invoice. Values that are not configured are null and not printed. */
 export interface Seller {
   readonly name: string | null;
   readonly addressLines: readonly string[];
@@ -6,7 +6,7 @@ export interface Seller {
   readonly email: string | null;
 }
 
-/** Who is billed. */
+/** Customer that is billed. */
 export interface Buyer {
   readonly name: string;
   readonly email: string | null;
@@ -15,8 +15,8 @@ export interface Buyer {
   readonly timezone: string;
 }
 
-/** Both as they were when the invoice was finalised: whoever moves later, it says what it said. */
-export interface Parties {
+/** Seller and buyer as they were when the invoice was finalised. Later changes of either do not change the invoice. */
+export interface InvoiceSnapshots {
   readonly seller: Seller;
   readonly buyer: Buyer;
 }
@@ -30,7 +30,7 @@ interface PostalAddress {
   readonly country: string | null;
 }
 
-/** What an invoice says of a customer as it is now. */
+/** Returns the buyer snapshot of a customer as it is now. */
 export function buyerOf({
   name,
   email,

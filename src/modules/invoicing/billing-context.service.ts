@@ -8,8 +8,8 @@ import type { TaxRate } from '../tax-rates';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { toCreditGrant } from './domain/credit-grant';
-import type { CouponFacts } from './domain/decide-coupons';
-import type { BillingFacts, TaxRateTerms } from './domain/decide-invoice';
+import type { CouponContext } from './domain/decide-coupons';
+import type { BillingContext, TaxRateTerms } from './domain/decide-invoice';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
@@ -19,18 +19,18 @@ import { UsageReadingsService } from './usage-readings.service';
 /** `issue` locks what the invoice will change; `preview` reads alone. */
 export type Purpose = 'issue' | 'preview';
 
-/** Purpose for which a billing context is read. */
-export type FactsOrder = Pick<
+/** Part of an invoice order that decides which context is read. */
+export type ContextRequest = Pick<
   InvoiceOrder,
   'customerId' | 'subscriptionId' | 'billingPeriod' | 'lines' | 'lateUsage'
 > & {
-  /** Credits that are made anew, beside the lines. */
+  /** Credits that are made again, beside the lines. */
   readonly creditOrders?: readonly CreditOrder[];
 };
 
-/** Reads all that invoices are made of beside their orders: the setup of every use case that makes some. */
+/** Reads the billing context of invoices. Every use case that makes invoices starts with it. */
 @Injectable()
-export class BillingFactsService {
+export class BillingContextService {
   constructor(
     private readonly customers: CustomersService,
     private readonly redemptions: RedemptionsService,
@@ -40,32 +40,32 @@ export class BillingFactsService {
     private readonly usage: UsageReadingsService,
   ) {}
 
-  /** The facts of one order. As `loadAll`. */
+  /** Reads the context of one order. As `loadAll`. */
   async load(
-    order: FactsOrder,
+    order: ContextRequest,
     customer: Customer,
     at: Date,
     purpose: Purpose,
     redeemed: readonly RedeemedTerms[] = [],
-  ): Promise<BillingFacts> {
-    const factsOf = await this.loadAll([order], [customer], at, purpose);
-    const facts = factsOf(order);
-    const added = await this.couponFacts(redeemed, new Map());
-    return { ...facts, coupons: [...facts.coupons, ...added] };
+  ): Promise<BillingContext> {
+    const contextOf = await this.loadAll([order], [customer], at, purpose);
+    const context = contextOf(order);
+    const added = await this.couponContexts(redeemed, new Map());
+    return { ...context, coupons: [...context.coupons, ...added] };
   }
 
   /**
-   * Reads the facts of many orders, each kind with one statement; what is returned gives them for each order. Credit is as
-   * it was before any of them.
+   * Reads the contexts of many orders, each kind of data with one statement. The returned function gives the context of an
+   * order. Credit is as it was before any of them.
    * @param customers of the orders
    * @param at when the invoices fall due to be made: coupons that run then count
    */
   async loadAll(
-    orders: readonly FactsOrder[],
+    orders: readonly ContextRequest[],
     customers: readonly Customer[],
     at: Date,
     purpose: Purpose,
-  ): Promise<(order: FactsOrder) => BillingFacts> {
+  ): Promise<(order: ContextRequest) => BillingContext> {
     const locks = purpose === 'issue';
     const credits = orders.flatMap(creditsOf);
     const customerIds = customers.map(({ id }) => id);
@@ -76,7 +76,7 @@ export class BillingFactsService {
       await this.grants.open(customerIds, locks),
       ({ customerId }) => customerId,
     );
-    const billedFor = (order: FactsOrder): readonly BilledLine[] => {
+    const billedFor = (order: ContextRequest): readonly BilledLine[] => {
       const itemIds = new Set(creditsOf(order).map(({ itemId }) => itemId));
       return [...itemIds].flatMap((itemId) => billed.get(itemId) ?? []);
     };
@@ -109,36 +109,36 @@ export class BillingFactsService {
   }
 
   /**
-   * The same for drafts that waited, each ordered as it was: their coupons are those that ran when they were made, for what
-   * other invoices left of them.
+   * Reads the contexts of drafts that waited. Their coupons are those that ran when the drafts were made, with the amounts
+   * that other invoices left.
    */
-  async loadForDrafts<Order extends FactsOrder & { readonly draft: Invoice }>(
+  async loadForDrafts<Order extends ContextRequest & { readonly draft: Invoice }>(
     orders: readonly Order[],
     customers: readonly Customer[],
     at: Date,
-  ): Promise<(order: Order) => BillingFacts> {
-    const factsOf = await this.loadAll(orders, customers, at, 'issue');
+  ): Promise<(order: Order) => BillingContext> {
+    const contextOf = await this.loadAll(orders, customers, at, 'issue');
     const left = await this.redemptions.leftOf(
       orders.flatMap(({ draft }) => draft.coupons.map(({ redemptionId }) => redemptionId)),
     );
-    const ofDrafts = new Map<Order, readonly CouponFacts[]>();
+    const ofDrafts = new Map<Order, readonly CouponContext[]>();
     const taken = await this.takenIn(orders);
     for (const order of orders) {
       const { coupons } = order.draft;
       const terms = coupons.flatMap(({ redemptionId }) => left.get(redemptionId) ?? []);
-      ofDrafts.set(order, await this.couponFacts(terms, taken));
+      ofDrafts.set(order, await this.couponContexts(terms, taken));
     }
-    return (order) => ({ ...factsOf(order), coupons: ofDrafts.get(order) ?? [] });
+    return (order) => ({ ...contextOf(order), coupons: ofDrafts.get(order) ?? [] });
   }
 
   /** The coupons that run for each order, and those that lines it may credit were discounted by. */
   private async loadCoupons(
     orders: readonly {
-      readonly order: FactsOrder;
+      readonly order: ContextRequest;
       readonly corrected: readonly BilledLine[];
     }[],
     at: Date,
-  ): Promise<(order: FactsOrder) => readonly CouponFacts[]> {
+  ): Promise<(order: ContextRequest) => readonly CouponContext[]> {
     const subscriptionIds = orders.flatMap(({ order }) => order.subscriptionId ?? []);
     const running = await this.redemptions.runningRedemptions(subscriptionIds, at);
     const discountedBy = orders.flatMap(({ corrected }) => redemptionIdsOf(corrected));
@@ -148,7 +148,7 @@ export class BillingFactsService {
         .map(({ order }) => order)
         .filter(({ subscriptionId }) => running.get(subscriptionId ?? '')?.some(takesEachPeriod)),
     );
-    const found = new Map<FactsOrder, readonly CouponFacts[]>();
+    const found = new Map<ContextRequest, readonly CouponContext[]>();
     for (const { order, corrected } of orders) {
       const { subscriptionId, billingPeriod } = order;
       if (subscriptionId === null) continue;
@@ -159,12 +159,12 @@ export class BillingFactsService {
       const inOrder = [...again, ...terms].sort((one, other) =>
         one.redemption.id < other.redemption.id ? -1 : 1,
       );
-      found.set(order, await this.couponFacts(inOrder, taken));
+      found.set(order, await this.couponContexts(inOrder, taken));
     }
     return (order) => found.get(order) ?? [];
   }
 
-  private takenIn(orders: readonly FactsOrder[]): Promise<ReadonlyMap<string, bigint>> {
+  private takenIn(orders: readonly ContextRequest[]): Promise<ReadonlyMap<string, bigint>> {
     return this.billed.discountsTaken(
       orders.flatMap(({ subscriptionId, billingPeriod: period }) =>
         subscriptionId === null || period === null ? [] : [{ subscriptionId, period }],
@@ -172,10 +172,10 @@ export class BillingFactsService {
     );
   }
 
-  private async couponFacts(
+  private async couponContexts(
     terms: readonly RedeemedTerms[],
     taken: ReadonlyMap<string, bigint>,
-  ): Promise<readonly CouponFacts[]> {
+  ): Promise<readonly CouponContext[]> {
     const planIds = new Set(terms.flatMap(({ coupon }) => coupon.planIds));
     const pricesOf = await this.catalog.getPriceIdsOfPlans([...planIds]);
     return terms.map(({ redemption, coupon }) => ({
@@ -210,7 +210,7 @@ function takesEachPeriod({ coupon }: RedeemedTerms): boolean {
   return coupon.duration !== 'once' && coupon.amountOff !== null;
 }
 
-function creditsOf({ lines, creditOrders = [] }: FactsOrder): readonly CreditOrder[] {
+function creditsOf({ lines, creditOrders = [] }: ContextRequest): readonly CreditOrder[] {
   return [...lines.filter((line) => line.kind === 'credit'), ...creditOrders];
 }
 
