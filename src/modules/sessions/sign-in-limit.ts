@@ -8,7 +8,7 @@ import { SignInAttemptsRepository } from './sign-in-attempts.repository';
 const IPV6_NETWORK_PARTS = 4;
 
 /** Who tries to sign in. */
-export interface Attempt {
+export interface SignInAttempt {
   readonly email: string;
   readonly address: string;
 }
@@ -22,7 +22,7 @@ export class SignInLimit {
    * Counts an attempt before it is made, so that concurrent ones cannot exceed the limit.
    * @throws {ProblemError} `too_many_sign_ins`
    */
-  async count(attempt: Attempt, now: Date): Promise<void> {
+  async count(attempt: SignInAttempt, now: Date): Promise<void> {
     // An address that is out of attempts must not use up those of the account.
     for (const key of [addressKey(attempt), accountKey(attempt)]) {
       const allowedAt = await this.attempts.add(key, now);
@@ -32,19 +32,19 @@ export class SignInLimit {
   }
 
   /** Forgets failed attempts at the account after a success, which does not count for the address either. */
-  async forgive(attempt: Attempt): Promise<void> {
+  async forgive(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
 }
 
 /** A hash, because people type passwords into the field for the email. */
-function accountKey({ email }: Attempt): string {
+function accountKey({ email }: SignInAttempt): string {
   return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;
 }
 
 /** An IPv6 network of 64 bits counts as one address, because its users can take any address of it. */
-function addressKey({ address }: Attempt): string {
+function addressKey({ address }: SignInAttempt): string {
   if (!ipaddr.isValid(address)) return 'address:unknown';
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return `address:${parsed.toString()}`;

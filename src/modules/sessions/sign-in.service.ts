@@ -5,7 +5,7 @@ import { signInFailed } from './sessions.errors';
 import { type BegunSession, type Browser, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
-export interface Credentials {
+export interface SignInCredentials {
   readonly email: string;
   readonly password: string;
 }
@@ -21,7 +21,7 @@ export class SignInService {
   ) {}
 
   /** @throws {ProblemError} `sign_in_failed`, `too_many_sign_ins` */
-  async signIn({ email, password }: Credentials, browser: Browser): Promise<BegunSession> {
+  async signIn({ email, password }: SignInCredentials, browser: Browser): Promise<BegunSession> {
     const attempt = { email, address: browser.address };
     await this.limit.count(attempt, this.clock.now());
     const admin = await this.admins.withPassword(email, password);

@@ -14,20 +14,20 @@ export interface RequestLimits {
   readonly perAddress: number;
 }
 
-type Middleware = (request: Request, response: Response, next: NextFunction) => void;
+type LimitMiddleware = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
  * Middleware that identifies the caller with `identify`, and refuses callers that have used up their minute. A valid
  * credential is never refused for its address, so that somebody who shares the address cannot lock others out.
  */
 export function limitRequests(
-  identify: Middleware,
+  identify: LimitMiddleware,
   limits: RequestLimits,
   {
     counts,
     isUsage,
   }: { readonly counts: RateLimits; readonly isUsage: (request: Request) => boolean },
-): Middleware {
+): LimitMiddleware {
   /** @throws {ProblemError} `rate_limited` */
   const count = (request: Request, response: Response, isValid: boolean): void => {
     const { kind, id } = principalOf(request);

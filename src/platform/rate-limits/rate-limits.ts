@@ -14,7 +14,7 @@ const MOST_BUCKETS = 50_000;
 const OTHERS = 'others';
 
 /** Where a caller stands in the current minute. */
-export interface Standing {
+export interface LimitStatus {
   readonly isExceeded: boolean;
   readonly remaining: number;
   /** Whole seconds until the next minute begins, at least 1. */
@@ -61,7 +61,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
    * Counts a request and returns where its caller stands. A refused request is not counted.
    * @param name policy and caller
    */
-  take(name: string, perMinute: number): Standing {
+  take(name: string, perMinute: number): LimitStatus {
     const nowMs = this.clock.now().getTime();
     const windowStartMs = Math.floor(nowMs / WINDOW_MS) * WINDOW_MS;
     if (windowStartMs !== this.windowStartMs) {

@@ -118,12 +118,12 @@ export function parsePasswordHash(passwordHash: string): PasswordHash | null {
   }
 }
 
-interface Parts {
+interface HashParts {
   readonly scheme: Exclude<PasswordScheme, 'unrecognised'>;
   readonly groups: Readonly<Record<string, string | undefined>>;
 }
 
-function partsOf(passwordHash: string): Parts | null {
+function partsOf(passwordHash: string): HashParts | null {
   for (const { scheme, pattern, least } of FORMS) {
     const match = pattern.exec(passwordHash);
     if (match === null) continue;
@@ -133,7 +133,7 @@ function partsOf(passwordHash: string): Parts | null {
   return null;
 }
 
-function fits(groups: Parts['groups'], least: Form['least']): boolean {
+function fits(groups: HashParts['groups'], least: Form['least']): boolean {
   const { salt, hash, ln, m, p, l, ...others } = groups;
   if (salt === undefined || hash === undefined) return true;
   const hashBytes = bytesOf(hash);
