@@ -108,7 +108,7 @@ describe('refunds by admins with the role support', () => {
       .patch('/v1/studio-settings')
       .set(OWNER)
       .set('If-Match', '"1"')
-      .send({});
+      .send({ support_refund_limits: limits });
     expect(stale.status).toBe(412);
     const types = (await eventsOf(engine, 'studio_settings')).map(({ type }) => type);
     expect(new Set(types)).toEqual(new Set(['studio_settings.updated']));

@@ -31,7 +31,7 @@ export class StudioSettingsController {
   @Patch()
   @Operation({
     summary: 'Update the studio settings',
-    description: 'Takes effect at once, in every process. An empty body changes nothing.',
+    description: 'Replaces the refund limits of support. Takes effect at once, in every process.',
     access: 'studio:write',
     status: 200,
     answer: StudioSettingsDto,

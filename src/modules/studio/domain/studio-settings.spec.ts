@@ -14,7 +14,6 @@ const settings: StudioSettings = {
 
 describe('a change of the studio settings', () => {
   it.each([
-    [undefined],
     [
       new Map([
         ['USD', 6_000n],

@@ -10,15 +10,13 @@ export interface StudioSettings {
 /** Id of the only settings. */
 export const SETTINGS_ID = 'studio_settings';
 
-/** Fields an update may change. Omitted fields stay unchanged. */
-export interface SettingsChange {
-  readonly supportRefundLimits: ReadonlyMap<string, bigint> | undefined;
-}
+/** Fields that an update replaces. */
+export type SettingsChange = Pick<StudioSettings, 'supportRefundLimits'>;
 
 /** Returns the changed settings, or the same object for a no-op change. */
 export function withSettings(
   settings: StudioSettings,
-  { supportRefundLimits = settings.supportRefundLimits }: SettingsChange,
+  { supportRefundLimits }: SettingsChange,
   now: Date,
 ): StudioSettings {
   if (isSame(supportRefundLimits, settings.supportRefundLimits)) return settings;

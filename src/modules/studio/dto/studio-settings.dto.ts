@@ -44,9 +44,8 @@ export class RefundLimitInputDto {
 export class UpdateStudioSettingsDto {
   @NestedListField(RefundLimitInputDto, `${LIMITS_DESCRIPTION} Replaces all limits.`, {
     most: MOST_CURRENCIES,
-    optional: true,
   })
-  readonly support_refund_limits?: readonly RefundLimitInputDto[];
+  readonly support_refund_limits!: readonly RefundLimitInputDto[];
 }
 
 export function toStudioSettingsDto(settings: StudioSettings): StudioSettingsDto {
@@ -65,7 +64,6 @@ export function toStudioSettingsDto(settings: StudioSettings): StudioSettingsDto
 export function toSettingsChange({
   support_refund_limits: limits,
 }: UpdateStudioSettingsDto): SettingsChange {
-  if (limits === undefined) return { supportRefundLimits: undefined };
   const supportRefundLimits = new Map<string, bigint>();
   for (const [index, { currency, amount }] of limits.entries()) {
     if (supportRefundLimits.has(currency)) {
