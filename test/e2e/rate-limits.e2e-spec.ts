@@ -81,6 +81,17 @@ describe('rate limits', () => {
     }
   });
 
+  it('share a count once when two exchanges overlap', async () => {
+    expect(await statuses(2, () => get())).toEqual([200, 200]);
+    const limits = engine.app.get(RateLimits);
+    await Promise.all([limits.share(), limits.share()]);
+    const rows = await engine.database.query<{ count: string }>(
+      `SELECT request_count AS count FROM rate_limit_count
+       WHERE bucket LIKE 'default:%' ORDER BY window_start DESC LIMIT 1`,
+    );
+    expect(rows).toEqual([{ count: '2' }]);
+  });
+
   it('are counted without the database', async () => {
     await engine.database.query('ALTER TABLE rate_limit_count RENAME TO absent');
     try {

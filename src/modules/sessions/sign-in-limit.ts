@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import ipaddr from 'ipaddr.js';
+import { countedAddress } from '../../platform/rate-limits';
 import { emailKeyOf, tooManySignIns } from '../studio';
 import { SignInAttemptsRepository } from './sign-in-attempts.repository';
 
-/** Bits of an IPv6 address that a network assigns. The rest is chosen by the machine. */
-const IPV6_NETWORK_PARTS = 4;
-
-/** Who tries to sign in. */
+/** Account and address of an attempt to sign in. */
 export interface SignInAttempt {
   readonly email: string;
   readonly address: string;
@@ -43,11 +40,6 @@ function accountKey({ email }: SignInAttempt): string {
   return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;
 }
 
-/** An IPv6 network of 64 bits counts as one address, because its users can take any address of it. */
 function addressKey({ address }: SignInAttempt): string {
-  if (!ipaddr.isValid(address)) return 'address:unknown';
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return `address:${parsed.toString()}`;
-  const network = parsed.toNormalizedString().split(':').slice(0, IPV6_NETWORK_PARTS).join(':');
-  return `address:${network}::`;
+  return `address:${countedAddress(address)}`;
 }

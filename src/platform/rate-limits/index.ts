@@ -1,3 +1,4 @@
+export { countedAddress } from './address';
 export { limitRequests } from './limit-requests';
 export { RateLimits } from './rate-limits';
 export { RateLimitsModule } from './rate-limits.module';

@@ -13,7 +13,7 @@ const SHARE_EVERY_MS = 1_000;
 const MOST_BUCKETS = 50_000;
 const OTHERS = 'others';
 
-/** Where a caller stands in the current minute. */
+/** Rate limit status of a caller in the current minute. */
 export interface LimitStatus {
   readonly isExceeded: boolean;
   readonly remaining: number;
@@ -39,7 +39,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
   private buckets = new Map<string, Bucket>();
   private windowStartMs = 0;
   private timer: NodeJS.Timeout | undefined;
-  private sharing: Promise<void> = Promise.resolve();
+  private sharing: Promise<void> | undefined;
 
   constructor(
     private readonly repository: RateLimitRepository,
@@ -48,7 +48,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     this.timer = setInterval(() => {
-      this.sharing = this.share();
+      void this.share();
     }, SHARE_EVERY_MS).unref();
   }
 
@@ -79,8 +79,15 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** Exchanges the counts of this process with those of the others. */
-  async share(): Promise<void> {
+  /** Exchanges the counts of this process with those of the others. Joins an exchange that runs, so that no count is sent twice. */
+  share(): Promise<void> {
+    this.sharing ??= this.exchange().finally(() => {
+      this.sharing = undefined;
+    });
+    return this.sharing;
+  }
+
+  private async exchange(): Promise<void> {
     const { buckets, windowStartMs } = this;
     const counts = [...buckets]
       .filter(([, { unshared }]) => unshared > 0)
