@@ -107,11 +107,19 @@ describe('events', () => {
     expect(data.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['coupon.created', 'payment.succeeded', 'refund.failed']),
     );
+    const document = (await engine.uncheckedHttp.get('/openapi.json')).body as OpenApiWebhooks;
     for (const { type, description, example } of data) {
       expect(description).toMatch(/\.$/);
       expect(example.type).toBe(type);
-      expect(Object.keys(example.data.object)).toContain('id');
-      expect(Object.keys(example.data.object).length).toBeGreaterThan(4);
+      const fields = Object.keys(example.data.object);
+      expect(fields).toContain('id');
+      const required = requiredFieldsOf(document, type);
+      if (required === null) expect(fields.length).toBeGreaterThan(4);
+      else
+        expect({ type, missing: required.filter((field) => !fields.includes(field)) }).toEqual({
+          type,
+          missing: [],
+        });
     }
     const refund = data.find(({ type }) => type === 'refund.succeeded');
     expect(refund?.example.data.object).toMatchObject({ amount: 2_500, currency: 'EUR' });
@@ -142,3 +150,23 @@ describe('events', () => {
     }
   });
 });
+
+interface ResourceSchema {
+  readonly $ref?: string;
+  readonly required?: readonly string[];
+}
+
+interface OpenApiWebhooks {
+  readonly webhooks: Readonly<Record<string, object>>;
+  readonly components: { readonly schemas: Readonly<Record<string, ResourceSchema>> };
+}
+
+/** Returns the required fields of the resource in an event; null if the OpenAPI document has no schema for it. */
+function requiredFieldsOf(
+  { webhooks, components }: OpenApiWebhooks,
+  type: string,
+): readonly string[] | null {
+  const text = JSON.stringify(webhooks[type]);
+  const name = /"object":\{"\$ref":"#\/components\/schemas\/(\w+)"/.exec(text)?.[1];
+  return name === undefined ? null : (components.schemas[name]?.required ?? []);
+}
