@@ -25,6 +25,8 @@ const TOUCH = `
   UPDATE api_key SET last_used_at = $2
   WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $2::timestamptz - interval '1 minute')`;
 
+const LOCK_BOOTSTRAP = `SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`;
+
 const EXISTS = 'SELECT 1 FROM api_key WHERE hash = $1 OR previous_hash = $1';
 
 const ANY_USABLE = `
@@ -75,6 +77,12 @@ export class ApiKeysRepository {
   async findHolder(hash: string): Promise<KeyHolderRow | null> {
     const [row] = await this.database.prepared<KeyHolderRow>('find_api_key', FIND_HOLDER, [hash]);
     return row ?? null;
+  }
+
+  /** Serializes the storing of the bootstrap key until the transaction ends, so that processes that start at once store it once. */
+  async lockBootstrap(): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(LOCK_BOOTSTRAP);
   }
 
   /** Returns true if a key has, or had before its last roll, the secret with this hash. */

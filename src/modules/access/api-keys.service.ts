@@ -66,8 +66,7 @@ export class ApiKeysService {
    */
   async createBootstrapKey(secret: string): Promise<boolean> {
     return this.database.transaction(async () => {
-      // Two processes that start at once must store the key once.
-      await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`);
+      await this.keys.lockBootstrap();
       if (await this.keys.isKnown(hashOf(secret))) return false;
       await this.store(
         { name: 'BOOTSTRAP_API_KEY', scopes: ['*'], expiresAt: null },

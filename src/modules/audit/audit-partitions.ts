@@ -1,13 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Database, isLockTimeout, violatesCheck } from '../../platform/database';
+import { isLockTimeout, violatesCheck } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
+import { AuditPartitionsRepository, type Partition } from './audit-partitions.repository';
 import { monthsFrom } from './domain/partition';
 
 const EVERY_MS = 3_600_000;
 const MONTHS = 3;
-/** Creating a partition waits for writers, and writers wait behind it; so it gives up soon and is tried again. */
-const LONGEST_WAIT_MS = 200;
 const PARTITIONED = ['audit_log', 'audit_change'] as const;
 
 /**
@@ -17,7 +16,7 @@ const PARTITIONED = ['audit_log', 'audit_change'] as const;
 @Injectable()
 export class AuditPartitions implements OnModuleInit {
   constructor(
-    private readonly database: Database,
+    private readonly partitions: AuditPartitionsRepository,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
   ) {}
@@ -36,25 +35,15 @@ export class AuditPartitions implements OnModuleInit {
   async runDue(): Promise<void> {
     for (const table of PARTITIONED) {
       for (const { suffix, from, to } of monthsFrom(this.clock.now(), MONTHS)) {
-        await this.create(`${table}_${suffix}`, table, from, to);
+        await this.create({ name: `${table}_${suffix}`, table, from, to });
       }
     }
   }
 
-  private async create(name: string, table: string, from: string, to: string): Promise<void> {
-    const rows = await this.database.query<{ exists: boolean }>(
-      'SELECT to_regclass($1) IS NOT NULL AS exists',
-      [name],
-    );
-    if (rows[0]?.exists === true) return;
+  private async create(partition: Partition): Promise<void> {
+    if (await this.partitions.exists(partition.name)) return;
     try {
-      await this.database.transaction(async () => {
-        await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
-        await this.database.query(
-          `CREATE TABLE IF NOT EXISTS "${name}" PARTITION OF "${table}"
-           FOR VALUES FROM ('${from}') TO ('${to}')`,
-        );
-      });
+      await this.partitions.create(partition);
     } catch (error) {
       // The default partition has rows of the month already.
       if (!isLockTimeout(error) && !violatesCheck(error)) throw error;

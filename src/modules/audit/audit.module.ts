@@ -6,6 +6,7 @@ import { AuditLogEntity } from './audit-log.entity';
 import { AuditLogRepository } from './audit-log.repository';
 import { AuditLogService } from './audit-log.service';
 import { AuditPartitions } from './audit-partitions';
+import { AuditPartitionsRepository } from './audit-partitions.repository';
 import { AuditSealEntity } from './audit-seal.entity';
 import { AuditSealing } from './audit-sealing';
 import { AuditUsageCountEntity } from './audit-usage-count.entity';
@@ -28,6 +29,7 @@ import { SealsRepository } from './seals.repository';
     AuditLogRepository,
     AuditLogService,
     AuditPartitions,
+    AuditPartitionsRepository,
     AuditSealing,
     AuditUsageCounts,
     AuditUsageRepository,
