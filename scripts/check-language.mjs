@@ -1,12 +1,12 @@
 /**
  * Checks names, comments, sentences and Markdown against scripts/lint/language.mjs: `npm run language`.
- * `npm run language -- src/modules/coupons` checks one folder, pending or not.
+ * `npm run language -- src/modules/coupons` checks one folder.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import ts from 'typescript';
-import { EXCEPTIONS, OPENINGS, PENDING, WORDS } from './lint/language.mjs';
+import { EXCEPTIONS, OPENINGS, WORDS } from './lint/language.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const CHECKED =
@@ -108,10 +108,7 @@ const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclu
   encoding: 'utf8',
 });
 const paths = listed.split('\n').filter((path) => CHECKED.test(path) && !LEFT_OUT.test(path));
-const isWanted = (path) =>
-  only.length > 0
-    ? only.some((folder) => path.startsWith(folder))
-    : !PENDING.some((folder) => path.startsWith(folder));
+const isWanted = (path) => only.length === 0 || only.some((folder) => path.startsWith(folder));
 
 for (const path of paths.filter(isWanted)) {
   let text;

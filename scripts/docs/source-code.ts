@@ -3,7 +3,7 @@ import ts from 'typescript';
 
 /** A method that a controller calls. */
 export interface Call {
-  /** Such as `CouponsService.create`. */
+  /** Class and method, such as `CouponsService.create`. */
   readonly name: string;
   /** Path of its file from the root of the repository. */
   readonly file: string;

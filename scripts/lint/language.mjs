@@ -102,15 +102,9 @@ export const WORDS = [
 /** How a doc comment must not begin: say what the thing is, or what it does. */
 export const OPENINGS = {
   instead: 'begin with a verb or a noun phrase: "Returns ...", "Columns the access check needs."',
-  pattern: /^(What|Whether|Of|Those|As much)\b/,
+  pattern: /^(What|Whether|Who|Whose|Which|Where|Until|Of|Those|That|Such|As much)\b/,
   refused: 'What was found of customers.',
 };
-
-/**
- * Folders and files that are not rewritten yet. This list only shrinks.
- * @type {readonly string[]}
- */
-export const PENDING = [];
 
 /**
  * Names that stay although a rule refuses them.

@@ -42,7 +42,7 @@ export type Scope = keyof typeof SCOPES;
 /** A scope as a credential holds it. `*` stands for all scopes, those of later versions included. */
 export type GrantedScope = Scope | '*';
 
-/** Who may call an operation: the holders of a scope, or everyone. */
+/** Callers of an operation: the holders of a scope, or everyone. */
 export type Access = Scope | 'public';
 
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];

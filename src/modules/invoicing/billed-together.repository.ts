@@ -13,7 +13,7 @@ const BILLED_ELSEWHERE = `
   WHERE line.invoice_id = $1 AND line.kind <> 'credit'
   GROUP BY line.id`;
 
-/** Which lines bill the same price for the same period: late usage does so on later invoices. */
+/** Reads lines that bill the same price for the same period. Late usage is billed so on later invoices. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}

@@ -4,7 +4,7 @@ import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
 import { InvoiceEntity } from './invoice.entity';
 
-/** Whose due work is meant: what lives on this test clock, or, with null, what lives in real time. */
+/** Id of the test clock whose due work is meant; null for customers in real time. */
 export type TimeScope = string | null;
 
 /** Each condition is that of an index. */

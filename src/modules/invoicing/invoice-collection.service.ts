@@ -14,7 +14,7 @@ export interface BegunAttempt {
   readonly amount: bigint;
 }
 
-/** Which invoices are to be charged automatically, and what became of that. Who charges is a module above. */
+/** Finds invoices to charge automatically, and records the attempts. The billing workflows charge them. */
 @Injectable()
 export class InvoiceCollectionService {
   constructor(

@@ -38,7 +38,7 @@ export type SimulationStep =
       readonly kind: 'totals';
       readonly currency: string;
       readonly customers: number;
-      /** Who would have paid less, and more. */
+      /** Customers that would have paid less (winners), and more (losers). */
       readonly winners: number;
       readonly losers: number;
     } & Amounts);

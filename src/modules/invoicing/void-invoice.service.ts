@@ -9,7 +9,7 @@ import { InvoicePostings } from './invoice-postings';
 import { invoiceVoided } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Declares invoices void. */
+/** Voids invoices. */
 @Injectable()
 export class VoidInvoiceService {
   constructor(
@@ -22,8 +22,8 @@ export class VoidInvoiceService {
   ) {}
 
   /**
-   * Declares a locked invoice void, in the caller's transaction: nothing is owed for it, the credit it used returns, and
-   * what it credited is owed again, and what its credits returned to coupons is taken from them. No line of it was credited; what was paid of it was given back.
+   * Voids a locked invoice in the caller's transaction. Returns the credit that it used, charges again what it credited, and
+   * takes back what its credits returned to coupons. None of its lines may be credited, and payments must be taken off it.
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
     this.database.requireTransaction();

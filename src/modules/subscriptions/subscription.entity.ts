@@ -87,7 +87,7 @@ export class SubscriptionEntity implements Subscription {
   @InstantColumn({ nullable: true }) readonly canceledAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly nextBillingAt!: Date | null;
-  /** Who does the work that is due has it until then; after a crash somebody else takes it. */
+  /** End of the lease of the worker that does its due work. Another worker may claim it afterwards. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn() readonly createdAt!: Date;

@@ -43,7 +43,7 @@ interface OperationTexts {
   readonly description: string;
   /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Where a customer token must name its customer. Omitted: customer tokens are refused. */
+  /** Place at which a request with a customer token names the customer. Omitted: customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
   readonly status: 200 | 201 | 204;
   /** DTO class of the answer; none for 204. */

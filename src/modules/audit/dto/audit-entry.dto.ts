@@ -52,7 +52,7 @@ export class AuditChangeDto {
   readonly changes!: object;
 }
 
-/** Who did something, and when. */
+/** Actor, time and request of an operation. */
 class AuditHeadDto {
   @IdProperty('aud_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;

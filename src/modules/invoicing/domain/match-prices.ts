@@ -17,8 +17,8 @@ export interface MatchFault {
 }
 
 /**
- * Which new price takes the place of each that was sold, by name. A sold price that none takes the place of is sold no
- * more. One replaces only what is counted in the same way; and of what a flat price was sold for no quantity is known.
+ * Matches new prices to sold ones by name. A sold price without a match is no longer sold. A price replaces only one whose
+ * quantity is counted in the same way. The quantity behind a flat price is not known.
  */
 export function matchPrices<Sold extends NamedPrice>(
   sold: readonly Sold[],

@@ -41,10 +41,10 @@ export function renewDraft(
   return { ...made, version, createdAt, updatedAt, lines };
 }
 
-/** Until when subscriptions have earned what they were billed in advance, by id. */
+/** End of the revenue recognition of charges billed in advance, by subscription id. */
 export type EarnedUntil = ReadonlyMap<string, Date>;
 
-/** Returns until when the subscription of a draft has earned what it was billed in advance. */
+/** Returns the instant up to which the charges that a draft's subscription was billed in advance are recognized. */
 export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: EarnedUntil): Date {
   const until = earned.get(subscriptionId ?? '');
   invariant(until !== undefined, `The draft ${id} bills a subscription that has a period.`);

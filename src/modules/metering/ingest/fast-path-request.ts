@@ -8,7 +8,7 @@ interface RequestStream extends CachedStream {
   readonly name: StreamName;
 }
 
-/** Where events of a stream go: a part of the request, and the index of the stream in that part. */
+/** Destination of a stream's events: a part of the request, and the index of the stream in that part. */
 interface Target {
   readonly request: FastPathRequest;
   readonly stream: number;

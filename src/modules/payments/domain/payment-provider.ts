@@ -6,7 +6,7 @@ export type ProviderName = (typeof PROVIDER_NAMES)[number];
 export type ProviderOutcome =
   /** The money has moved. */
   | { readonly kind: 'succeeded'; readonly reference: string }
-  /** It has not, and will not. */
+  /** The money has not moved, and will not. */
   | { readonly kind: 'failed'; readonly failureCode: string }
   /** The provider has taken the request and will know later. */
   | { readonly kind: 'pending'; readonly reference: string }

@@ -222,7 +222,7 @@ function isProrated({ proration }: SubscriptionItem): boolean {
   return proration !== 'none';
 }
 
-/** Until when prices in advance stay billed where nothing is credited: to the end of a period that ends early. */
+/** Returns the end of prepaid charges if nothing is credited: the end of a period, also of one that ends early. */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }

@@ -19,7 +19,7 @@ import {
   unitOf,
 } from './subscription';
 
-/** Until when a subscription in this period has earned what it was billed in advance. */
+/** Returns the instant up to which charges billed in advance are recognized as revenue. */
 export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): Date {
   return isClosed ? endAt : startAt;
 }

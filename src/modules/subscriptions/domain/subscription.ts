@@ -76,7 +76,7 @@ export interface Subscription {
   readonly intervalCount: number;
   readonly proration: ProrationMode;
   readonly startAt: Date;
-  /** Until when its first invoice is to be paid, while it waits for that; null: it does not wait, or not yet. */
+  /** Time limit of its first payment; null unless it waits for one. */
   readonly incompleteExpiresAt: Date | null;
   readonly trialEndAt: Date | null;
   /** When to announce the end of its trial; null once announced, and without a trial. */
@@ -191,7 +191,7 @@ export interface Snapshot {
   readonly pending: ScheduledChange | null;
 }
 
-/** When something is next billed, or ends: what falls due next, but for telling that the trial ends. */
+/** Returns when the subscription is next billed or ends. Ignores the announcement of the trial's end. */
 export function billedNextAt({
   nextBillingAt,
   trialEndingAt,

@@ -16,7 +16,7 @@ type Figure = Exclude<keyof DocumentLine, 'description' | 'period'>;
 interface Column {
   readonly heading: string;
   readonly figure: Figure;
-  /** Where its figures end. */
+  /** Right edge of its figures. */
   readonly right: number;
 }
 
