@@ -32,6 +32,10 @@ const esModulesOnly = [
   'temporal-polyfill',
   'temporal-spec',
   'temporal-utils',
+  'openid-client',
+  'oauth4webapi',
+  'jose',
+  'oidc-provider',
 ];
 
 const shared = {

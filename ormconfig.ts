@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { loadConfiguration } from './src/platform/config';
-import { dataSourceOptions } from './src/platform/database';
+import { dataSourceOptions, ENTITIES } from './src/platform/database';
 
 const configuration = loadConfiguration();
 if (configuration.databaseUrl === null) {
@@ -11,5 +10,5 @@ if (configuration.databaseUrl === null) {
 /** For TypeORM's command line only (`npm run migration:generate`); the service connects through DatabaseModule. */
 export default new DataSource({
   ...dataSourceOptions(configuration.databaseUrl, 2),
-  entities: [join(__dirname, 'src/**/*.entity.{js,ts}')],
+  entities: [ENTITIES],
 });

@@ -1,16 +1,19 @@
 import { availableParallelism, cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchmarkAccess } from './access';
+import { benchmarkConsume } from './consume';
 import { benchmarkReads } from './reads';
 import { benchmarkRefunds } from './refunds';
 import { benchmarkEntitlementCheck } from './entitlements';
 import { benchmarkIsolation } from './isolation';
 import { benchmarkRenewals } from './renewals';
+import { benchmarkScale } from './scale';
 import { endChildren } from './support/channel';
 import { tableOf } from './support/report';
 import { type Finding, isMet, type Settings } from './support/rounds';
 import { createTemporaryDatabase, type TemporaryDatabase } from './support/temporary-database';
 import { benchmarkLargeUsage, benchmarkUsage } from './usage';
+import { benchmarkUsageCustomers } from './usage-customers';
 import { benchmarkWebhooks } from './webhooks';
 
 type Benchmark = (database: TemporaryDatabase, settings: Settings) => Promise<readonly Finding[]>;
@@ -21,19 +24,22 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   access: benchmarkAccess,
   refunds: benchmarkRefunds,
   'entitlement-check': benchmarkEntitlementCheck,
+  consume: benchmarkConsume,
   renewals: benchmarkRenewals,
   'usage-ndjson': (database, settings) => benchmarkUsage('ndjson', database, settings),
   'usage-batches': (database, settings) => benchmarkUsage('batches', database, settings),
   'usage-singles': (database, settings) => benchmarkUsage('singles', database, settings),
+  'usage-customers': benchmarkUsageCustomers,
   'usage-large': benchmarkLargeUsage,
   webhooks: benchmarkWebhooks,
   isolation: benchmarkIsolation,
+  scale: benchmarkScale,
 };
 
 /** Benchmarks that take many minutes for one line of the table run only when named. */
-const LONG: ReadonlySet<string> = new Set(['usage-large']);
+const LONG: ReadonlySet<string> = new Set(['usage-large', 'scale']);
 
-const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory]`;
+const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory] [--sizes 10000,100000] [--output directory]`;
 
 /**
  * Reads the arguments.
@@ -51,6 +57,8 @@ function read(args: readonly string[]): {
       seconds: { type: 'string', default: '2' },
       connections: { type: 'string', default: '16' },
       profile: { type: 'string' },
+      sizes: { type: 'string', default: '10000,100000' },
+      output: { type: 'string' },
     },
   });
   const names =
@@ -62,13 +70,15 @@ function read(args: readonly string[]): {
     seconds: Number(values.seconds),
     connections: Number(values.connections),
     profileDirectory: values.profile ?? null,
+    sizes: values.sizes.split(',').map(Number),
+    outputDirectory: values.output ?? null,
   };
-  const { rounds, seconds, connections } = settings;
+  const { rounds, seconds, connections, sizes } = settings;
   const isUsable =
     names.every((name) => Object.hasOwn(BENCHMARKS, name)) &&
     Number.isInteger(rounds) &&
     Number.isInteger(connections) &&
-    [rounds, seconds, connections].every((value) => value > 0);
+    [rounds, seconds, connections, ...sizes].every((value) => value > 0);
   if (!isUsable) throw new Error(USAGE);
   return { names, settings };
 }

@@ -41,7 +41,7 @@ export async function benchmarkRenewals(
   settings: Settings,
 ): Promise<readonly Finding[]> {
   const service = await startService(database, settings);
-  const templates = await seed(service.url).finally(() => service.stop());
+  const templates = await seedTemplates(service.url, FAR_AHEAD).finally(() => service.stop());
   const client = new Client({ connectionString: database.url });
   await client.connect();
   const runners = Array.from({ length: WORKERS }, () =>
@@ -138,8 +138,14 @@ async function countInvoices(client: Client): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Creates subscriptions that start far in the future: flat, per seat, with a coupon, with tax. */
-async function seed(url: string): Promise<readonly string[]> {
+/**
+ * Creates subscriptions of four kinds: flat, per seat, with a coupon, with tax.
+ * @param startAt start of the subscriptions; null for now, with a first invoice
+ */
+export async function seedTemplates(
+  url: string,
+  startAt: string | null,
+): Promise<readonly string[]> {
   const create = (path: string, body: object): Promise<{ id: string; code: string }> =>
     post(`${url}/v1/${path}`, body);
   const plan = { name: 'Plan', currency: 'EUR', interval: 'month' };
@@ -159,7 +165,11 @@ async function seed(url: string): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const { plan: sold, taxes, more } of kinds) {
     const customer = await create('customers', { name: 'Ada Lovelace', tax_rate_ids: taxes });
-    const terms = { customer_id: customer.id, plan_id: sold.id, start_at: FAR_AHEAD };
+    const terms = {
+      customer_id: customer.id,
+      plan_id: sold.id,
+      ...(startAt === null ? {} : { start_at: startAt }),
+    };
     ids.push((await create('subscriptions', { ...terms, ...more })).id);
   }
   return ids;

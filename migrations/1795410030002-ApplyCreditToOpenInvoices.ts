@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const KINDS = `'invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release'`;
 
-/** Credit may lower invoices that were finalised before it, which the ledger tells as a kind of its own. */
+/** Credit may lower invoices that were finalized before it, which the ledger tells as a kind of its own. */
 export class ApplyCreditToOpenInvoices1795410030002 implements MigrationInterface {
   readonly name = 'ApplyCreditToOpenInvoices1795410030002';
 

@@ -1,13 +1,14 @@
 import type { Server } from 'node:http';
 import { ModulesContainer } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { type Express, json, type Request, type RequestHandler } from 'express';
+import { type Express, json, raw, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Credentials } from './modules/access';
 import { AuditUsageCounts } from './modules/audit';
 import { isConsumeRequest } from './modules/entitlements';
 import { isUsageRequest } from './modules/metering';
-import { SessionVerifier } from './modules/sessions';
+import { isProviderWebhook } from './modules/payments';
+import { isOpenIdCallback, SessionVerifier } from './modules/sessions';
 import { isOfDescription, isOfDocs, publishDocs } from './openapi';
 import { actAsCaller, admitEveryone, authenticate, publicRoutes } from './platform/access';
 import { Configuration } from './platform/config';
@@ -73,7 +74,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       limitCaller(app),
       bodyReader(lifecycle),
       app.get(AuditUsageCounts).count(isCounted),
-      actAsCaller(isCounted),
+      actAsCaller(isCounted, isOpenIdCallback),
     ),
   );
   app.useGlobalPipes(createValidationPipe());
@@ -84,8 +85,11 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
 /** Identifies the caller, and refuses one that has used up its requests of the minute. */
 function limitCaller(app: NestExpressApplication): RequestHandler {
   const identify = identifyCaller(app);
-  const { rateLimits } = app.get(Configuration);
-  if (Object.values(rateLimits).every((limit) => limit === 0)) return identify;
+  const { auth, rateLimits } = app.get(Configuration);
+  const { perCaller, usagePerCaller, perAddress } = rateLimits;
+  const isOff = [perCaller, usagePerCaller, perAddress].every((limit) => limit === 0);
+  // An API key may have a limit of its own.
+  if (auth === 'open' && isOff) return identify;
   return limitRequests(identify, rateLimits, { counts: app.get(RateLimits), isUsage: isCounted });
 }
 
@@ -114,8 +118,11 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const read = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_BODY_BYTES), guardBody);
   // Batches of usage are checked item by item, because an invalid item does not invalidate the others.
   const readUsage = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_USAGE_BODY_BYTES));
+  // A signature is over the bytes, so they are not parsed.
+  const readBytes = raw({ limit: LARGEST_BODY_BYTES, type: () => true });
   const parse: RequestHandler = (request, response, next) => {
-    if (isUsageRequest(request)) readUsage(request, response, next);
+    if (isProviderWebhook(request)) readBytes(request, response, next);
+    else if (isUsageRequest(request)) readUsage(request, response, next);
     else read(request, response, next);
   };
   const readBody = composeMiddleware(

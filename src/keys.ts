@@ -4,13 +4,16 @@ import { runCommand, UsageError } from './command-line';
 import { ALL_SCOPES, type GrantedScope } from './core/access';
 import { ApiKeysService } from './modules/access';
 import { isInstant } from './platform/http';
+import { KeyRotation } from './platform/secrets';
 
 const USAGE = `npm run keys -- create --name NAME [--scopes SCOPE,SCOPE] [--expires-at INSTANT]
   Creates an API key and prints its secret. Without --scopes the key has all scopes.
 npm run keys -- list
-  Lists the API keys, newest first.
+  Lists the newest 100 API keys.
 npm run keys -- revoke ID
-  Revokes an API key.`;
+  Revokes an API key.
+npm run keys -- rotate-encryption
+  Encrypts all stored secrets again with the first of ENCRYPTION_KEYS, and retires the other keys. Processes go on running.`;
 
 /** The command line may do everything: its user can write to the database. */
 const CALLER = {
@@ -39,6 +42,8 @@ async function create(keys: ApiKeysService, options: Options): Promise<void> {
       name,
       scopes: parseScopes(scopes ?? '*'),
       expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
+      requestsPerMinute: null,
+      usageRequestsPerMinute: null,
     },
     CALLER,
   );
@@ -65,6 +70,14 @@ async function list(keys: ApiKeysService): Promise<void> {
         : `revoked ${revokedAt.toISOString()}`;
     print(`${id}  …${lastFour}  ${state}  ${scopes.join(',')}  ${name}`);
   }
+}
+
+async function rotateEncryption(rotation: KeyRotation): Promise<void> {
+  const { keyId, retiredKeyIds } = await rotation.run(({ table, count }) => {
+    print(`${table}: ${count} encrypted again`);
+  });
+  const retired = retiredKeyIds.length === 0 ? 'no other key' : retiredKeyIds.join(', ');
+  print(`All stored secrets are encrypted with ${keyId}. Retired: ${retired}.`);
 }
 
 interface Options {
@@ -96,5 +109,6 @@ runCommand(async (app) => {
   if (command === 'create') await create(keys, options);
   else if (command === 'list') await list(keys);
   else if (command === 'revoke' && id !== undefined) await keys.revoke(id, 'any');
+  else if (command === 'rotate-encryption') await rotateEncryption(app.get(KeyRotation));
   else throw new UsageError(USAGE);
 });

@@ -18,6 +18,7 @@ import {
   startEmbeddedPostgres,
 } from '../packages/embedded-postgres';
 import { createLogger, NestLogger } from './platform/logging';
+import { MonitoringServer } from './platform/observability';
 
 /** Started parts of this process. */
 interface Running {
@@ -70,6 +71,8 @@ async function start(
     await app.init();
     logger.info('worker started');
   }
+  // Last, so that the process is not reported ready before it listens and does due work.
+  await app.get(MonitoringServer).listen();
 }
 
 async function startDatabaseIfNone(
@@ -138,10 +141,10 @@ function explain(error: unknown): string {
   if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
-    return `The port is taken (${message}). Stop what listens there, or set PORT to another one.`;
+    return `The port is taken (${message}). Stop what listens there, or set PORT or MONITORING_PORT to another one.`;
   }
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
-    return `Cannot listen: ${message}. Set HOST or PORT.`;
+    return `Cannot listen: ${message}. Set HOST, PORT or MONITORING_PORT.`;
   if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code ?? '')) {
     // A name with several addresses fails with no message of its own.
     return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;

@@ -17,10 +17,15 @@ export interface RenewalJob {
   readonly now: string;
   /** Folder for a CPU profile; null for none. */
   readonly profileDirectory: string | null;
+  /** Batches to run; without it the run ends when nothing is due. */
+  readonly mostBatches?: number;
 }
 
 export interface RenewalRun {
   readonly statements: number;
+  /** Time from sending statements to their answers: of all, and of claims. */
+  readonly statementMs: number;
+  readonly claimMs: number;
   readonly cpuMs: number;
   readonly rssMiB: number;
 }
@@ -28,12 +33,25 @@ export interface RenewalRun {
 type Query = (this: Client, ...given: unknown[]) => unknown;
 
 let statements = 0;
+let statementMs = 0;
+let claimMs = 0;
 const prototype = Client.prototype as unknown as { query: Query };
 const original = prototype.query;
 prototype.query = function query(this: Client, ...given: unknown[]): unknown {
   statements += 1;
-  return original.apply(this, given);
+  const answer = original.apply(this, given);
+  if (answer instanceof Promise) void timed(answer, given[0]);
+  return answer;
 };
+
+async function timed(answer: Promise<unknown>, sql: unknown): Promise<void> {
+  const startedAt = performance.now();
+  await answer.catch(() => undefined);
+  const ms = performance.now() - startedAt;
+  statementMs += ms;
+  if (typeof sql === 'string' && sql.includes('UPDATE subscription SET lease_ends_at'))
+    claimMs += ms;
+}
 
 let now = new Date(0);
 let started: Promise<DueSubscriptions> | null = null;
@@ -65,14 +83,18 @@ answerJobs(async (job: RenewalJob): Promise<RenewalRun> => {
   started ??= start(job.databaseUrl);
   const due = await started;
   now = new Date(job.now);
-  statements = 0;
+  [statements, statementMs, claimMs] = [0, 0, 0];
   const before = process.cpuUsage();
   await profiled(job, async () => {
-    while (await due.runDue());
+    for (let batch = 0; batch < (job.mostBatches ?? Infinity); batch += 1) {
+      if (!(await due.runDue())) break;
+    }
   });
   const { user, system } = process.cpuUsage(before);
   return {
     statements,
+    statementMs,
+    claimMs,
     cpuMs: (user + system) / 1_000,
     rssMiB: process.resourceUsage().maxRSS / 1_024,
   };

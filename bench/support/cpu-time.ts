@@ -7,6 +7,38 @@ const TICKS_PER_SECOND = 100;
 const BACKENDS =
   'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
+/** CPU time of each item, in microseconds. */
+interface CpuTime {
+  readonly ofService: number;
+  readonly ofDatabase: number;
+}
+
+/** Runs the work and returns the CPU time of each item. */
+export async function measureCpuTime(
+  services: readonly Service[],
+  database: TemporaryDatabase,
+  work: () => Promise<{ readonly items: number }>,
+): Promise<CpuTime> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const taken = async (): Promise<readonly [number, number]> => {
+      const { rows } = await client.query<{ pid: number }>(BACKENDS);
+      const ofServices = await msOf(services.map(({ pid }) => pid));
+      return [ofServices, await msOf(rows.map(({ pid }) => pid))];
+    };
+    const before = await taken();
+    const { items } = await work();
+    const after = await taken();
+    const [ofService, ofDatabase] = ([0, 1] as const).map(
+      (who) => ((after[who] - before[who]) * 1_000) / items,
+    );
+    return { ofService: ofService ?? 0, ofDatabase: ofDatabase ?? 0 };
+  } finally {
+    await client.end();
+  }
+}
+
 /**
  * Runs the work and prints the CPU time of each item: on a busy machine it is more reliable than the rate.
  * @returns the rate
@@ -17,26 +49,22 @@ export async function reportCpuTime(
   database: TemporaryDatabase,
   work: () => Promise<{ readonly rate: number; readonly items: number }>,
 ): Promise<number> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    const taken = async (): Promise<readonly [number, number]> => {
-      const { rows } = await client.query<{ pid: number }>(BACKENDS);
-      return [await msOf([service.pid]), await msOf(rows.map(({ pid }) => pid))];
-    };
-    const before = await taken();
-    const { rate, items } = await work();
-    const after = await taken();
-    const [ofService, ofDatabase] = ([0, 1] as const).map((who) =>
-      Math.round(((after[who] - before[who]) * 1_000) / items),
-    );
-    console.log(
-      `${what}: for each ${ofService} µs of CPU time, and ${ofDatabase} µs of the database`,
-    );
-    return rate;
-  } finally {
-    await client.end();
-  }
+  let rate = 0;
+  const { ofService, ofDatabase } = await measureCpuTime([service], database, async () => {
+    const done = await work();
+    rate = done.rate;
+    return done;
+  });
+  console.log(
+    `${what}: for each ${Math.round(ofService)} µs of CPU time, and ${Math.round(ofDatabase)} µs of the database`,
+  );
+  return rate;
+}
+
+/** Returns the CPU time in milliseconds of all sessions of a database so far. */
+export async function sessionsCpuMs(client: Client): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>(BACKENDS);
+  return msOf(rows.map(({ pid }) => pid));
 }
 
 /** Returns the CPU time of processes so far; none for a process that has ended. */

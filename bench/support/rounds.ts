@@ -5,6 +5,10 @@ export interface Settings {
   readonly connections: number;
   /** Folder where the service writes a CPU profile; null for none. */
   readonly profileDirectory: string | null;
+  /** Numbers of customers of the benchmark `scale`, ascending. */
+  readonly sizes: readonly number[];
+  /** Folder for the figures and the plot of the benchmark `scale`; null for none. */
+  readonly outputDirectory: string | null;
 }
 
 /** One line of the table: a figure and its ceiling. */

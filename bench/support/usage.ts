@@ -4,6 +4,8 @@ export interface UsageShape {
   /** Milliseconds since 1970. */
   readonly startMs: number;
   readonly lengthMs: number;
+  /** Default: {@link EVENT_NAME}. */
+  readonly eventName?: string;
 }
 
 export interface BenchEvent {
@@ -37,7 +39,7 @@ export function lineOf(shape: UsageShape, run: string, number: number): string {
   const { key, customer, occurredAt, properties } = eventOf(shape, run, number);
   return (
     `{"idempotency_key":"${key}","customer_id":"${shape.customers[customer] ?? ''}",` +
-    `"event_name":"${EVENT_NAME}","timestamp":"${occurredAt}","properties":${properties}}`
+    `"event_name":"${shape.eventName ?? EVENT_NAME}","timestamp":"${occurredAt}","properties":${properties}}`
   );
 }
 

@@ -8,6 +8,7 @@ import { findServer, launchServer, send, stopServer, type LaunchedServer } from 
 import { EmbeddedPostgresError, explaining, OWN_SERVER } from './embedded-postgres-error';
 import { ifExists } from './files';
 import { withLock } from './lock';
+import { memorySettings } from './memory';
 import { poll } from './poll';
 import { choosePort, rememberPort } from './ports';
 import { hasUsers, register, unregister } from './registry';
@@ -184,7 +185,7 @@ async function launch(start: Start, binaries: Binaries): Promise<LaunchedServer>
     dataDirectory: cluster.dataDirectory,
     user: cluster.user,
     port: await choosePort(directory, start.port),
-    settings,
+    settings: { ...memorySettings(), ...settings },
     logFile: logFileOf(directory),
   });
 }

@@ -148,19 +148,14 @@ function isFollowed(declaration: ts.Declaration): boolean {
   );
 }
 
-/** Returns the type of the event where the node is its definition, `name = defineEvent({ type: 'coupon.created', … })`. */
+/** Returns the type of the event where the node is its definition, `name = couponEvent('coupon.created', …)`. */
 function eventTypeOf(node: ts.Node): string | null {
   if (!ts.isVariableDeclaration(node) && !ts.isPropertyAssignment(node)) return null;
   const { initializer } = node;
   if (initializer === undefined || !ts.isCallExpression(initializer)) return null;
-  if (initializer.expression.getText() !== 'defineEvent') return null;
-  const [definition] = initializer.arguments;
-  if (definition === undefined || !ts.isObjectLiteralExpression(definition)) return null;
-  for (const property of definition.properties) {
-    const isType = ts.isPropertyAssignment(property) && property.name.getText() === 'type';
-    if (isType && ts.isStringLiteral(property.initializer)) return property.initializer.text;
-  }
-  return null;
+  if (!initializer.expression.getText().endsWith('Event')) return null;
+  const [type] = initializer.arguments;
+  return type !== undefined && ts.isStringLiteral(type) ? type.text : null;
 }
 
 function nameOf(node: ts.Node): string {

@@ -1,5 +1,5 @@
 import published from '../../test/vectors/published-cases.json';
-import { formatDecimal, formatExact, isDecimal, parseDecimal, rational } from './decimal';
+import { formatDecimal, formatExact, parseDecimal, rational } from './decimal';
 import { applyCoupons, type CouponOff, type RedeemedCoupon } from './discount';
 import {
   assembleInvoice,
@@ -14,6 +14,8 @@ import { factorOf, prorate, unusedPart, type ProratedPart } from './proration';
 import { rate, roundAtLine, type Price, type Tier } from './rating';
 import { periodAt, type BillingAnchor, type Period } from './time';
 
+const DECIMAL = /^-?\d+(\.\d+)?$/;
+
 /** A figure as text, so that 49, 49n and "49.00" are the same. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
@@ -21,7 +23,7 @@ function plain(value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
   }
   const text = String(value);
-  return isDecimal(text) ? formatExact(parseDecimal(text)) : text;
+  return DECIMAL.test(text) ? formatExact(parseDecimal(text)) : text;
 }
 
 const day = (text: string) => new Date(`${text}T00:00:00Z`);

@@ -1,11 +1,13 @@
 import { totalsOf } from '../../test/support/usage-totals';
 import published from '../../test/vectors/published-cases.json';
-import { formatDecimal, formatExact, isDecimal, parseDecimal, rational } from './decimal';
+import { formatDecimal, formatExact, parseDecimal, rational } from './decimal';
 import { minorDigits } from './money';
 import { rate, roundAtLine, trueUp, type Price, type Tier } from './rating';
 import { taxInvoice } from './tax';
 import type { Period } from './time';
 import { valueOf } from './usage';
+
+const DECIMAL = /^-?\d+(\.\d+)?$/;
 
 /** A figure as text, so that 49, 49n and "49.00" are the same. */
 function plain(value: unknown): unknown {
@@ -14,7 +16,7 @@ function plain(value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, plain(one)]));
   }
   const text = String(value);
-  return isDecimal(text) ? formatExact(parseDecimal(text)) : text;
+  return DECIMAL.test(text) ? formatExact(parseDecimal(text)) : text;
 }
 
 const day = (text: string) => new Date(`${text}T00:00:00Z`);

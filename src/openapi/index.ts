@@ -3,6 +3,8 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, Request } from 'express';
 import { type SECURITY_SCHEMES, SESSION_COOKIE } from '../platform/access';
+import { allEvents } from '../platform/outbox';
+import { CSRF_SCHEME, requireCsrfToken } from './csrf';
 import { describeDefaults } from './defaults';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
@@ -10,7 +12,7 @@ import { shareProblems } from './shared-problems';
 import { describeTags } from './tags';
 import { addWebhooks } from './webhooks';
 
-type SecurityScheme = readonly [(typeof SECURITY_SCHEMES)[number], object];
+type SecurityScheme = readonly [(typeof SECURITY_SCHEMES)[number] | typeof CSRF_SCHEME, object];
 
 const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, coupons, payments and refunds, webhooks.
 
@@ -48,7 +50,18 @@ const SESSION = [
     in: 'cookie',
     name: SESSION_COOKIE,
     description:
-      'The session of a studio admin, which `POST /v1/session` begins. Changes also need the header `X-CSRF-Token`.',
+      'The session of a studio admin, which `POST /v1/session` begins. A browser keeps and sends the cookie itself: on this page, ' +
+      'sign in with that operation and leave this empty. Changes also need `csrf`.',
+  },
+] as const satisfies SecurityScheme;
+
+const CSRF = [
+  CSRF_SCHEME,
+  {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-CSRF-Token',
+    description: 'The `csrf_token` that `POST /v1/session` and `GET /v1/session` answer.',
   },
 ] as const satisfies SecurityScheme;
 
@@ -64,13 +77,17 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     .addSecurity(...BEARER)
     .addSecurity(...BASIC)
     .addSecurity(...SESSION)
+    .addSecurity(...CSRF)
     .build();
   const document = SwaggerModule.createDocument(app, builder, {
     operationIdFactory: (_controller, method) => method,
+    // No operation answers with what some events show.
+    extraModels: allEvents().map(({ dto }) => dto),
   });
   describePathParameters(document);
   describeDefaults(document);
   addRequestExamples(document);
+  requireCsrfToken(document);
   shareProblems(document);
   describeTags(document);
   addWebhooks(document);

@@ -5,6 +5,8 @@
 
 interface Step {
   readonly operationId: string;
+  /** The operation is for admins in a session, and refused otherwise. */
+  readonly isForAdmins?: true;
   /** Absent where the operation reads no body and stands here because a later step needs it. */
   readonly body?: object;
 }
@@ -261,6 +263,21 @@ const ADMINISTERING: readonly Step[] = [
   {
     operationId: 'createSession',
     body: { email: 'ada@example.com', password: 'correct horse battery staple' },
+  },
+  {
+    operationId: 'confirmSecondFactor',
+    body: { totp_code: '287082' },
+    isForAdmins: true,
+  },
+  {
+    operationId: 'replaceRecoveryCodes',
+    body: { totp_code: '969429' },
+    isForAdmins: true,
+  },
+  {
+    operationId: 'disableSecondFactor',
+    body: { recovery_code: '3k7m-9xq2-w4tz-h8dv' },
+    isForAdmins: true,
   },
   {
     operationId: 'createApiKey',

@@ -16,14 +16,11 @@ const HEADERS = [
 
 /** Adds the notification that endpoints receive for every event of the catalogue. */
 export function addWebhooks(document: OpenAPIObject): void {
-  const schemas = document.components?.schemas ?? {};
-  const webhooks = allEvents().map((event) => [event.type, webhookOf(event, schemas)] as const);
+  const webhooks = allEvents().map((event) => [event.type, webhookOf(event)] as const);
   Object.assign(document, { webhooks: Object.fromEntries(webhooks) });
 }
 
-function webhookOf({ type, meaning, dto }: EventDefinition, schemas: object): object {
-  const object =
-    dto.name in schemas ? { $ref: `#/components/schemas/${dto.name}` } : { type: 'object' };
+function webhookOf({ type, meaning, dto }: EventDefinition): object {
   const schema = {
     allOf: [
       { $ref: '#/components/schemas/EventDto' },
@@ -31,7 +28,10 @@ function webhookOf({ type, meaning, dto }: EventDefinition, schemas: object): ob
         type: 'object',
         properties: {
           type: { const: type },
-          data: { type: 'object', properties: { object } },
+          data: {
+            type: 'object',
+            properties: { object: { $ref: `#/components/schemas/${dto.name}` } },
+          },
         },
       },
     ],

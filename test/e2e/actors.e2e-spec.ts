@@ -95,6 +95,42 @@ describe('the actor of a change', () => {
     expect((late.body as Made).id).toBe((second.body as Made).id);
   });
 
+  it('is on payments, credit notes and voids', async () => {
+    const payment = await paidBy(one);
+    const shown = await engine.http.get(`/v1/payments/${payment}`).set(bearing(other.secret));
+    expect(shown.body).toMatchObject({ actor: one.id });
+
+    const customer = await post(one, '/v1/customers', { name: 'Ada' });
+    const customerId = (customer.body as Made).id;
+    const invoices: { readonly id: string; readonly lines: readonly Made[] }[] = [];
+    for (const description of ['Setup', 'Training']) {
+      const draft = await post(one, '/v1/invoices', {
+        customer_id: customerId,
+        currency: 'USD',
+        lines: [{ description, amount: 1_000 }],
+      });
+      expect(draft.status).toBe(201);
+      const finalized = await post(one, `/v1/invoices/${(draft.body as Made).id}/finalize`, {});
+      expect(finalized.body).toMatchObject({ status: 'open', voided_by: null });
+      invoices.push(finalized.body as (typeof invoices)[number]);
+    }
+    const [voided, credited] = invoices;
+    const isVoid = await post(other, `/v1/invoices/${voided?.id}/void`, {});
+    expect(isVoid.body).toMatchObject({ status: 'void', voided_by: other.id });
+    const note = await post(one, '/v1/credit-notes', {
+      invoice_id: credited?.id,
+      lines: [{ invoice_line_id: credited?.lines[0]?.id, amount: 400 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    expect(note.body).toMatchObject({ actor: one.id, voided_by: null });
+    const { id: noteId } = note.body as Made;
+    const voidNote = await post(other, `/v1/credit-notes/${noteId}/void`, {});
+    expect(voidNote.body).toMatchObject({ actor: one.id, voided_by: other.id });
+    const read = await engine.http.get(`/v1/credit-notes/${noteId}`).set(bearing(one.secret));
+    expect(read.body).toEqual(voidNote.body);
+  });
+
   it('owns its idempotency keys: another key never gets its answers', async () => {
     const customer = { name: 'Ada' };
     const [mine, theirs, again] = [

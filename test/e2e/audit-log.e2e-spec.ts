@@ -1,6 +1,6 @@
 import { AuditTrail } from '../../src/platform/audit';
-import { AuditSealing } from '../../src/modules/audit/audit-sealing';
 import { AuditUsageCounts } from '../../src/modules/audit';
+import { runSealing, sealAll } from '../support/audit-seals';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const BOOTSTRAP = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -67,14 +67,6 @@ describe('the audit log', () => {
       .send({ name: 'Ada', email: 'ada@example.com' });
     expect(status).toBe(201);
     return (body as { id: string }).id;
-  }
-
-  /** Seals all changes: the first run takes the mark, the second seals what is before it. */
-  async function seal(): Promise<void> {
-    const sealing = engine.app.get(AuditSealing);
-    while (await sealing.runDue());
-    while (await sealing.runDue());
-    while (await sealing.runDue());
   }
 
   async function verify(): Promise<Verification> {
@@ -251,7 +243,7 @@ describe('the audit log', () => {
 
   it('refuses updates, deletes and truncation in the database', async () => {
     for (const table of ['audit_log', 'audit_change', 'audit_seal']) {
-      await seal();
+      await sealAll(engine);
       const { database } = engine;
       await expect(database.query(`UPDATE ${table} SET created_at = now()`)).rejects.toThrow(
         /append-only/,
@@ -262,7 +254,7 @@ describe('the audit log', () => {
   });
 
   it('is sealed, but not before open transactions have ended', async () => {
-    await seal();
+    await sealAll(engine);
     const before = await verify();
     expect(before).toMatchObject({ ok: true, faults: [], empty_entries: [], unsealed_changes: 0 });
     let finish: () => void = () => undefined;
@@ -272,11 +264,11 @@ describe('the audit log', () => {
       await finished;
     });
     await createCustomer('late');
-    await seal();
+    await runSealing(engine);
     expect(await verify()).toMatchObject({ ok: true, unsealed_changes: 1 });
     finish();
     await open;
-    await seal();
+    await sealAll(engine);
     const after = await verify();
     expect(after).toMatchObject({ ok: true, unsealed_changes: 0 });
     expect(after.sealed_changes).toBe(before.sealed_changes + 1);
@@ -313,9 +305,9 @@ describe('the audit log', () => {
     ],
   ])('reveals %s', async (_, sql, fault) => {
     await createCustomer('sealed');
-    await seal();
+    await sealAll(engine);
     await createCustomer('sealed too');
-    await seal();
+    await sealAll(engine);
     expect((await verify()).ok).toBe(true);
     const saved = await engine.database.query<{ log: object; changes: object; seals: object }>(
       `SELECT (SELECT json_agg(t) FROM audit_log t) AS log,

@@ -1,9 +1,12 @@
+import { hash } from '@node-rs/argon2';
+import { codeAt, type PageHeaders, pageOf } from '../support/admins';
 import { captureLog, contentsOfTables, type CapturedLog } from '../support/leaks';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const BOOTSTRAP = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 const PASSWORD_HASH =
   '$argon2id$v=19$m=65536,t=3,p=4$Y2FuYXJ5c2FsdA$Q2FuYXJ5SGFzaE9mUGFzc3dvcmRWYWx1ZQ';
+const PASSWORD = 'canary passphrase 77c1e05b';
 const COOKIE = 'canary-cookie-3f9a1b7c5d2e';
 const PROVIDER_TOKEN = 'canary-provider-token-8d41c2';
 const TOKEN = { scopes: ['invoices:read'] };
@@ -84,6 +87,11 @@ describe('planted secrets', () => {
     await send('post', '/v1/studio', { ...admin, email: 7 });
     await send('post', '/v1/studio', { ...admin, [PASSWORD_HASH]: PASSWORD_HASH }.name);
     await send('post', '/v1/studio', `{"passwordHash": "${PASSWORD_HASH}"`);
+    await plantSession();
+    await send('get', `/v1/customers/${customer}/entitlements`, undefined, {
+      key: secrets.get('customer token') ?? '',
+    });
+    await send('get', '/v1/customers', undefined, { key: secrets.get('customer token') ?? '' });
     const method = { provider: 'sandbox', token: PROVIDER_TOKEN, is_default: true };
     await send('post', `/v1/customers/${customer}/payment-methods`, method);
     await send('get', '/v1/customers', undefined, { key: WRONG_KEY });
@@ -108,6 +116,39 @@ describe('planted secrets', () => {
     }
   }
 
+  /** Signs an admin in with a second factor, and uses the session. */
+  async function plantSession(): Promise<void> {
+    const email = 'grace@example.com';
+    const passwordHash = await hash(PASSWORD);
+    await send('post', '/v1/studio', { email, name: 'Grace', passwordHash });
+    secrets.set('password', PASSWORD);
+    secrets.set('hash of that password', passwordHash);
+    const credentials = { email, password: PASSWORD };
+    await signIn({ email, password: `${PASSWORD}!` });
+    const page = pageOf(await signIn(credentials));
+    secrets.set('session', page.Cookie.split('=')[1] ?? '');
+    secrets.set('CSRF token', page['X-CSRF-Token']);
+    const act = (path: string, body: object) => onPage(page, path, body);
+    const { secret } = (await act('/v1/second-factor', { password: PASSWORD })).body as {
+      secret: string;
+    };
+    secrets.set('secret of the second factor', secret);
+    const code = codeAt(secret, engine.clock.now());
+    const confirmed = await act('/v1/second-factor/confirm', { totp_code: code });
+    const { recovery_codes: codes } = confirmed.body as { recovery_codes: readonly string[] };
+    codes.forEach((recovery, index) => secrets.set(`recovery code ${index}`, recovery));
+    await signIn({ ...credentials, recovery_code: codes[0] });
+    const shown = await engine.uncheckedHttp.get('/v1/sessions').set(page);
+    answers.push(`get /v1/sessions ${shown.status} ${shown.text}`);
+    await send('get', '/v1/sessions', undefined, { key: secrets.get('session') ?? '' });
+  }
+
+  const signIn = (body: object) =>
+    engine.uncheckedHttp.post('/v1/session').set('Sec-Fetch-Site', 'same-origin').send(body);
+
+  const onPage = (page: PageHeaders, path: string, body: object) =>
+    engine.uncheckedHttp.post(path).set(page).send(body);
+
   /** Makes a request fail in the database, whose errors carry the parameters of the statement. */
   async function failWith(table: string, request: () => Promise<object>): Promise<void> {
     await engine.database.query(`ALTER TABLE ${table} RENAME TO absent`);
@@ -127,7 +168,8 @@ describe('planted secrets', () => {
     expect([...statuses]).toEqual(
       expect.arrayContaining(['200', '201', '400', '401', '409', '500']),
     );
-    expect(secrets.size).toBe(11);
+    expect(secrets.size).toBe(26);
+    expect([...secrets.values()].filter((secret) => secret.length < 8)).toEqual([]);
   });
 
   it('are in no log line', () => {
@@ -141,6 +183,9 @@ describe('planted secrets', () => {
 
   it('are not in the database, except password hashes in their table', async () => {
     expect(found(await contentsOfTables(engine, 'studio_admin'))).toEqual([]);
-    expect(found(await contentsOfTables(engine))).toEqual(['password hash']);
+    expect(found(await contentsOfTables(engine))).toEqual([
+      'password hash',
+      'hash of that password',
+    ]);
   });
 });

@@ -196,7 +196,7 @@ describe('events of a stream in the cache', () => {
         properties: {},
       };
       const ofVersion = () => ({ ...stream, version });
-      const [made] = FastPathRequest.partsOf([incoming], 1, ofVersion, new Date(HOUR)) ?? [];
+      const [made] = FastPathRequest.split([incoming], 1, ofVersion, new Date(HOUR)).parts;
       if (made === undefined) throw new Error('The event needs nothing but to be stored.');
       return made;
     };
@@ -270,13 +270,53 @@ describe('events of a stream in the cache', () => {
         customers[3],
       ]);
       const sent = send({ events: listOf(1_000) });
-      await until('the others are stored', async () => (await eventsOf(customers[0])) === 252);
-      expect(await eventsOf(customers[1])).toBe(252);
+      await until('the others are stored', async () => {
+        const stored = await Promise.all(customers.slice(0, 3).map(eventsOf));
+        return stored.every((events) => events === 252);
+      });
       expect(await eventsOf(customers[3])).toBe(2);
       await holder.query('COMMIT');
       await holder.end();
       expect(await sent).toEqual(accepted(1_000));
       expect(await Promise.all(customers.map(eventsOf))).toEqual([252, 252, 252, 252]);
+    });
+
+    it('do not wait for a stream with a registered window', async () => {
+      const meter = await insertMeter(engine, { eventName: NAME, aggregation: 'sum' });
+      [customer] = customers as [string];
+      await insertWindow(meter);
+      const holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [customer]);
+      const sent = send({ events: listOf(1_000) });
+      await until('the others are stored', async () => {
+        const stored = await Promise.all(customers.slice(1).map(eventsOf));
+        return stored.every((events) => events === 252);
+      });
+      expect(await eventsOf(customer)).toBe(2);
+      await holder.query('COMMIT');
+      await holder.end();
+      expect(await sent).toEqual(accepted(1_000));
+      const windows = (await totals(meter)).filter(([start]) => start === '2026-03-01 08:30');
+      expect(windows).toEqual([['2026-03-01 08:30', 250, '500']]);
+    });
+
+    it('get a result each, also if one of their streams is set aside', async () => {
+      const stored = listOf(8);
+      await send({ events: stored });
+      const holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE', [
+        customers[3],
+      ]);
+      const sent = send({ events: [...stored, ...listOf(8)] });
+      await until('the others are stored', async () => (await eventsOf(customers[2])) === 6);
+      await holder.query('COMMIT');
+      await holder.end();
+      expect(await sent).toEqual({ accepted: 8, duplicates: 8, rejected: [] });
+      expect(await Promise.all(customers.map(eventsOf))).toEqual([6, 6, 6, 6]);
     });
 
     it('are stored although one of their streams changed', async () => {

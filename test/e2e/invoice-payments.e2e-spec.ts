@@ -376,7 +376,7 @@ describe('payments of invoices', () => {
         422,
         'payment_method_not_accepted',
       ],
-      [{ provider: 'stripe' }, 400, 'validation_failed'],
+      [{ provider: 'paypal' }, 400, 'validation_failed'],
       [{ amount: 1 }, 400, 'validation_failed'],
       [{ payment_method_id: 7 }, 400, 'validation_failed'],
     ])('with %j: %i %s', async (body, status, code) => {

@@ -50,12 +50,25 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     expect(second.headers['etag']).toBe(first.headers['etag']);
   });
 
+  const counted = async (name: string): Promise<number> => {
+    const { text } = await engine.http.get('/metrics');
+    const [, count] = new RegExp(`^${name} (\\d+)$`, 'm').exec(text) ?? [];
+    return Number(count);
+  };
+
+  it('counts finalized invoices with characters that no font has, before anyone prints them', async () => {
+    const found = (): Promise<number> => counted('invoices_finalized_with_missing_glyphs_total');
+    const known = await draft(await createCustomer(engine, { currency: 'EUR', name: 'Zoë\tΑβγ' }));
+    const unknown = await draft(await buyer());
+    const before = await found();
+    await engine.http.post(`/v1/invoices/${known}/finalize`);
+    expect(await found()).toBe(before);
+    await engine.http.post(`/v1/invoices/${unknown}/finalize`);
+    expect(await found()).toBe(before + 1);
+  });
+
   it('counts printed invoices with characters that no font has', async () => {
-    const printed = async (): Promise<number> => {
-      const { text } = await engine.http.get('/metrics');
-      const [, count] = /^invoice_prints_with_missing_glyphs_total (\d+)$/m.exec(text) ?? [];
-      return Number(count);
-    };
+    const printed = (): Promise<number> => counted('invoice_prints_with_missing_glyphs_total');
     const known = await draft(await createCustomer(engine, { currency: 'EUR' }));
     const unknown = await draft(await buyer());
     const before = await printed();

@@ -1,3 +1,5 @@
+import { Client } from 'pg';
+import { until } from '../support/until';
 import { eventsOf } from '../support/test-app';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
@@ -54,6 +56,44 @@ describe('invoices', () => {
       to: 'open',
     });
     await story.verify();
+  });
+
+  it.each([
+    ['alone', (id: string, _customer: string) => `/v1/invoices/${id}`],
+    ['in a list', (_id: string, customer: string) => `/v1/invoices?customer_id=${customer}`],
+  ])('are read %s with the lines of the same instant while they change', async (_, pathOf) => {
+    const story = await begin();
+    const made = await draft(story, 2_500);
+    const editor = new Client({ connectionString: engine.databaseUrl });
+    await editor.connect();
+    try {
+      await editor.query('BEGIN');
+      await editor.query('LOCK TABLE invoice_line');
+      const answer = engine.http.get(pathOf(made.id, story.customerId)).then((read) => read);
+      // The reader has the invoice, and waits for the lines.
+      await until('a waiting reader', async () => {
+        const { rows } = await editor.query(
+          `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'invoice_line'::regclass`,
+        );
+        return rows.length > 0;
+      });
+      await editor.query(
+        'UPDATE invoice_line SET amount = amount + 5, net = net + 5 WHERE invoice_id = $1',
+        [made.id],
+      );
+      await editor.query(
+        `UPDATE invoice SET subtotal = subtotal + 5, total = total + 5, amount_due = amount_due + 5
+         WHERE id = $1`,
+        [made.id],
+      );
+      await editor.query('COMMIT');
+      const { status, body } = await answer;
+      expect(status).toBe(200);
+      const read = 'data' in body ? (body as { data: Invoice[] }).data[0] : (body as Invoice);
+      expect(read).toMatchObject({ total: 2_500, lines: [{ amount: 2_500 }] });
+    } finally {
+      await editor.end();
+    }
   });
 
   it('get numbers without a gap, one each, also when finalized concurrently', async () => {

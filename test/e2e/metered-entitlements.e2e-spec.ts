@@ -285,8 +285,9 @@ describe('metered usage of an entitlement', () => {
     const other = await startTestApp({ databaseUrl: engine.databaseUrl });
     const client = new Client({ connectionString: engine.databaseUrl });
     await client.connect();
+    // Not in the transaction of the client, which sees only sessions that existed when it first looked.
     const areWaiting = async (count: number): Promise<boolean> => {
-      const { rows } = await client.query(
+      const rows = await engine.database.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
       return rows.length === count;

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Configuration } from '../../src/platform/config';
 import { OutboundHttp, type OutboundRequest } from '../../src/platform/outbound';
+import { webhookPolicy } from '../../src/platform/outbound/outbound.module';
 import { HostResolver, SystemResolver } from '../../src/platform/outbound/resolver';
 import { selfSignedCertificate } from '../support/certificate';
 import type { CallReport } from '../support/outbound-call';
@@ -49,7 +50,7 @@ describe('a call to a webhook receiver', () => {
   let receivers: Receiver[];
 
   beforeEach(() => {
-    http = new OutboundHttp(configuration, new SystemResolver());
+    http = new OutboundHttp(webhookPolicy(configuration), new SystemResolver());
     receivers = [];
   });
 
@@ -181,7 +182,7 @@ describe('a call to a webhook receiver', () => {
   });
 
   it('with a name that is not resolved in time fails at the deadline', async () => {
-    const silent = new OutboundHttp(configuration, new SilentResolver());
+    const silent = new OutboundHttp(webhookPolicy(configuration), new SilentResolver());
     const request = { headers: {}, body: '{}', deadlineMs: SHORT_MS, keepBytes: 0 };
     const call = silent.post({ ...request, url: 'http://silent.example/' });
     await expect(call).rejects.toMatchObject({ reason: 'timeout' });

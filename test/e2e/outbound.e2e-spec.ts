@@ -3,6 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { Configuration } from '../../src/platform/config';
 import { OutboundHttp } from '../../src/platform/outbound';
+import { webhookPolicy } from '../../src/platform/outbound/outbound.module';
 import { HostResolver } from '../../src/platform/outbound/resolver';
 import { type Canary, rawReceiver, startCanary } from '../support/raw-receivers';
 
@@ -162,7 +163,7 @@ describe('calls to addresses that customers enter', () => {
     environment: Readonly<Record<string, string>>,
     resolver: HostResolver = new ScriptedResolver({}),
   ): OutboundHttp {
-    const http = new OutboundHttp(new Configuration(environment), resolver);
+    const http = new OutboundHttp(webhookPolicy(new Configuration(environment)), resolver);
     opened.push(http);
     return http;
   }

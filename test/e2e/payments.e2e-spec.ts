@@ -47,6 +47,7 @@ describe('payments', () => {
       provider: 'sandbox',
       payment_method_id: 'pm_sandbox_ok',
       failure_code: null,
+      actor: 'open',
       metadata: { order: 1042 },
       created_at: '2026-03-01T09:30:00.000Z',
       updated_at: '2026-03-01T09:30:00.000Z',
@@ -211,14 +212,14 @@ describe('payments', () => {
       );
       own.clock.advanceMs(10_000);
       const sandbox = own.app.get(SandboxProvider);
-      const ask = sandbox.retrieve.bind(sandbox);
+      const ask = sandbox.charge.bind(sandbox);
       const held: (() => void)[] = [];
       const asked: string[] = [];
-      jest.spyOn(sandbox, 'retrieve').mockImplementation(async (key) => {
-        asked.push(key);
+      jest.spyOn(sandbox, 'charge').mockImplementation(async (request) => {
+        asked.push(request.idempotencyKey);
         // The first five wait for release: one of them until all others are done.
         if (asked.length <= 5) await new Promise<void>((letGo) => held.push(letGo));
-        return ask(key);
+        return ask(request);
       });
       const worker = own.app.get(DuePayments);
 
@@ -251,7 +252,7 @@ describe('payments', () => {
       const sandbox = own.app.get(SandboxProvider);
       const letGo: ((outcome: ProviderOutcome) => void)[] = [];
       jest
-        .spyOn(sandbox, 'retrieve')
+        .spyOn(sandbox, 'charge')
         .mockImplementation(() => new Promise<ProviderOutcome>((answer) => letGo.push(answer)));
       const worker = own.app.get(DuePayments);
       await worker.runDue();
@@ -364,7 +365,7 @@ describe('payments', () => {
     [{ amount: 9_007_199_254_740_992 }, 400, 'validation_failed'],
     [{ currency: 'usd' }, 400, 'validation_failed'],
     [{ currency: 'XXX' }, 400, 'validation_failed'],
-    [{ provider: 'stripe' }, 400, 'validation_failed'],
+    [{ provider: 'paypal' }, 400, 'validation_failed'],
     [{ invoice: 'inv_1' }, 400, 'validation_failed'],
   ])('with %j are refused: %i %s', async (fields, status, code) => {
     const customer = await createCustomer(engine);

@@ -18,7 +18,11 @@ interface Discrepancy {
 
 /** The reference contains the token by which the sandbox decides refunds of the charge. */
 const PAID: ProviderOutcome = { kind: 'succeeded', reference: 'pm_sandbox_ok/reported' };
-const DECLINED: ProviderOutcome = { kind: 'failed', failureCode: 'returned_by_bank' };
+const DECLINED: ProviderOutcome = {
+  kind: 'failed',
+  failureCode: 'returned_by_bank',
+  retry: 'soft',
+};
 
 describe('a provider that contradicts a final outcome', () => {
   let engine: TestApp;
@@ -63,7 +67,8 @@ describe('a provider that contradicts a final outcome', () => {
 
   /** Sets the outcome that the provider reports about the object from now on. */
   async function report(id: string, outcome: ProviderOutcome): Promise<void> {
-    jest.spyOn(sandbox, 'retrieve').mockResolvedValueOnce(outcome);
+    if (id.startsWith('pay_')) jest.spyOn(sandbox, 'charge').mockResolvedValueOnce(outcome);
+    else jest.spyOn(sandbox, 'refund').mockResolvedValueOnce(outcome);
     const providerCall = id.startsWith('pay_')
       ? engine.app.get(ResumePaymentWorkflow)
       : engine.app.get(RefundsService);
@@ -93,7 +98,7 @@ describe('a provider that contradicts a final outcome', () => {
     }).then((answer) => answer.body as { id: string; status: string });
     await until('the provider is called', () => answers.length === 1);
     engine.clock.advanceMs(150_000);
-    jest.spyOn(sandbox, 'retrieve').mockResolvedValueOnce(DECLINED);
+    jest.spyOn(sandbox, 'charge').mockResolvedValueOnce(DECLINED);
     const worker = engine.app.get(DuePayments);
     await worker.runDue();
     await worker.idle();

@@ -56,6 +56,71 @@ describe('rate limits', () => {
     expect((await get()).status).toBe(200);
   });
 
+  it('are those of the key where it has its own', async () => {
+    const created = await engine.http
+      .post('/v1/api-keys')
+      .set('Authorization', `Bearer ${BOOTSTRAP}`)
+      .send({
+        name: 'Own limits',
+        scopes: ['customers:read', 'usage:write'],
+        requests_per_minute: 7,
+        usage_requests_per_minute: 1,
+      });
+    const { id, secret } = created.body as { id: string; secret: string };
+    expect(created.body).toMatchObject({ requests_per_minute: 7, usage_requests_per_minute: 1 });
+    const mine = () => get('/v1/customers', secret);
+    const report = () =>
+      engine.http.post('/v1/usage-events').set('Authorization', `Bearer ${secret}`).send({});
+    expect(await statuses(8, mine)).toEqual([...Array<number>(7).fill(200), 429]);
+    expect(await statuses(2, report)).toEqual([400, 429]);
+    const lower = await engine.http
+      .patch(`/v1/api-keys/${id}`)
+      .set('Authorization', `Bearer ${BOOTSTRAP}`)
+      .send({ requests_per_minute: 2, usage_requests_per_minute: null });
+    expect(lower.body).toMatchObject({ requests_per_minute: 2, usage_requests_per_minute: null });
+    engine.clock.advanceMs(60_000);
+    expect(await statuses(3, mine)).toEqual([200, 200, 429]);
+    expect(await statuses(4, report)).toEqual([400, 400, 400, 429]);
+    expect((await mine()).headers['ratelimit-policy']).toBe('"default";q=2;w=60');
+  });
+
+  it('hold for a key with its own where the others have none, within the ceiling', async () => {
+    const { databaseUrl } = engine;
+    const send = (app: TestApp, requests_per_minute: number) =>
+      app.http
+        .post('/v1/api-keys')
+        .set('Authorization', `Bearer ${BOOTSTRAP}`)
+        .send({ name: 'K', scopes: ['customers:read'], requests_per_minute });
+    const environment = { AUTH: 'required', RATE_LIMIT_KEY_CEILING: '3' };
+    const unlimited = await startTestApp({ databaseUrl, environment });
+    const before = await send(engine, 100);
+    try {
+      const above = await send(unlimited, 4);
+      expect([above.status, above.body]).toEqual([
+        422,
+        expect.objectContaining({ code: 'limit_above_ceiling', limit: 3 }),
+      ]);
+      const { secret } = (await send(unlimited, 2)).body as { secret: string };
+      expect(await statuses(3, () => get('/v1/customers', secret, unlimited))).toEqual([
+        200, 200, 429,
+      ]);
+      // A ceiling that was lowered holds for keys with greater limits too.
+      const { id, secret: greater } = before.body as { id: string; secret: string };
+      expect(await statuses(4, () => get('/v1/customers', greater, unlimited))).toEqual([
+        200, 200, 200, 429,
+      ]);
+      const renamed = await unlimited.http
+        .patch(`/v1/api-keys/${id}`)
+        .set('Authorization', `Bearer ${BOOTSTRAP}`)
+        .send({ name: 'Renamed' });
+      expect(renamed.status).toBe(200);
+      const none = await send(unlimited, 0);
+      expect(none.status).toBe(400);
+    } finally {
+      await unlimited.close();
+    }
+  });
+
   it('count requests without a valid credential by address, and never refuse a valid one for it', async () => {
     const wrong = () => get('/v1/customers', 'wrong');
     expect(await statuses(5, wrong)).toEqual([401, 401, 401, 401, 429]);

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-test-clock.service';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
@@ -234,6 +235,34 @@ describe('deleting a test clock', () => {
        WHERE stream_id NOT IN (SELECT id FROM usage_stream)`,
     );
     expect(kept).toEqual([]);
+  });
+
+  it('hides the clock at once, and is continued by background work after an interruption', async () => {
+    const story = await Story.begin(engine, START);
+    await story.subscribe(await story.plan(1_000));
+    await engine.database.query(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'kept'; END $$`);
+    await engine.database.query(
+      'CREATE TRIGGER refuse BEFORE DELETE ON customer FOR EACH ROW EXECUTE FUNCTION refuse()',
+    );
+    expect((await remove(story.clockId)).status).toBe(500);
+    expect((await remove(story.clockId)).body).toMatchObject({ code: 'test_clock_not_found' });
+    const { status, body } = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Late', test_clock_id: story.clockId });
+    expect({ status, body: body as unknown }).toMatchObject({
+      status: 422,
+      body: { code: 'reference_not_found' },
+    });
+    expect(await tablesWith([story.customerId])).not.toEqual([]);
+
+    await engine.database.query('DROP FUNCTION refuse CASCADE');
+    const deletion = engine.app.get(DeleteTestClockService);
+    expect(await deletion.runDue()).toBe(false);
+    engine.clock.advanceMs(60_000);
+    expect(await deletion.runDue()).toBe(true);
+    expect(await tablesWith([story.customerId, story.clockId])).toEqual([]);
+    expect(await deletion.runDue()).toBe(false);
   });
 
   it('works for a clock without customers', async () => {

@@ -1,5 +1,6 @@
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
-import { SubscriptionsRepository } from '../../src/modules/subscriptions/subscriptions.repository';
+import { DUE_SUBSCRIPTIONS } from '../../src/modules/subscriptions';
+import { DueRowsRepository } from '../../src/modules/test-clocks/due-rows.repository';
 import { DeliveryClaims } from '../../src/modules/webhooks/delivery/delivery-claims';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { AbandonedWork, Claims, ProcessSession } from '../../src/platform/processes';
@@ -49,14 +50,15 @@ describe('claimed work', () => {
   }
 
   /** Claims due subscriptions in the first engine, which then does nothing with them. */
-  function claimSubscriptions(): Promise<readonly string[]> {
+  async function claimSubscriptions(): Promise<readonly string[]> {
     const now = first.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
-    return first.app
+    const claimed = await first.app
       .get(Claims)
       .claim('due-subscriptions', leaseEndsAt, () =>
-        first.app.get(SubscriptionsRepository).claimDue(now, leaseEndsAt, 50),
+        first.app.get(DueRowsRepository).claim(DUE_SUBSCRIPTIONS, now, leaseEndsAt, 50),
       );
+    return claimed.map(({ id }) => id);
   }
 
   const takeOver = () => second.app.get(AbandonedWork).runDue();

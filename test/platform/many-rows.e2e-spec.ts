@@ -2,7 +2,7 @@ import { CreditGrantEntity } from '../../src/modules/invoicing/credit-grant.enti
 import { CustomerEntity } from '../../src/modules/customers/customer.entity';
 import type { Customer } from '../../src/modules/customers';
 import { newId } from '../../src/platform/ids';
-import { defineEvent, Outbox, toEventRecord } from '../../src/platform/outbox';
+import { defineEvents, Outbox, toEventRecord } from '../../src/platform/outbox';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const NOW = new Date('2026-03-01T09:30:00.123Z');
@@ -116,12 +116,8 @@ describe('writing many rows', () => {
       readonly id!: string;
       readonly step!: number;
     }
-    const stepped = defineEvent({
-      type: 'thing.stepped',
-      meaning: 'A thing took a step.',
-      dto: ThingDto,
-      toDto: (thing: ThingDto) => ({ ...thing }),
-    });
+    const thingEvent = defineEvents(ThingDto, (thing: ThingDto) => ({ ...thing }));
+    const stepped = thingEvent('thing.stepped', 'A thing took a step.');
     const step = (id: string, after: number) =>
       toEventRecord(stepped, {
         before: { id, step: after - 1 },

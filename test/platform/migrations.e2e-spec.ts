@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import {
   dataSourceOptions,
+  ENTITIES,
   migrate,
   MigrationLockError,
   PoolerError,
@@ -12,8 +12,6 @@ import { catalogueOf, isBeyondEntities } from '../support/catalogue';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { TransactionPooler } from '../support/transaction-pooler';
 import { startTestApp } from '../support/test-app';
-
-const ENTITIES = join(__dirname, '../../src/**/*.entity.ts');
 
 describe('migrations', () => {
   let database: TestDatabase;

@@ -31,10 +31,17 @@ function differingParts(one: Description, other: Description): readonly string[]
 
 /** Operations without an Idempotency-Key: usage events have keys of their own, and a simulation changes nothing. */
 const SAFE_WITHOUT = new Set([
+  // Stored once by the id of the event.
+  '/v1/providers/stripe/webhooks',
   '/v1/prices/simulations',
   '/v1/usage-events',
   // A second sign-in begins another session. Its answer must not be stored.
   '/v1/session',
+  // A code is accepted once, a beginning replaces the one before, and secrets in the answers must not be stored.
+  '/v1/second-factor',
+  '/v1/second-factor/confirm',
+  '/v1/second-factor/disable',
+  '/v1/second-factor/recovery-codes',
 ]);
 
 describe('the OpenAPI document', () => {

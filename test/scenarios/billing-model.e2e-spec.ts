@@ -115,6 +115,7 @@ describe('the billing model', () => {
       const refusals = new Map<string, number>();
       let commandCount = 0;
       let regenerated = 0;
+      let limited = 0;
       await fc.assert(
         fc.asyncProperty(
           customers,
@@ -148,6 +149,7 @@ describe('the billing model', () => {
                 count(eventCounts, `${kind} ${event}`);
               }
             }
+            limited += model.limitedCredits;
             for (const { lines, isRegenerated } of model.invoices) {
               if (isRegenerated) regenerated += 1;
               for (const line of lines) count(tally, kindOf(line));
@@ -165,7 +167,7 @@ describe('the billing model', () => {
         [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
       process.stdout.write(
         `billing model: ${commandCount} commands, lines agreed on: ${shown(tally)}; ` +
-          `${regenerated} regenerated invoices; events: ${shown(eventCounts)}; refusals: ${shown(refusals)}\n`,
+          `${regenerated} regenerated invoices; ${limited} credits limited by refunds; events: ${shown(eventCounts)}; refusals: ${shown(refusals)}\n`,
       );
     },
     TIME_LIMIT_MS + 60_000,

@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
+const IN_MARCH = '2026-03-16T00:00:00.000Z';
 const BOUNDARY = '2026-04-01T00:00:00.000Z';
 const IN_GRACE = '2026-04-02T00:00:00.000Z';
 const GRACE_HOURS = 72;
@@ -17,6 +18,8 @@ const USAGE = `
 const CREDIT = 'SELECT FROM credit_grant WHERE customer_id = $1 FOR UPDATE';
 const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE';
 const COUPON = 'SELECT FROM coupon_redemption WHERE customer_id = $1 FOR UPDATE';
+const BILLED_LINES = `
+  SELECT FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = $1) FOR UPDATE`;
 
 interface Meter {
   readonly id: string;
@@ -97,10 +100,11 @@ describe('work that creates invoices', () => {
   };
   const waits = async (queries: number): Promise<void> => {
     await until(`${queries} wait`, async () => {
-      const { rowCount } = await holder.query(
+      // Not in the transaction of the holder, which sees only sessions that existed when it first looked.
+      const waiting = await engine.database.query(
         `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
       );
-      return rowCount === queries;
+      return waiting.length === queries;
     });
   };
 
@@ -218,6 +222,36 @@ describe('work that creates invoices', () => {
     await use(customerId, event);
     engine.clock.set(BOUNDARY);
     expect(await leavesNumbersFree(rows, customerId, renew)).toBe(true);
+    await verified();
+  });
+
+  it('locks no number series while a renewal waits to recognize revenue', async () => {
+    const customerId = await customer();
+    await subscribe(customerId, await plan([base(1_000)]));
+    engine.clock.set(BOUNDARY);
+    expect(await leavesNumbersFree(BILLED_LINES, customerId, renew)).toBe(true);
+    await verified();
+  });
+
+  it('locks no number series while an end waits for a coupon that takes nothing off', async () => {
+    const code = named().toUpperCase();
+    const other = await plan([base(1_000)]);
+    const terms = { type: 'percent', percent_off: '50', duration: 'forever' };
+    const { id, event } = await meter();
+    const planId = await plan([calls(id)]);
+    await create('coupons', { code, ...terms, plan_ids: [other, planId] });
+    const customerId = await customer();
+    const subscriptionId = await subscribe(customerId, planId, { coupon: code });
+    await change(subscriptionId, { plan_id: await plan([calls(id)]), when: 'now' });
+    await use(customerId, event);
+    engine.clock.set(IN_MARCH);
+    const ending = async () => {
+      await engine.http
+        .post(`/v1/subscriptions/${subscriptionId}/cancel`)
+        .send({ when: 'now' })
+        .expect(200);
+    };
+    expect(await leavesNumbersFree(COUPON, customerId, ending)).toBe(true);
     await verified();
   });
 

@@ -1,8 +1,10 @@
-import { FinalizeInvoicesService } from '../../src/modules/invoicing';
+import { DUE_DRAFTS } from '../../src/modules/invoicing';
+import { DueRowsRepository } from '../../src/modules/test-clocks/due-rows.repository';
 import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
 import { FinalizeDueDraftsWorkflow } from '../../src/modules/billing/invoices/finalize-due-drafts.workflow';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+import { until } from '../support/until';
 import { runRenewals } from '../support/run-renewals';
 import { eventsOf } from '../support/test-app';
 
@@ -480,7 +482,7 @@ describe('renewal drafts in real time', () => {
     await renewMany(3);
     const now = engine.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_OVER_MS);
-    const claimed = await engine.app.get(FinalizeInvoicesService).claimDue(now, leaseEndsAt, 2);
+    const claimed = await engine.app.get(DueRowsRepository).claim(DUE_DRAFTS, now, leaseEndsAt, 2);
     expect(claimed).toHaveLength(2);
     const due = engine.app.get(DueDrafts);
     expect(await due.runDue()).toBe(true);
@@ -503,6 +505,13 @@ describe('renewal drafts in real time', () => {
         const now = engine.clock.now().getTime();
         expect(await runRenewals(engine.databaseUrl, now, statements)).toBe('SIGKILL');
         engine.clock.advanceMs(LEASE_OVER_MS);
+        await until('the database has ended the session of the killed worker', async () => {
+          const open = await engine.database.query(
+            `SELECT FROM pg_stat_activity
+             WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
+          );
+          return open.length === 0;
+        });
       }
       expect(await engine.app.get(DueDrafts).runDue()).toBe(true);
       expect(await statuses()).toEqual({ open: 2 * MANY });

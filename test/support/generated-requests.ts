@@ -280,9 +280,11 @@ export class RequestGenerator {
       return;
     }
     const choice = this.random();
-    if (name === undefined || choice < 0.1) target['unknown_field'] = this.pick(STRANGE);
+    // A copy, because a later change may disturb the value itself.
+    const strange = structuredClone(this.pick(STRANGE));
+    if (name === undefined || choice < 0.1) target['unknown_field'] = strange;
     else if (choice < 0.25) Reflect.deleteProperty(target, name);
-    else target[name] = this.pick(STRANGE);
+    else target[name] = strange;
   }
 
   private pick<Item>(items: readonly Item[]): Item | undefined {

@@ -1,5 +1,6 @@
 import { Configuration } from '../../src/platform/config';
 import { OutboundError, OutboundHttp } from '../../src/platform/outbound';
+import { webhookPolicy } from '../../src/platform/outbound/outbound.module';
 import { SystemResolver } from '../../src/platform/outbound/resolver';
 
 /** The result of the one call that the process makes, printed as JSON. */
@@ -11,7 +12,7 @@ export type CallReport = { readonly status: number } | { readonly reason: string
  */
 async function call(url: string): Promise<CallReport> {
   const configuration = new Configuration({ WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true' });
-  const http = new OutboundHttp(configuration, new SystemResolver());
+  const http = new OutboundHttp(webhookPolicy(configuration), new SystemResolver());
   try {
     const request = { url, headers: {}, body: '{}', deadlineMs: 10_000, keepBytes: 100 };
     const { status } = await http.post(request);

@@ -1,4 +1,4 @@
-export { ADMIN_ROLES, scopesOfRole } from './roles';
+export { ADMIN_ROLES, scopesOfAdmin } from './roles';
 export type { AdminRole } from './roles';
-export { ALL_SCOPES, SCOPES } from './scopes';
+export { ALL_SCOPES } from './scopes';
 export type { Access, GrantedScope, Scope } from './scopes';

@@ -14,6 +14,9 @@ const READS = ALL_SCOPES.filter((scope) => scope.endsWith(':read') && !NOT_FOR_S
 /** Every role may end its own sessions. */
 const VIEWER: readonly Scope[] = [...READS, 'sessions:write'];
 
+/** Scopes of an admin who must enrol a second factor first. */
+const ENROLMENT: readonly Scope[] = ['sessions:read', 'sessions:write'];
+
 const SCOPES_OF_ROLE: Readonly<Record<AdminRole, readonly GrantedScope[]>> = {
   owner: ['*'],
   admin: ALL_SCOPES.filter((scope) => !OWNERS_ONLY.has(scope)),
@@ -24,4 +27,9 @@ const SCOPES_OF_ROLE: Readonly<Record<AdminRole, readonly GrantedScope[]>> = {
 /** Returns the scopes that an admin with this role holds. */
 export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
+}
+
+/** Returns the scopes of an admin in a session, in which it may have to enrol a second factor first. */
+export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
+  return mustEnrol ? ENROLMENT : scopesOfRole(role);
 }

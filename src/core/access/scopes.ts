@@ -23,7 +23,7 @@ export const SCOPES = {
   'refunds:write': 'Refund payments. Moves money.',
   'sessions:read': 'Read sessions: those of all admins with `studio:read`, otherwise the own ones.',
   'sessions:write':
-    'End sessions: those of all admins with `studio:write`, otherwise the own ones.',
+    'End sessions: those of all admins with `studio:write`, otherwise the own ones. Change the own second factor.',
   'studio:read': 'Read the admins.',
   'studio:write': 'Create, change and delete admins.',
   'subscriptions:read': 'Read subscriptions.',

@@ -9,18 +9,10 @@ const DECIMAL = new RegExp(
 );
 
 /**
- * Returns true when `text` is a quantity or unit price in wire format: plain digits with at most {@link
- * MAX_INTEGER_DIGITS} before and {@link MAX_FRACTION_DIGITS} after the point, an optional minus, no
- * exponent, no leading zeros, no spaces.
- */
-export function isDecimal(text: string): boolean {
-  return DECIMAL.test(text);
-}
-
-/**
- * The exact value of a decimal string.
+ * Returns the exact value of a quantity or unit price in wire format: plain digits with at most {@link MAX_INTEGER_DIGITS}
+ * before and {@link MAX_FRACTION_DIGITS} after the point, an optional minus, no exponent, no leading zeros, no spaces.
  *
- * @throws InvariantError when it is not one; check what comes from outside with {@link isDecimal}.
+ * @throws InvariantError for any other text; check input first.
  */
 export function parseDecimal(text: string): Rational {
   const match = DECIMAL.exec(text);

@@ -1,9 +1,7 @@
 export {
   formatDecimal,
   formatExact,
-  isDecimal,
   MAX_FRACTION_DIGITS,
-  MAX_INTEGER_DIGITS,
   parseDecimal,
   parseExact,
 } from './decimal';

@@ -1,8 +1,1 @@
-export {
-  applyCoupons,
-  type AppliedCoupon,
-  type CouponOff,
-  type DiscountableLine,
-  type Discounts,
-  type RedeemedCoupon,
-} from './coupons';
+export { applyCoupons, type AppliedCoupon, type CouponOff, type RedeemedCoupon } from './coupons';

@@ -3,14 +3,14 @@ import type { CouponOff, RedeemedCoupon } from '../discount';
 import { InvariantError } from '../invariant';
 import {
   assembleInvoice,
-  assertInvoiceAddsUp,
   type Commitment,
   type CreditGrant,
   type InvoiceContents,
-  type InvoiceLine,
+  type LineAmount,
 } from './index';
+import { assertInvoiceAddsUp } from './assemble';
 
-const line = (lineId: string, amountMinor: bigint, ...taxRateIds: string[]): InvoiceLine => ({
+const line = (lineId: string, amountMinor: bigint, ...taxRateIds: string[]): LineAmount => ({
   lineId,
   kind: amountMinor < 0n ? 'credit' : 'recurring',
   amountMinor,

@@ -1,18 +1,18 @@
 import { applyCoupons, type RedeemedCoupon } from '../discount';
 import { invariant } from '../invariant';
-import { taxInvoice, type TaxRate, type TaxTreatment } from '../tax';
+import { taxInvoice, type AppliedTaxRate, type TaxTreatment } from '../tax';
 import { trueUps, type Commitment } from './commitments';
 import { applyCredits, type CreditGrant } from './credit-balance';
-import type { AssembledInvoice, InvoiceLine } from './line';
+import type { AssembledInvoice, LineAmount } from './line';
 
 /** All that an invoice is made from. */
 export type InvoiceContents = {
   readonly currency: string;
   /** Recurring prices, arrears, usage, one-off items and credits, in the order they are shown. */
-  readonly lines: readonly InvoiceLine[];
+  readonly lines: readonly LineAmount[];
   readonly commitments: readonly Commitment[];
   readonly coupons: readonly RedeemedCoupon[];
-  readonly taxRates: readonly TaxRate[];
+  readonly taxRates: readonly AppliedTaxRate[];
   readonly taxTreatment: TaxTreatment;
   readonly creditGrants: readonly CreditGrant[];
 };
@@ -121,7 +121,7 @@ export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {
   }
 }
 
-function assertLines(lines: readonly InvoiceLine[], currency: string): void {
+function assertLines(lines: readonly LineAmount[], currency: string): void {
   invariant(
     lines.every((line) => line.currency === currency),
     'an invoice has one currency',

@@ -2,7 +2,7 @@ import { invariant } from '../invariant';
 import { allocate } from '../money';
 import type { Proration } from '../proration';
 import { trueUp } from '../rating';
-import type { InvoiceLine } from './line';
+import type { LineAmount } from './line';
 
 /** The minimum and maximum of a price for one period, and what counts towards them. */
 export type Commitment = {
@@ -27,10 +27,10 @@ export type Commitment = {
  */
 export function trueUps(
   currency: string,
-  lines: readonly InvoiceLine[],
+  lines: readonly LineAmount[],
   commitments: readonly Commitment[],
-): { readonly lines: readonly InvoiceLine[]; readonly cappedMinor: ReadonlyMap<string, bigint> } {
-  const added: InvoiceLine[] = [];
+): { readonly lines: readonly LineAmount[]; readonly cappedMinor: ReadonlyMap<string, bigint> } {
+  const added: LineAmount[] = [];
   const cappedMinor = new Map<string, bigint>();
   for (const commitment of commitments) {
     const counted = lines.filter(({ lineId }) => commitment.countedLineIds.has(lineId));
@@ -58,7 +58,7 @@ export function trueUps(
 }
 
 /** Splits `amountMinor` over the positive lines in proportion to their amounts; at most all of it. */
-function spread(amountMinor: bigint, lines: readonly InvoiceLine[]): (readonly [string, bigint])[] {
+function spread(amountMinor: bigint, lines: readonly LineAmount[]): (readonly [string, bigint])[] {
   const weights = lines.map((line) => (line.amountMinor > 0n ? line.amountMinor : 0n));
   const held = weights.reduce((total, weight) => total + weight, 0n);
   const shares = allocate(amountMinor < held ? amountMinor : held, weights);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { InvariantError } from '../invariant';
-import { creditableMinor, creditNote, type CreditableLine, type CreditNote } from './index';
+import { creditableMinor, creditNote, type CreditableLine, type CreditNoteAmounts } from './index';
 
 const line = (netMinor: bigint, taxMinor: bigint, change: Partial<CreditableLine> = {}) => ({
   lineId: 'il_1',
@@ -10,7 +10,7 @@ const line = (netMinor: bigint, taxMinor: bigint, change: Partial<CreditableLine
   creditedTaxShares: [],
   ...change,
 });
-const afterNote = (before: CreditableLine, note: CreditNote): CreditableLine => {
+const afterNote = (before: CreditableLine, note: CreditNoteAmounts): CreditableLine => {
   const [taken] = note.lines;
   if (taken === undefined) throw new Error('a note has a line');
   return {

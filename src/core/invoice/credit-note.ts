@@ -10,7 +10,7 @@ import { invariant } from '../invariant';
 import { allocate, allocateShares } from '../money';
 import type { TaxShare } from '../tax';
 
-/** A line of a finalised invoice, with what earlier credit notes took of it. */
+/** A line of a finalized invoice, with what earlier credit notes took of it. */
 export type CreditableLine = {
   readonly lineId: string;
   /** After discounts, without any tax. */
@@ -30,7 +30,7 @@ export type CreditNoteLine = {
   readonly taxShares: readonly TaxShare[];
 };
 
-export type CreditNote = {
+export type CreditNoteAmounts = {
   readonly lines: readonly CreditNoteLine[];
   readonly netMinor: bigint;
   readonly taxMinor: bigint;
@@ -57,7 +57,7 @@ export function creditableMinor(line: CreditableLine): bigint {
 export function creditNote(
   requests: readonly CreditRequest[],
   lines: readonly CreditableLine[],
-): CreditNote {
+): CreditNoteAmounts {
   invariant(
     new Set(requests.map(({ lineId }) => lineId)).size === requests.length,
     'a credit note names a line once',

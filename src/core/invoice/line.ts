@@ -9,7 +9,7 @@ export type LineKind =
 /**
  * A line as it enters an invoice: already rounded, before discount and tax, negative for a credit.
  */
-export type InvoiceLine = {
+export type LineAmount = {
   readonly lineId: string;
   readonly kind: LineKind;
   readonly amountMinor: bigint;
@@ -22,9 +22,9 @@ export type InvoiceLine = {
 export type DiscountShare = { readonly redemptionId: string; readonly amountMinor: bigint };
 
 /** A line as the invoice shows it. */
-export type AssembledLine = InvoiceLine & {
+export type AssembledLine = LineAmount & {
   readonly discountMinor: bigint;
-  /** Amount each coupon took off the line; coupons that took nothing are absent. */
+  /** Amount that each coupon took off the line; without coupons that took nothing. */
   readonly discountShares: readonly DiscountShare[];
   /** After discounts, without any tax. */
   readonly netMinor: bigint;

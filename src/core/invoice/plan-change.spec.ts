@@ -3,14 +3,14 @@ import { rational } from '../decimal';
 import { InvariantError } from '../invariant';
 import { prorate, unusedPart, type Proration } from '../proration';
 import { roundAtLine } from '../rating';
-import { creditForUnused, type BilledLine } from './index';
+import { creditForUnused, type PrepaidLine } from './index';
 
 const days = (numerator: bigint, denominator: bigint): Proration => ({
   numerator,
   denominator,
   unit: 'day',
 });
-const billed = (amountMinor: bigint, change: Partial<BilledLine> = {}): BilledLine => ({
+const billed = (amountMinor: bigint, change: Partial<PrepaidLine> = {}): PrepaidLine => ({
   fullAmount: rational(amountMinor),
   proration: null,
   amountMinor,
@@ -20,7 +20,7 @@ const billed = (amountMinor: bigint, change: Partial<BilledLine> = {}): BilledLi
 });
 
 describe('the unused part is credited at the price stored on the line', () => {
-  test.each<[string, BilledLine, Proration, bigint]>([
+  test.each<[string, PrepaidLine, Proration, bigint]>([
     ['18 of 29 days of 29.00', billed(2900n), days(18n, 29n), 1800n],
     ['rounded once', billed(1000n), days(17n, 31n), 548n],
     ['nothing unused', billed(1000n), days(0n, 31n), 0n],
@@ -80,7 +80,7 @@ describe('the unused part is credited at the price stored on the line', () => {
     expect(creditForUnused(billed(2900n), unusedPart(used, days(29n, 29n)))).toBe(2800n);
   });
 
-  test.each<[string, BilledLine, Proration]>([
+  test.each<[string, PrepaidLine, Proration]>([
     ['more unused than billed', billed(710n, { proration: days(22n, 31n) }), days(23n, 31n)],
     ['another period', billed(710n, { proration: days(22n, 31n) }), days(8n, 30n)],
     [
@@ -118,7 +118,7 @@ describe('a change now, paid in advance, is a credit and a charge over the same 
   const changeLine = (
     unit: 'day' | 'second',
     at: string,
-    oldLine: BilledLine,
+    oldLine: PrepaidLine,
     newMinor: bigint,
   ): readonly bigint[] => {
     const rest = { startAt: new Date(at), endAt: march.endAt, end: 'border' as const };

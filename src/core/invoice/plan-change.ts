@@ -10,8 +10,8 @@ import {
 import { invariant } from '../invariant';
 import { factorOf, type Proration } from '../proration';
 
-/** A finalised line for a price paid in advance, with what has happened to it since. */
-export type BilledLine = {
+/** A finalized line for a price paid in advance, with what has happened to it since. */
+export type PrepaidLine = {
   /** The price as the line stored it: its exact amount for the full period, in minor units. */
   readonly fullAmount: Rational;
   /** Proration of the line; null when it billed the full period. */
@@ -30,7 +30,7 @@ export type BilledLine = {
  * @throws InvariantError when the unused part is more than the line billed, or measured otherwise.
  */
 export function unusedShare(
-  line: Pick<BilledLine, 'fullAmount' | 'proration' | 'amountMinor'>,
+  line: Pick<PrepaidLine, 'fullAmount' | 'proration' | 'amountMinor'>,
   unused: Proration,
 ): Rational {
   const billed = line.proration ?? { ...unused, numerator: unused.denominator };
@@ -52,7 +52,7 @@ export function unusedShare(
  *
  * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond what it held.
  */
-export function creditForUnused(line: BilledLine, unused: Proration): bigint {
+export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;
   invariant(heldMinor >= 0n, 'a line is never credited beyond what it held');
   return roundToInteger(multiply(rational(heldMinor), unusedShare(line, unused)));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { rational, roundToInteger } from '../decimal';
-import { takeBack, taxOfPart, type HeldLines } from './index';
+import { partWithin, takeBack, taxOfPart, type HeldLines } from './index';
 
 const held = (change: Partial<HeldLines> = {}): HeldLines => ({
   heldMinor: 3_100n,
@@ -84,5 +84,27 @@ describe('the tax of a part that is taken back', () => {
         if (heldMinor > 0n) expect(taxOf(rest, heldMinor)).toEqual([leftMinor]);
       }),
     );
+  });
+});
+
+describe('the part of what lines hold that a limit leaves', () => {
+  test.each<[string, HeldLines, bigint, bigint]>([
+    ['is the limit without tax', held(), 1_100n, 1_100n],
+    ['is the limit with tax within', held({ taxes: [vat(495n, true)] }), 1_100n, 1_100n],
+    ['leaves room for tax on top', held({ taxes: [vat(589n)] }), 1_190n, 1_000n],
+    ['leaves room for tax that is rounded up', held({ taxes: [vat(589n)] }), 100n, 84n],
+    ['leaves room for each rate', held({ taxes: [vat(589n), vat(217n, false, '7')] }), 100n, 78n],
+    ['is all of it where that fits', held({ taxes: [vat(589n)] }), 3_689n, 3_100n],
+    ['is nothing where nothing is left', held({ taxes: [vat(589n)] }), 0n, 0n],
+  ])('%s', (_, lines, limitMinor, expected) => {
+    expect(partWithin(lines, lines.heldMinor, limitMinor)).toBe(expected);
+  });
+
+  test('lowers what returns to coupons with it', () => {
+    const lines = held({ discounts: [{ redemptionId: 'red_1', amountMinor: 3_100n }] });
+    expect(takeBack(lines, rational(1n, 2n), 775n)).toEqual({
+      amountMinor: 775n,
+      discounts: [{ redemptionId: 'red_1', amountMinor: 775n }],
+    });
   });
 });

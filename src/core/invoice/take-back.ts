@@ -1,4 +1,5 @@
 import {
+  ceiling,
   compare,
   divide,
   lesserOf,
@@ -12,13 +13,13 @@ import {
 } from '../decimal';
 import { invariant } from '../invariant';
 import { allocate } from '../money';
-import type { TaxRate } from '../tax';
+import type { AppliedTaxRate } from '../tax';
 import type { DiscountShare } from './line';
 
-/** A tax rate as finalised lines carry it, and the tax of it that they still hold, in minor units. */
-export type HeldTax = TaxRate & { readonly leftMinor: bigint };
+/** A tax rate as finalized lines carry it, and the tax of it that they still hold, in minor units. */
+export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
-/** The amounts that finalised lines still hold, and a credit can take back. */
+/** The amounts that finalized lines still hold, and a credit can take back. */
 export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   /** After discounts and earlier credits; tax within the amounts is part of it. */
   readonly heldMinor: bigint;
@@ -40,17 +41,23 @@ export type TakenBack<Share extends DiscountShare = DiscountShare> = {
  * returns to each coupon, rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
+ * @param mostMinor limit of the amount; a share that exceeds it is lowered to it, with what returns to coupons
  */
 export function takeBack<Share extends DiscountShare>(
-  { heldMinor, discounts }: HeldLines<Share>,
+  held: HeldLines<Share>,
   share: Rational,
+  mostMinor: bigint | null = null,
 ): TakenBack<Share> {
   invariant(
     compare(share, ZERO) >= 0 && compare(share, rational(1n)) <= 0,
     'a credit takes back a share from 0 to 1',
   );
+  const { heldMinor, discounts } = held;
   const part = (amountMinor: bigint) =>
     amountMinor <= 0n ? 0n : roundToInteger(multiply(rational(amountMinor), share));
+  if (mostMinor !== null && mostMinor < part(heldMinor)) {
+    return takeBack(held, rational(mostMinor, heldMinor));
+  }
   const given = discounts.filter(({ amountMinor }) => amountMinor > 0n);
   const weights = given.map(({ amountMinor }) => amountMinor);
   const returned = allocate(part(weights.reduce((total, weight) => total + weight, 0n)), weights);
@@ -85,6 +92,28 @@ export function taxOfPart(
   return new Map(taxes.map((rate) => [rate.taxRateId, exactOf(rate)]));
 }
 
-function fractionOf({ percentage }: TaxRate): Rational {
+/**
+ * Returns the amount of a part of what lines hold, with the tax on top of it: the most that the part can come to, because the
+ * tax of each rate is rounded once over an invoice.
+ */
+export function mostWithTax(held: HeldLines, amountMinor: bigint): bigint {
+  const taxes = taxOfPart(held, amountMinor);
+  return held.taxes
+    .filter(({ inclusive }) => !inclusive)
+    .reduce((total, { taxRateId }) => total + ceiling(taxes.get(taxRateId) ?? ZERO), amountMinor);
+}
+
+/** Returns the largest part, at most the given amount, that comes to at most a limit by {@link mostWithTax}. */
+export function partWithin(held: HeldLines, amountMinor: bigint, limitMinor: bigint): bigint {
+  let [fits, exceeds] = [0n, amountMinor + 1n];
+  while (exceeds - fits > 1n) {
+    const middle = (fits + exceeds) / 2n;
+    if (mostWithTax(held, middle) <= limitMinor) fits = middle;
+    else exceeds = middle;
+  }
+  return fits;
+}
+
+function fractionOf({ percentage }: AppliedTaxRate): Rational {
   return divide(parseDecimal(percentage), rational(100n));
 }

@@ -6,7 +6,7 @@ import {
   type Posting,
 } from './transaction';
 
-/** A line of a finalised invoice as the books see it, negative for a credit. */
+/** A line of a finalized invoice as the books see it, negative for a credit. */
 export type RevenueLine = {
   /** After discounts, without tax. */
   readonly netMinor: bigint;
@@ -17,7 +17,7 @@ export type RevenueLine = {
 };
 
 /**
- * A finalised invoice: the customer owes the total, less what credit pays; revenue is shown before
+ * A finalized invoice: the customer owes the total, less what credit pays; revenue is shown before
  * discounts, with the discounts beside it. The net of a line paid in advance is deferred; its
  * discount is not, so that what is released later adds up to the net. A negative total is owed to
  * the customer as credit.
@@ -169,7 +169,7 @@ export function postCreditNote(note: {
   ]);
 }
 
-/** Credit of the customer that lowers what is owed for an invoice finalised before. */
+/** Credit of the customer that lowers what is owed for an invoice finalized before. */
 export function postCreditApplied(currency: string, amountMinor: bigint): LedgerTransaction {
   assertPart(0n, amountMinor);
   return transaction('credit_applied', currency, [

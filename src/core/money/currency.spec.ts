@@ -1,6 +1,6 @@
 import { data, publishDate } from 'currency-codes';
 import { InvariantError } from '../invariant';
-import { ISO_4217_EDITION, isCurrency, minorDigits } from './currency';
+import { isCurrency, minorDigits } from './currency';
 
 describe('minor digits follow ISO 4217', () => {
   test.each([
@@ -25,7 +25,6 @@ describe('minor digits follow ISO 4217', () => {
 
 describe('the currencies of ISO 4217, edition of 2026-01-01', () => {
   it('are those of the list of 2024-06-25 with the changes since; a newer list makes them unnecessary', () => {
-    expect(ISO_4217_EDITION).toBe('2026-01-01');
     expect(publishDate).toBe('2024-06-25');
   });
 

@@ -1,10 +1,10 @@
 import { data } from 'currency-codes';
 import { invariant } from '../invariant';
 
-/** The edition of ISO 4217 (date of its list of current currencies) that new objects follow. */
-export const ISO_4217_EDITION = '2026-01-01';
-
-/** Currencies that came after the edition in `currency-codes`, with their digits. XCG replaced ANG in 2025. */
+/**
+ * New objects follow the edition of ISO 4217 of 2026-01-01. Currencies that came after the edition in `currency-codes`, with
+ * their digits. XCG replaced ANG in 2025.
+ */
 const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
 
 /** Currencies that left after that edition. ANG: replaced by XCG in 2025; BGN: by the euro on 2026-01-01. */

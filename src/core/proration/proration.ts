@@ -71,7 +71,7 @@ export function unusedPart(used: Proration, billed: Proration): Proration {
   return { ...billed, numerator: billed.numerator - used.numerator };
 }
 
-/** The factor as an exact number from 0 to 1. */
+/** Returns the factor as an exact number from 0 to 1. */
 export function factorOf(proration: Proration): Rational {
   return rational(proration.numerator, proration.denominator);
 }

@@ -1,14 +1,5 @@
-export { chargeEvents, type ChargedEvents, type EventCharger } from './percentage';
-export type {
-  FlatPrice,
-  GraduatedPrice,
-  PackagePrice,
-  PercentagePrice,
-  PerUnitPrice,
-  Price,
-  Tier,
-  VolumePrice,
-} from './price';
+export { chargeEvents, type ChargedEvents } from './percentage';
+export type { PercentagePrice, Price, Tier } from './price';
 export { rate, roundAtLine, type Usage } from './rate';
-export { amountOfSteps, type RatedAmount, type TraceStep } from './trace';
-export { trueUp, type TrueUp, withinLimits } from './true-up';
+export { amountOfSteps, type TraceStep } from './trace';
+export { trueUp, withinLimits } from './true-up';

@@ -50,10 +50,7 @@ export function rate(price: Price, usage: Usage): RatedAmount {
   }
 }
 
-/**
- * The amount of a line: `exact`, times its proration where it has one, rounded once, half away from
- * zero, to minor units.
- */
+/** Returns `exact`, times the proration if any, rounded once to minor units, half away from zero. */
 export function roundAtLine(exact: Rational, proration: Proration | null): bigint {
   return roundToInteger(proration === null ? exact : multiply(exact, factorOf(proration)));
 }

@@ -1,2 +1,2 @@
-export { isTerminal, mayBecome, reachableFrom } from './transitions';
+export { isTerminal, mayBecome } from './transitions';
 export type { Transitions } from './transitions';

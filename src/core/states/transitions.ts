@@ -16,16 +16,3 @@ export function isTerminal<State extends string>(
 ): boolean {
   return transitions[state].length === 0;
 }
-
-/**
- * The states that can be reached from the first one, itself included: a table should have no
- * others.
- */
-export function reachableFrom<State extends string>(
-  transitions: Transitions<State>,
-  first: State,
-): ReadonlySet<State> {
-  const reached = new Set<State>([first]);
-  for (const state of reached) for (const next of transitions[state]) reached.add(next);
-  return reached;
-}

@@ -1,10 +1,8 @@
 export {
   taxInvoice,
-  type InvoiceTax,
   type RateTotal,
   type TaxableLine,
-  type TaxedLine,
-  type TaxRate,
+  type AppliedTaxRate,
   type TaxShare,
   type TaxTreatment,
 } from './tax';

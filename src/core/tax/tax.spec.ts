@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { InvariantError } from '../invariant';
-import { taxInvoice, type TaxableLine, type TaxRate } from './index';
+import { taxInvoice, type TaxableLine, type AppliedTaxRate } from './index';
 
-const rate = (taxRateId: string, percentage: string, inclusive = false): TaxRate => ({
+const rate = (taxRateId: string, percentage: string, inclusive = false): AppliedTaxRate => ({
   taxRateId,
   percentage,
   inclusive,
@@ -16,7 +16,7 @@ const vat = rate('vat', '20');
 const gross19 = rate('mwst', '19', true);
 
 describe('one rounding per rate over the whole invoice, split over the lines', () => {
-  test.each<[string, TaxableLine[], TaxRate[], bigint[], bigint[]]>([
+  test.each<[string, TaxableLine[], AppliedTaxRate[], bigint[], bigint[]]>([
     ['20% of 10.00', [line(1000n, 'vat')], [vat], [1000n], [200n]],
     ['194 at 20% is 39', [line(194n, 'vat')], [vat], [194n], [39n]],
     ['8% of 107.00', [line(10700n, 'gst')], [rate('gst', '8')], [10700n], [856n]],
@@ -122,7 +122,7 @@ describe('exempt and reverse-charge customers are billed no tax, with a note', (
 });
 
 describe('what cannot be taxed is refused', () => {
-  test.each<[string, TaxableLine[], TaxRate[]]>([
+  test.each<[string, TaxableLine[], AppliedTaxRate[]]>([
     ['an unknown rate', [line(1n, 'none')], [vat]],
     ['a rate twice on a line', [line(1n, 'vat', 'vat')], [vat]],
     ['a rate given twice', [line(1n, 'vat')], [vat, vat]],

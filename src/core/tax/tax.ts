@@ -14,7 +14,7 @@ import {
 import { invariant } from '../invariant';
 import { allocateShares } from '../money';
 
-export type TaxRate = {
+export type AppliedTaxRate = {
   readonly taxRateId: string;
   /** A percent as a decimal string: `"20"`. */
   readonly percentage: string;
@@ -77,7 +77,7 @@ export type InvoiceTax = {
  */
 export function taxInvoice(
   given: readonly TaxableLine[],
-  rates: readonly TaxRate[],
+  rates: readonly AppliedTaxRate[],
   treatment: TaxTreatment,
 ): InvoiceTax {
   const lines = treatment === 'none' ? given : given.map(withoutTax);
@@ -118,7 +118,7 @@ function withoutTax(line: TaxableLine): TaxableLine {
   return line.exactTaxes === undefined ? { ...line, taxRateIds: [] } : line;
 }
 
-function assertRatesKnown(lines: readonly TaxableLine[], rates: readonly TaxRate[]): void {
+function assertRatesKnown(lines: readonly TaxableLine[], rates: readonly AppliedTaxRate[]): void {
   const known = new Set(rates.map(({ taxRateId }) => taxRateId));
   invariant(known.size === rates.length, 'a tax rate is given once');
   for (const { percentage } of rates) {
@@ -133,7 +133,7 @@ function assertRatesKnown(lines: readonly TaxableLine[], rates: readonly TaxRate
   }
 }
 
-function exactNet(line: TaxableLine, rates: readonly TaxRate[]): Rational {
+function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational {
   const inclusive = rates.filter(
     (rate) => rate.inclusive && line.taxRateIds.includes(rate.taxRateId),
   );
@@ -143,7 +143,7 @@ function exactNet(line: TaxableLine, rates: readonly TaxRate[]): Rational {
 
 /** The tax of one rate on each line, in the order of the lines. */
 function splitRate(
-  rate: TaxRate,
+  rate: AppliedTaxRate,
   lines: readonly TaxableLine[],
   exactNets: readonly Rational[],
 ): bigint[] {
@@ -161,11 +161,11 @@ function splitRate(
 function taxLine(
   { lineId, amountMinor, taxRateIds }: TaxableLine,
   index: number,
-  rates: readonly TaxRate[],
+  rates: readonly AppliedTaxRate[],
   partsByRate: ReadonlyMap<string, readonly bigint[]>,
 ): TaxedLine {
   const carried = rates.filter(({ taxRateId }) => taxRateIds.includes(taxRateId));
-  const shareOf = ({ taxRateId }: TaxRate): TaxShare => ({
+  const shareOf = ({ taxRateId }: AppliedTaxRate): TaxShare => ({
     taxRateId,
     taxMinor: partsByRate.get(taxRateId)?.[index] ?? 0n,
   });
@@ -195,7 +195,7 @@ function assertAddsUp(tax: InvoiceTax, lines: readonly TaxableLine[]): void {
   );
 }
 
-function fractionOf({ percentage }: TaxRate): Rational {
+function fractionOf({ percentage }: AppliedTaxRate): Rational {
   return divide(parseDecimal(percentage), rational(100n));
 }
 

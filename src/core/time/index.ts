@@ -7,4 +7,4 @@ export {
   type Interval,
 } from './billing-anchor';
 export { contains, elapsedSeconds, type Period } from './period';
-export { isTimeZone, lastLocalDateOf, localDateCount, localDateOn, localHourAfter } from './zone';
+export { lastLocalDateOf, localDateCount, localDateOn, localHourAfter } from './zone';

@@ -1,11 +1,5 @@
-import {
-  contains,
-  elapsedSeconds,
-  isTimeZone,
-  localDateCount,
-  localDateOn,
-  type Period,
-} from './index';
+import { contains, elapsedSeconds, localDateCount, localDateOn, type Period } from './index';
+import { isTimeZone } from './zone';
 
 const period = (startAt: string, endAt: string): Period => ({
   startAt: new Date(startAt),

@@ -1,46 +1,36 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { ApiKeyDto, toApiKeyDto } from './dto/api-key.dto';
 import { CustomerTokenDto, toCustomerTokenDto } from './dto/customer-token.dto';
 
-export const apiKeyCreated = defineEvent({
-  type: 'api_key.created',
-  meaning: 'An API key was created. The event never contains the secret.',
-  dto: ApiKeyDto,
-  toDto: toApiKeyDto,
-});
+const apiKeyEvent = defineEvents(ApiKeyDto, toApiKeyDto);
+const customerTokenEvent = defineEvents(CustomerTokenDto, toCustomerTokenDto);
 
-export const apiKeyUpdated = defineEvent({
-  type: 'api_key.updated',
-  meaning: 'The name, the scopes or the expiry of an API key changed.',
-  dto: ApiKeyDto,
-  toDto: toApiKeyDto,
-});
+export const apiKeyCreated = apiKeyEvent(
+  'api_key.created',
+  'An API key was created. The event never contains the secret.',
+);
 
-export const apiKeyRolled = defineEvent({
-  type: 'api_key.rolled',
-  meaning:
-    'An API key has a new secret. The former one works until `previous_expires_at`, or ended if that is null.',
-  dto: ApiKeyDto,
-  toDto: toApiKeyDto,
-});
+export const apiKeyUpdated = apiKeyEvent(
+  'api_key.updated',
+  'The name, the scopes, the expiry or the rate limits of an API key changed.',
+);
 
-export const apiKeyRevokedEvent = defineEvent({
-  type: 'api_key.revoked',
-  meaning: 'An API key was revoked and no longer works.',
-  dto: ApiKeyDto,
-  toDto: toApiKeyDto,
-});
+export const apiKeyRolled = apiKeyEvent(
+  'api_key.rolled',
+  'An API key has a new secret. The former one works until `previous_expires_at`, or ended if that is null.',
+);
 
-export const customerTokenCreated = defineEvent({
-  type: 'customer_token.created',
-  meaning: 'A customer token was issued. The event never contains the token.',
-  dto: CustomerTokenDto,
-  toDto: toCustomerTokenDto,
-});
+export const apiKeyRevokedEvent = apiKeyEvent(
+  'api_key.revoked',
+  'An API key was revoked and no longer works.',
+);
 
-export const customerTokenRevoked = defineEvent({
-  type: 'customer_token.revoked',
-  meaning: 'A customer token was revoked and no longer works.',
-  dto: CustomerTokenDto,
-  toDto: toCustomerTokenDto,
-});
+export const customerTokenCreated = customerTokenEvent(
+  'customer_token.created',
+  'A customer token was issued. The event never contains the token.',
+);
+
+export const customerTokenRevoked = customerTokenEvent(
+  'customer_token.revoked',
+  'A customer token was revoked and no longer works.',
+);

@@ -8,6 +8,7 @@ import type { ApiKey } from './domain/api-key';
 @Index('api_key_previous_hash_index', ['previousHash'], { where: '"previous_hash" IS NOT NULL' })
 @Check('api_key_previous_check', `("previous_hash" IS NULL) = ("previous_expires_at" IS NULL)`)
 @Check('api_key_scopes_check', `cardinality("scopes") > 0`)
+@Check('api_key_limits_check', `"requests_per_minute" > 0 AND "usage_requests_per_minute" > 0`)
 export class ApiKeyEntity implements ApiKey {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
@@ -23,6 +24,8 @@ export class ApiKeyEntity implements ApiKey {
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly revokedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly lastUsedAt!: Date | null;
+  @Column({ type: 'integer', nullable: true }) readonly requestsPerMinute!: number | null;
+  @Column({ type: 'integer', nullable: true }) readonly usageRequestsPerMinute!: number | null;
   @Column({ type: 'varchar', length: 40 }) readonly createdBy!: string;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

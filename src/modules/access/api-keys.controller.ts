@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestj
 import { ApiTags } from '@nestjs/swagger';
 import { Caller, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -20,6 +19,7 @@ import {
   apiKeyRevoked,
   apiKeyRolling,
   expiryNotInFuture,
+  limitAboveCeiling,
   scopeNotHeldByCaller,
 } from './access.errors';
 import { ApiKeysService } from './api-keys.service';
@@ -56,7 +56,7 @@ export class ApiKeysController {
     answer: ApiKeyWithSecretDto,
     reads: 'post',
     key: 'optional',
-    problems: [scopeNotHeldByCaller, expiryNotInFuture],
+    problems: [scopeNotHeldByCaller, expiryNotInFuture, limitAboveCeiling],
   })
   async createApiKey(
     @Body() body: CreateApiKeyDto,
@@ -71,10 +71,8 @@ export class ApiKeysController {
     summary: 'List API keys',
     description: 'Newest first, expired and revoked keys included, never with a secret.',
     access: 'keys:read',
-    status: 200,
     answer: pageOf(ApiKeyDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listApiKeys(@Query() query: ListQueryDto): Promise<PageDto<ApiKeyDto>> {
     return toPageDto(await this.keys.list(toPageRequest(query, 'key')), toApiKeyDto);
@@ -85,7 +83,6 @@ export class ApiKeysController {
     summary: 'Read an API key',
     description: 'Returns the key without its secret.',
     access: 'keys:read',
-    status: 200,
     answer: ApiKeyDto,
     reads: 'path',
     problems: [apiKeyNotFound],
@@ -98,13 +95,18 @@ export class ApiKeysController {
   @Operation({
     summary: 'Update an API key',
     description:
-      'Changes the name, the scopes or the expiry, in every process within a second. An empty body changes nothing. Neither the ' +
+      'Changes the name, the scopes, the expiry or the rate limits, in every process within a second. An empty body changes nothing. Neither the ' +
       'former nor the new scopes may exceed those of the caller.',
     access: 'keys:write',
-    status: 200,
     answer: ApiKeyDto,
     reads: 'change',
-    problems: [apiKeyNotFound, apiKeyRevoked, scopeNotHeldByCaller, expiryNotInFuture],
+    problems: [
+      apiKeyNotFound,
+      apiKeyRevoked,
+      scopeNotHeldByCaller,
+      expiryNotInFuture,
+      limitAboveCeiling,
+    ],
   })
   async updateApiKey(
     @Param('id', keyId) id: string,
@@ -126,7 +128,6 @@ export class ApiKeysController {
       'Gives the key a new secret, which this answer alone contains. The present secret works until the overlap ends. Id, ' +
       'scopes and idempotency keys stay.',
     access: 'keys:write',
-    status: 200,
     answer: ApiKeyWithSecretDto,
     reads: 'post',
     key: 'optional',
@@ -148,7 +149,6 @@ export class ApiKeysController {
       'Ends the key for good, in every process within a second. It stays readable with `revoked_at`. Needs no scope of the ' +
       'revoked key.',
     access: 'keys:write',
-    status: 204,
     reads: 'removal',
     problems: [apiKeyNotFound],
   })

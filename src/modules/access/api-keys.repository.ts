@@ -12,13 +12,17 @@ export interface KeyHolderRow {
   readonly revoked_at: Date | null;
   /** Set if the secret is the one before the last roll. */
   readonly previous_expires_at: Date | null;
+  readonly requests_per_minute: number | null;
+  readonly usage_requests_per_minute: number | null;
 }
 
 const FIND_HOLDER = `
-  SELECT id, scopes, expires_at, revoked_at, NULL::timestamptz AS previous_expires_at
+  SELECT id, scopes, expires_at, revoked_at, NULL::timestamptz AS previous_expires_at,
+    requests_per_minute, usage_requests_per_minute
   FROM api_key WHERE hash = $1
   UNION ALL
-  SELECT id, scopes, expires_at, revoked_at, previous_expires_at
+  SELECT id, scopes, expires_at, revoked_at, previous_expires_at,
+    requests_per_minute, usage_requests_per_minute
   FROM api_key WHERE previous_hash = $1`;
 
 const TOUCH = `
@@ -58,7 +62,9 @@ export class ApiKeysRepository {
   /** Writes the fields that an update or a revocation may change. */
   async update(key: ApiKey): Promise<void> {
     const { name, scopes, expiresAt, revokedAt, version, updatedAt } = key;
-    const columns = { name, scopes, expiresAt, revokedAt, version, updatedAt };
+    const { requestsPerMinute, usageRequestsPerMinute } = key;
+    const limits = { requestsPerMinute, usageRequestsPerMinute };
+    const columns = { name, scopes, expiresAt, revokedAt, version, updatedAt, ...limits };
     await this.database.update(ApiKeyEntity, key.id, columns);
   }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import type { GrantedScope } from '../../core/access';
 import { hashOf, newSecret, type Principal } from '../../platform/access';
 import { Clock } from '../../platform/clock';
@@ -17,6 +18,7 @@ import {
   apiKeyRevoked,
   apiKeyRolling,
   expiryNotInFuture,
+  limitAboveCeiling,
   scopeNotHeldByCaller,
 } from './access.errors';
 import { apiKeyCreated, apiKeyRevokedEvent, apiKeyRolled, apiKeyUpdated } from './access.events';
@@ -38,6 +40,13 @@ export interface KeyWithSecret {
   readonly secret: string;
 }
 
+/** Never expires, and has the rate limits of the configuration. */
+const DEFAULT_TERMS = {
+  expiresAt: null,
+  requestsPerMinute: null,
+  usageRequestsPerMinute: null,
+} as const;
+
 @Injectable()
 export class ApiKeysService {
   constructor(
@@ -49,13 +58,14 @@ export class ApiKeysService {
     private readonly configuration: Configuration,
   ) {}
 
-  /** @throws {ProblemError} `scope_not_held`, `expiry_not_in_future` */
+  /** @throws {ProblemError} `scope_not_held`, `expiry_not_in_future`, `limit_above_ceiling` */
   async create(
     terms: ApiKeyTerms,
     caller: Pick<Principal, 'id' | 'scopes'>,
   ): Promise<KeyWithSecret> {
     requireScopes(terms.scopes, caller);
     this.requireFuture(terms.expiresAt);
+    this.requireBelowCeilings(terms);
     const secret = newSecret(this.prefix);
     return { key: await this.store(terms, secret, caller.id), secret };
   }
@@ -69,7 +79,7 @@ export class ApiKeysService {
       await this.keys.lockBootstrap();
       if (await this.keys.isKnown(hashOf(secret))) return false;
       await this.store(
-        { name: 'BOOTSTRAP_API_KEY', scopes: ['*'], expiresAt: null },
+        { ...DEFAULT_TERMS, name: 'BOOTSTRAP_API_KEY', scopes: ['*'] },
         secret,
         'bootstrap',
       );
@@ -79,9 +89,7 @@ export class ApiKeysService {
 
   /** @throws {ProblemError} `api_key_not_found` */
   async get(id: string): Promise<ApiKey> {
-    const key = await this.keys.find(id);
-    if (key === null) throw apiKeyNotFound(id);
-    return key;
+    return (await this.keys.find(id)) ?? raise(apiKeyNotFound(id));
   }
 
   list(request: PageRequest): Promise<Page<ApiKey>> {
@@ -94,9 +102,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Changes name, scopes or expiry. A no-op update writes nothing and records no event.
+   * Changes name, scopes, expiry or limits. A no-op update writes nothing and records no event.
    * @throws {ProblemError} `api_key_not_found`, `precondition_failed`, `api_key_revoked`, `scope_not_held`,
-   * `expiry_not_in_future`
+   * `expiry_not_in_future`, `limit_above_ceiling`
    */
   update(
     id: string,
@@ -110,6 +118,10 @@ export class ApiKeysService {
       if (after === before) return before;
       requireScopes(after.scopes, caller);
       if (after.expiresAt !== before.expiresAt) this.requireFuture(after.expiresAt);
+      this.requireBelowCeilings({
+        requestsPerMinute: change.requestsPerMinute ?? null,
+        usageRequestsPerMinute: change.usageRequestsPerMinute ?? null,
+      });
       await this.keys.update(after);
       await this.outbox.record(apiKeyUpdated, { after, before, occurredAt: after.updatedAt });
       this.database.afterCommit(() => this.credentials.forgetAll());
@@ -149,8 +161,7 @@ export class ApiKeysService {
    */
   revoke(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.keys.lock(id);
-      if (before === null) throw apiKeyNotFound(id);
+      const before = (await this.keys.lock(id)) ?? raise(apiKeyNotFound(id));
       assertVersion(expected, before);
       const after = revoked(before, this.clock.now());
       if (after === before) return;
@@ -183,8 +194,7 @@ export class ApiKeysService {
 
   /** Locks a key that the caller may change: it is not revoked, and has no scope that the caller lacks. */
   private async lockUsable(id: string, caller: Principal): Promise<ApiKey> {
-    const key = await this.keys.lock(id);
-    if (key === null) throw apiKeyNotFound(id);
+    const key = (await this.keys.lock(id)) ?? raise(apiKeyNotFound(id));
     if (key.revokedAt !== null) throw apiKeyRevoked(id);
     requireScopes(key.scopes, caller);
     return key;
@@ -192,6 +202,19 @@ export class ApiKeysService {
 
   private requireFuture(expiresAt: Date | null): void {
     if (expiresAt !== null && expiresAt <= this.clock.now()) throw expiryNotInFuture(expiresAt);
+  }
+
+  private requireBelowCeilings({
+    requestsPerMinute,
+    usageRequestsPerMinute,
+  }: Pick<ApiKeyTerms, 'requestsPerMinute' | 'usageRequestsPerMinute'>): void {
+    const { perCaller, usagePerCaller } = this.configuration.rateLimits.keyCeilings;
+    if (requestsPerMinute !== null && requestsPerMinute > perCaller) {
+      throw limitAboveCeiling('requests_per_minute', requestsPerMinute, perCaller);
+    }
+    if (usageRequestsPerMinute !== null && usageRequestsPerMinute > usagePerCaller) {
+      throw limitAboveCeiling('usage_requests_per_minute', usageRequestsPerMinute, usagePerCaller);
+    }
   }
 
   private get prefix(): string {

@@ -103,7 +103,13 @@ function keyHolder(row: KeyHolderRow | null, freshUntil: number): Holder | null 
   if (row === null) return null;
   const ends = [row.expires_at, row.previous_expires_at].flatMap((at) => at?.getTime() ?? []);
   return {
-    principal: principalWith('key', row.id, row.scopes),
+    principal: {
+      ...principalWith('key', row.id, row.scopes),
+      requestLimits: {
+        perMinute: row.requests_per_minute,
+        usagePerMinute: row.usage_requests_per_minute,
+      },
+    },
     revokedAt: row.revoked_at,
     expiresAtMs: Math.min(...ends, Infinity),
     freshUntil,

@@ -49,7 +49,6 @@ export class CustomerTokensController {
     summary: 'Revoke a customer token',
     description: 'Ends the token in every process within a second.',
     access: 'customers:write',
-    status: 204,
     reads: 'path',
     problems: [customerTokenNotFound],
   })

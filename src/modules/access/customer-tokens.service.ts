@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { hashOf, newSecret, type Principal } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
@@ -73,8 +74,7 @@ export class CustomerTokensService implements OnModuleInit {
   /** @throws {ProblemError} `customer_token_not_found` */
   revoke(id: string, customerId: string): Promise<void> {
     return this.database.transaction(async () => {
-      const token = await this.tokens.delete(id, customerId);
-      if (token === null) throw customerTokenNotFound(id);
+      const token = (await this.tokens.delete(id, customerId)) ?? raise(customerTokenNotFound(id));
       await this.outbox.record(customerTokenRevoked, {
         after: token,
         occurredAt: this.clock.now(),

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { invalidCursor, tooManyReports } from '../../platform/errors';
+import { tooManyReports } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -44,10 +44,8 @@ export class AuditLogController {
     description:
       'Newest first. Each entry is one operation that changed something, written in the commit of the change. Requests that were refused, rolled back or replayed have none. Reported usage and consumption are counted instead.',
     access: 'audit:read',
-    status: 200,
     answer: pageOf(AuditEntryDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listAuditEntries(@Query() query: ListAuditEntriesDto): Promise<PageDto<AuditEntryDto>> {
     const page = await this.log.list(toAuditFilter(query), toPageRequest(query, 'aud'));
@@ -60,7 +58,6 @@ export class AuditLogController {
     description:
       'Returns every matching change with its operation, oldest first, as newline-delimited JSON. If the export fails, the answer is cut off, which HTTP clients report as incomplete.',
     access: 'audit:read',
-    status: 200,
     lines: [AuditExportLineDto],
     reads: 'query',
   })
@@ -77,7 +74,6 @@ export class AuditLogController {
     description:
       'Compares the whole audit log with its seals, on one snapshot. Reveals rows that were changed, removed or added directly in the database.',
     access: 'audit:read',
-    status: 200,
     answer: AuditVerificationDto,
     reads: 'path',
     problems: [tooManyReports],
@@ -92,10 +88,8 @@ export class AuditLogController {
     description:
       'How often each caller reported usage or consumed an entitlement, by hour, newest first. Each process adds its counts every 10 seconds.',
     access: 'audit:read',
-    status: 200,
     answer: pageOf(AuditUsageCountDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listAuditUsageCounts(@Query() query: ListQueryDto): Promise<PageDto<AuditUsageCountDto>> {
     return toPageDto(await this.usage.list(toOpaquePageRequest(query)), toAuditUsageCountDto);
@@ -106,7 +100,6 @@ export class AuditLogController {
     summary: 'Read an entry of the audit log',
     description: 'Returns one operation with its first 100 changes.',
     access: 'audit:read',
-    status: 200,
     answer: AuditEntryDto,
     reads: 'path',
     problems: [auditEntryNotFound],

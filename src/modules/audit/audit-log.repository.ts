@@ -39,10 +39,11 @@ const MATCHES = `
   AND ($3::timestamptz IS NULL OR entry.created_at >= $3)
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
-const PAGE = `
+/** Names the object only if it is given: a subquery beside `OR` would be read as a whole. */
+const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry
   WHERE ${MATCHES}
-    AND ($5::varchar IS NULL OR entry.id IN (SELECT entry_id FROM audit_change WHERE object_id = $5))
+    AND ${objectId === null ? '$5::varchar IS NULL' : 'entry.id IN (SELECT entry_id FROM audit_change WHERE object_id = $5)'}
     AND ($6::varchar IS NULL OR entry.id < $6)
   ORDER BY entry.id DESC LIMIT $7`;
 
@@ -68,7 +69,7 @@ export class AuditLogRepository {
 
   /** Returns a page of matching entries, newest first. */
   async page(filter: AuditFilter, { limit, after }: PageRequest): Promise<Page<AuditEntry>> {
-    const rows = await this.database.query<HeadRow>(PAGE, [
+    const rows = await this.database.query<HeadRow>(pageSql(filter), [
       ...parametersOf(filter),
       after,
       limit + 1,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import type { Page, PageRequest } from '../../platform/database';
 import { AuditLogRepository } from './audit-log.repository';
 import { auditEntryNotFound } from './audit.errors';
@@ -17,9 +18,7 @@ export class AuditLogService {
 
   /** @throws {ProblemError} `audit_entry_not_found` */
   async get(id: string): Promise<AuditEntry> {
-    const entry = await this.log.find(id);
-    if (entry === null) throw auditEntryNotFound(id);
-    return entry;
+    return (await this.log.find(id)) ?? raise(auditEntryNotFound(id));
   }
 
   /** Yields all matching changes, oldest first, as fast as the reader takes them. */

@@ -1,5 +1,6 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
+import { Configuration } from '../../platform/config';
 import { isLockTimeout, violatesCheck } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { AuditPartitionsRepository, type Partition } from './audit-partitions.repository';
@@ -15,13 +16,16 @@ const PARTITIONED = ['audit_log', 'audit_change'] as const;
  */
 @Injectable()
 export class AuditPartitions implements OnModuleInit {
+  private readonly logger = new Logger('audit-partitions');
+
   constructor(
     private readonly partitions: AuditPartitionsRepository,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
+    private readonly configuration: Configuration,
   ) {}
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     this.jobs.register({
       name: 'audit-partitions',
       idleMs: EVERY_MS,
@@ -30,6 +34,16 @@ export class AuditPartitions implements OnModuleInit {
         return false;
       },
     });
+    if (this.configuration.doesDueWork) await this.createFirst();
+  }
+
+  /** Creates the partitions before the first entry, which would otherwise put its month into the default partition. */
+  private async createFirst(): Promise<void> {
+    try {
+      await this.runDue();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'partitions of the audit log are created later');
+    }
   }
 
   async runDue(): Promise<void> {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Reports } from '../../platform/database';
-import { CHAIN_START, type ChainEnd, faultOf, type Seal, type SealFault } from './seal';
+import { AuditChain, type CheckedSeal } from './audit-chain';
+import { AuditDropsRepository } from './audit-drops.repository';
+import type { AuditDrop } from './domain/audit-drop';
+import type { Seal, SealFault } from './seal';
 import { SealsRepository } from './seals.repository';
 
-const SEALS_PER_READ = 100;
 const MOST_FAULTS = 100;
 
-export interface FaultySeal {
-  readonly seal: Seal;
+export interface FaultySeal extends CheckedSeal {
   readonly fault: SealFault;
 }
 
@@ -20,6 +21,10 @@ export interface AuditVerification {
   readonly faults: readonly FaultySeal[];
   /** Ids of entries that have no change; the engine writes none. */
   readonly emptyEntries: readonly string[];
+  /** Months that were dropped after their retention, oldest first. */
+  readonly drops: readonly AuditDrop[];
+  /** False if the last drop differs from its entry, or from the hashes that it kept. */
+  readonly dropsMatch: boolean;
 }
 
 /** Compares the audit log with its seals. */
@@ -28,39 +33,46 @@ export class AuditVerificationService {
   constructor(
     private readonly reports: Reports,
     private readonly seals: SealsRepository,
+    private readonly chain: AuditChain,
+    private readonly drops: AuditDropsRepository,
   ) {}
 
   /**
-   * Reads the whole audit log on one snapshot.
+   * Reads the whole audit log on one snapshot. Of seals whose changes were dropped, only the order can be checked.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {
     return this.reports.run('verification', async () => {
-      const faults: FaultySeal[] = [];
-      let end: ChainEnd = CHAIN_START;
-      let lastSeal: Seal | null = null;
-      let sealCount = 0;
-      let sealedChanges = 0;
-      for (;;) {
-        const batch = await this.seals.after(end.number, SEALS_PER_READ);
-        for (const seal of batch) {
-          const fault = faultOf(seal, end, await this.seals.content(seal.from, seal.to));
-          if (fault !== null && faults.length < MOST_FAULTS) faults.push({ seal, fault });
-          sealCount += 1;
-          sealedChanges += seal.changeCount;
-          end = seal;
-          lastSeal = seal;
-        }
-        if (batch.length < SEALS_PER_READ) break;
+      const drops = await this.drops.all();
+      const start = await this.seals.withNumber(drops.at(-1)?.throughSeal ?? 0n);
+      const breaks = await this.seals.breaksThrough(start.number, MOST_FAULTS);
+      const faults = breaks.map((seal): FaultySeal => ({ seal, fault: 'chain_broken' }));
+      const dropped = await this.seals.countsThrough(start.number);
+      let { seals: sealCount, changes: sealedChanges } = dropped;
+      for await (const { seal, fault } of this.chain.checkedAfter(start)) {
+        if (fault !== null && faults.length < MOST_FAULTS) faults.push({ seal, fault });
+        sealCount += 1;
+        sealedChanges += seal.changeCount;
       }
+      const lastSeal = await this.seals.last();
       return {
         sealCount,
         sealedChanges,
-        unsealedChanges: await this.seals.countAfter(end.to),
+        unsealedChanges: await this.seals.countAfter(lastSeal?.to ?? 0n),
         lastSeal,
         faults,
         emptyEntries: await this.seals.entriesWithoutChange(MOST_FAULTS),
+        drops,
+        dropsMatch: await this.dropMatches(drops.at(-1)),
       };
     });
+  }
+
+  private async dropMatches(drop: AuditDrop | undefined): Promise<boolean> {
+    if (drop === undefined) return (await this.drops.keptCount()) === 0;
+    const { throughPosition, throughSeal, keptDigest } = drop;
+    const through = await this.seals.withNumber(throughSeal);
+    if (through.to !== throughPosition || !(await this.drops.isRecorded(drop))) return false;
+    return (await this.drops.keptDigest(throughPosition)) === keptDigest;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import { rowHashesSql } from './row-hashes';
 import { CHAIN_START, type ChainEnd, type Content, type Seal } from './seal';
 
 interface SealRow {
@@ -13,21 +14,22 @@ interface SealRow {
 
 const COLUMNS = 'number, from_position, to_position, change_count, hash, created_at';
 
-/** Texts and numbers only, so that the hash does not depend on the settings of the session. */
+/** Changes that are left, and the hashes of dropped ones. */
 const CONTENT = `
   SELECT count(*)::integer AS count,
     encode(sha256(coalesce(string_agg(row_hash, ''::bytea ORDER BY position), ''::bytea)), 'hex') AS hash
   FROM (
-    SELECT change.position, sha256(convert_to(json_build_array(
-      change.position, change.entry_id, (extract(epoch FROM change.created_at) * 1000)::bigint,
-      change.action, change.object_id, change.changes::text,
-      entry.actor_type, entry.actor_id, entry.operation, entry.request_id, entry.address
-    )::text, 'UTF8')) AS row_hash
-    FROM audit_change AS change
-    LEFT JOIN audit_log AS entry
-      ON entry.id = change.entry_id AND entry.created_at = change.created_at
+    ${rowHashesSql('audit_change')}
     WHERE change.position > $1 AND change.position <= $2
+    UNION ALL
+    SELECT position, row_hash FROM audit_dropped_change WHERE position > $1 AND position <= $2
   ) AS hashed`;
+
+const BREAKS = `
+  SELECT ${COLUMNS} FROM (
+    SELECT *, lag(number, 1, 0::bigint) OVER chain AS former, lag(to_position, 1, 0::bigint) OVER chain AS reached
+    FROM audit_seal WHERE number <= $1 WINDOW chain AS (ORDER BY number)) AS seal
+  WHERE number <> former + 1 OR from_position <> reached ORDER BY number LIMIT $2`;
 
 const LAST_POSITION = `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
@@ -55,10 +57,48 @@ export class SealsRepository {
   }
 
   async end(): Promise<ChainEnd> {
+    return (await this.last()) ?? CHAIN_START;
+  }
+
+  async last(): Promise<Seal | null> {
     const [row] = await this.database.query<SealRow>(
       `SELECT ${COLUMNS} FROM audit_seal ORDER BY number DESC LIMIT 1`,
     );
+    return row === undefined ? null : toSeal(row);
+  }
+
+  /** Returns the seal with a number, or the start of the chain. */
+  async withNumber(number: bigint): Promise<ChainEnd> {
+    const [row] = await this.database.query<SealRow>(
+      `SELECT ${COLUMNS} FROM audit_seal WHERE number = $1`,
+      [number],
+    );
     return row === undefined ? CHAIN_START : toSeal(row);
+  }
+
+  /** Returns the last seal that ends before a position, or the start of the chain. */
+  async lastBefore(position: bigint): Promise<ChainEnd> {
+    const [row] = await this.database.query<SealRow>(
+      `SELECT ${COLUMNS} FROM audit_seal WHERE to_position < $1 ORDER BY number DESC LIMIT 1`,
+      [position],
+    );
+    return row === undefined ? CHAIN_START : toSeal(row);
+  }
+
+  /** Returns the number of the seals up to one, and of the changes that they cover. */
+  async countsThrough(
+    number: bigint,
+  ): Promise<{ readonly seals: number; readonly changes: number }> {
+    const [row] = await this.database.query<{ seals: number; changes: string }>(
+      'SELECT count(*)::integer AS seals, coalesce(sum(change_count), 0) AS changes FROM audit_seal WHERE number <= $1',
+      [number],
+    );
+    return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
+  }
+
+  /** Returns seals up to a number that do not continue the seal before them. */
+  async breaksThrough(number: bigint, most: number): Promise<readonly Seal[]> {
+    return (await this.database.query<SealRow>(BREAKS, [number, most])).map(toSeal);
   }
 
   /** Returns seals after the given number, in their order. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { type Customer, CustomersService } from '../customers';
 import { SubscriptionBalancesService } from '../entitlements';
-import { type Invoice, InvoicesService, IssueInvoiceService } from '../invoicing';
+import { BillingContextService, type Invoice, InvoicesService } from '../invoicing';
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 
@@ -30,7 +30,7 @@ export class BillingLocks {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly invoices: InvoicesService,
     private readonly balances: SubscriptionBalancesService,
-    private readonly issuing: IssueInvoiceService,
+    private readonly contexts: BillingContextService,
   ) {}
 
   /**
@@ -84,6 +84,6 @@ export class BillingLocks {
    */
   async beforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);
-    await this.issuing.holdFor(subscriptions.map(({ customerId }) => customerId));
+    await this.contexts.hold(subscriptions.map(({ customerId }) => customerId));
   }
 }

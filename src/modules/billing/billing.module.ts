@@ -24,11 +24,13 @@ import { RegenerateInvoiceWorkflow } from './invoices/regenerate-invoice.workflo
 import { VoidInvoiceWorkflow } from './invoices/void-invoice.workflow';
 import { WithdrawInvoicesWorkflow } from './invoices/withdraw-invoices.workflow';
 import { ApplyDiscrepancyWorkflow } from './payments/apply-discrepancy.workflow';
+import { ApplyProviderEventWorkflow } from './payments/apply-provider-event.workflow';
 import { CloseCollectionWorkflow } from './payments/close-collection.workflow';
 import { CollectInvoicesWorkflow } from './payments/collect-invoices.workflow';
 import { DiscrepancyCommandsController } from './payments/discrepancy-commands.controller';
 import { DueCollections } from './payments/due-collections';
 import { DuePayments } from './payments/due-payments';
+import { DueProviderEvents } from './payments/due-provider-events';
 import { InvoicePaymentsController } from './payments/invoice-payments.controller';
 import { KeepPaymentMethodWorkflow } from './payments/keep-payment-method.workflow';
 import { PaymentCommandsController } from './payments/payment-commands.controller';
@@ -36,6 +38,7 @@ import { PaymentMethodCommandsController } from './payments/payment-method-comma
 import { ResumePaymentWorkflow } from './payments/resume-payment.workflow';
 import { SettlePaymentWorkflow } from './payments/settle-payment.workflow';
 import { TakePaymentWorkflow } from './payments/take-payment.workflow';
+import { RefundedAmounts } from './refunded-amounts';
 import { ApplyOutcomesWorkflow } from './subscriptions/apply-outcomes.workflow';
 import { BillLateUsageWorkflow } from './subscriptions/bill-late-usage.workflow';
 import { ChangeSubscriptionWorkflow } from './subscriptions/change-subscription.workflow';
@@ -79,6 +82,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
   ],
   providers: [
     BillingLocks,
+    RefundedAmounts,
     // Invoices.
     WithdrawInvoicesWorkflow,
     FinalizePrepaidDraftsWorkflow,
@@ -107,6 +111,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     CloseCollectionWorkflow,
     KeepPaymentMethodWorkflow,
     ApplyDiscrepancyWorkflow,
+    ApplyProviderEventWorkflow,
     // Usage and customers.
     QuoteUsageWorkflow,
     ProveUsageWorkflow,
@@ -117,6 +122,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     DueLateUsage,
     DueCollections,
     DuePayments,
+    DueProviderEvents,
   ],
   exports: [ResumePaymentWorkflow],
 })

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -47,10 +47,8 @@ export class AddonsController {
     summary: 'List add-ons',
     description: 'Archived add-ons are not listed.',
     access: 'catalog:read',
-    status: 200,
     answer: pageOf(AddonDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listAddons(@Query() query: ListQueryDto): Promise<PageDto<AddonDto>> {
     return toPageDto(await this.catalog.listAddons(toPageRequest(query, 'addon')), toAddonDto);
@@ -61,7 +59,6 @@ export class AddonsController {
     summary: 'Read an add-on',
     description: 'Returns the add-on with its prices, also when it is archived.',
     access: 'catalog:read',
-    status: 200,
     answer: AddonDto,
     reads: 'path',
     problems: [addonNotFound],
@@ -75,7 +72,6 @@ export class AddonsController {
     summary: 'Update an add-on',
     description: 'Changes the name, or merges the metadata. An empty body changes nothing.',
     access: 'catalog:write',
-    status: 200,
     answer: AddonDto,
     reads: 'change',
     problems: [addonNotFound, metadataTooLarge],
@@ -94,7 +90,6 @@ export class AddonsController {
     description:
       'The add-on is no longer returned and cannot be sold again. Existing references continue. Its code stays taken.',
     access: 'catalog:write',
-    status: 204,
     reads: 'removal',
     problems: [addonNotFound],
   })

@@ -72,14 +72,7 @@ export class AddonsRepository {
 
   /** Writes the fields that an update may change. */
   async update(addon: Addon): Promise<void> {
-    const { name, metadata, archivedAt, version, updatedAt } = addon;
-    await this.database.update(AddonEntity, addon.id, {
-      name,
-      metadata,
-      archivedAt,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(AddonEntity, addon, ['name', 'metadata', 'archivedAt']);
   }
 
   private async withPricesOrNull(row: AddonRow | null): Promise<Addon | null> {

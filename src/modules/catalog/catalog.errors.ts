@@ -1,74 +1,60 @@
 import { defineProblem } from '../../platform/errors';
 import type { PriceFault } from './domain/price-faults';
 
-export const addonNotFound = defineProblem(
-  {
-    code: 'addon_not_found',
-    kind: 'not_found',
-    title: 'There is no such add-on',
-    meaning: 'The id in the path is not the id of an add-on, or the add-on was archived.',
-  },
-  (id: string) => ({ detail: `There is no add-on ${JSON.stringify(id)}.` }),
-);
+export const addonNotFound = defineProblem({
+  code: 'addon_not_found',
+  kind: 'not_found',
+  title: 'There is no such add-on',
+  meaning: 'The id in the path is not the id of an add-on, or the add-on was archived.',
+  detail: (id: string) => `There is no add-on ${JSON.stringify(id)}.`,
+});
 
-export const addonCodeTaken = defineProblem(
-  {
-    code: 'addon_code_taken',
-    kind: 'conflict',
-    title: 'The code belongs to another add-on',
-    meaning: 'Codes are unique, archived add-ons included. Choose another code.',
-  },
-  (code: string) => ({
-    detail: `An add-on with the code ${JSON.stringify(code)} already exists. Choose another code.`,
-  }),
-);
+export const addonCodeTaken = defineProblem({
+  code: 'addon_code_taken',
+  kind: 'conflict',
+  title: 'The code belongs to another add-on',
+  meaning: 'Codes are unique, archived add-ons included. Choose another code.',
+  detail: (code: string) =>
+    `An add-on with the code ${JSON.stringify(code)} already exists. Choose another code.`,
+});
 
-export const planNotFound = defineProblem(
-  {
-    code: 'plan_not_found',
-    kind: 'not_found',
-    title: 'There is no such plan',
-    meaning: 'The id in the path is not the id of a plan, or the plan was archived.',
-  },
-  (id: string) => ({ detail: `There is no plan ${JSON.stringify(id)}.` }),
-);
+export const planNotFound = defineProblem({
+  code: 'plan_not_found',
+  kind: 'not_found',
+  title: 'There is no such plan',
+  meaning: 'The id in the path is not the id of a plan, or the plan was archived.',
+  detail: (id: string) => `There is no plan ${JSON.stringify(id)}.`,
+});
 
-export const planCodeTaken = defineProblem(
-  {
-    code: 'plan_code_taken',
-    kind: 'conflict',
-    title: 'The code belongs to another plan',
-    meaning: 'Codes are unique, archived plans included. Choose another code.',
-  },
-  (code: string) => ({
-    detail: `A plan with the code ${JSON.stringify(code)} already exists. Choose another code.`,
-  }),
-);
+export const planCodeTaken = defineProblem({
+  code: 'plan_code_taken',
+  kind: 'conflict',
+  title: 'The code belongs to another plan',
+  meaning: 'Codes are unique, archived plans included. Choose another code.',
+  detail: (code: string) =>
+    `A plan with the code ${JSON.stringify(code)} already exists. Choose another code.`,
+});
 
-export const planEntitlementContradicts = defineProblem(
-  {
-    code: 'plan_entitlement_contradicts',
-    kind: 'rule_broken',
-    title: 'The value of an entitlement of the plan contradicts its type',
-    meaning:
-      'A boolean entitlement has no `value`, a static entitlement needs one, and a plan lists each entitlement once.',
-  },
-  (faults: readonly PriceFault[]) => ({
+export const planEntitlementContradicts = defineProblem({
+  code: 'plan_entitlement_contradicts',
+  kind: 'rule_broken',
+  title: 'The value of an entitlement of the plan contradicts its type',
+  meaning:
+    'A boolean entitlement has no `value`, a static entitlement needs one, and a plan lists each entitlement once.',
+  occurrence: (faults: readonly PriceFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
   }),
-);
+});
 
-export const priceTermsContradict = defineProblem(
-  {
-    code: 'price_terms_contradict',
-    kind: 'rule_broken',
-    title: 'The terms of a price contradict each other',
-    meaning:
-      'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, strictly rising, with `up_to` null on the last one only; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units`, `free_amount`, `event_minimum_amount`, `event_maximum_amount` and a meter. A price with a meter is `in_arrears`, and only such a price is `by_group`; `minimum_amount` is not above `maximum_amount`.',
-  },
-  (faults: readonly PriceFault[]) => ({
+export const priceTermsContradict = defineProblem({
+  code: 'price_terms_contradict',
+  kind: 'rule_broken',
+  title: 'The terms of a price contradict each other',
+  meaning:
+    'Each model has its fields: `flat` has `amount`; `per_unit` has `unit_amount`; `graduated` and `volume` have `tiers`, strictly rising, with `up_to` null on the last one only; `package` has `unit_amount`, `package_size` and `free_units`; `percentage` has `rate`, `fixed_amount`, `free_units`, `free_amount`, `event_minimum_amount`, `event_maximum_amount` and a meter. A price with a meter is `in_arrears`, and only such a price is `by_group`; `minimum_amount` is not above `maximum_amount`.',
+  occurrence: (faults: readonly PriceFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
   }),
-);
+});

@@ -1,52 +1,32 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { AddonDto, toAddonDto } from './dto/addon.dto';
 import { PlanDto, toPlanDto } from './dto/plan.dto';
 
-export const addonCreated = defineEvent({
-  type: 'addon.created',
-  meaning: 'An add-on was created.',
-  dto: AddonDto,
-  toDto: toAddonDto,
-});
+const addonEvent = defineEvents(AddonDto, toAddonDto);
+const planEvent = defineEvents(PlanDto, toPlanDto);
 
-export const addonUpdated = defineEvent({
-  type: 'addon.updated',
-  meaning: 'The name or the metadata of an add-on changed.',
-  dto: AddonDto,
-  toDto: toAddonDto,
-});
+export const addonCreated = addonEvent('addon.created', 'An add-on was created.');
 
-export const addonArchived = defineEvent({
-  type: 'addon.archived',
-  meaning: 'An add-on was archived. The event contains its last state.',
-  dto: AddonDto,
-  toDto: toAddonDto,
-});
+export const addonUpdated = addonEvent(
+  'addon.updated',
+  'The name or the metadata of an add-on changed.',
+);
 
-export const planCreated = defineEvent({
-  type: 'plan.created',
-  meaning: 'A plan was created, with its first version.',
-  dto: PlanDto,
-  toDto: toPlanDto,
-});
+export const addonArchived = addonEvent(
+  'addon.archived',
+  'An add-on was archived. The event contains its last state.',
+);
 
-export const planUpdated = defineEvent({
-  type: 'plan.updated',
-  meaning: 'The name or the metadata of a plan changed.',
-  dto: PlanDto,
-  toDto: toPlanDto,
-});
+export const planCreated = planEvent('plan.created', 'A plan was created, with its first version.');
 
-export const planVersionActivated = defineEvent({
-  type: 'plan.version_activated',
-  meaning: 'A new version of a plan became active. Running subscriptions keep their version.',
-  dto: PlanDto,
-  toDto: toPlanDto,
-});
+export const planUpdated = planEvent('plan.updated', 'The name or the metadata of a plan changed.');
 
-export const planArchived = defineEvent({
-  type: 'plan.archived',
-  meaning: 'A plan was archived. The event contains its last state.',
-  dto: PlanDto,
-  toDto: toPlanDto,
-});
+export const planVersionActivated = planEvent(
+  'plan.version_activated',
+  'A new version of a plan became active. Running subscriptions keep their version.',
+);
+
+export const planArchived = planEvent(
+  'plan.archived',
+  'A plan was archived. The event contains its last state.',
+);

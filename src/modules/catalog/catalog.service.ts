@@ -9,7 +9,7 @@ import {
   revise,
   type VersionCondition,
 } from '../../platform/database';
-import { referenceNotFound } from '../../platform/errors';
+import { referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { AddonsRepository } from './addons.repository';
@@ -57,9 +57,7 @@ export class CatalogService {
 
   /** @throws {ProblemError} `addon_not_found` */
   async getAddon(id: string): Promise<Addon> {
-    const addon = await this.addons.find(id);
-    if (addon === null) throw addonNotFound(id);
-    return addon;
+    return (await this.addons.find(id)) ?? raise(addonNotFound(id));
   }
 
   listAddons(request: PageRequest): Promise<Page<Addon>> {
@@ -72,8 +70,7 @@ export class CatalogService {
    */
   updateAddon(id: string, change: AddonChange, expected: VersionCondition): Promise<Addon> {
     return this.database.transaction(async () => {
-      const before = await this.addons.lock(id, 'change');
-      if (before === null) throw addonNotFound(id);
+      const before = (await this.addons.lock(id, 'change')) ?? raise(addonNotFound(id));
       assertVersion(expected, before);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
@@ -90,8 +87,7 @@ export class CatalogService {
    */
   archiveAddon(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.addons.lock(id, 'archive');
-      if (before === null) throw addonNotFound(id);
+      const before = (await this.addons.lock(id, 'archive')) ?? raise(addonNotFound(id));
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = revise(before, { archivedAt: now }, now);
@@ -127,9 +123,7 @@ export class CatalogService {
    * @throws {ProblemError} `reference_not_found`
    */
   async requirePlanForReference(id: string, pointer: string): Promise<Plan> {
-    const plan = await this.plans.lock(id, 'reference');
-    if (plan === null) throw referenceNotFound(pointer, id);
-    return plan;
+    return (await this.plans.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
   /** Returns the plan with its active version, archived or not; null when it does not exist. Takes no lock. */
@@ -197,8 +191,6 @@ export class CatalogService {
     pointer: string,
     purpose: 'reference' | 'change',
   ): Promise<Addon> {
-    const addon = await this.addons.lock(id, purpose);
-    if (addon === null) throw referenceNotFound(pointer, id);
-    return addon;
+    return (await this.addons.lock(id, purpose)) ?? raise(referenceNotFound(pointer, id));
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -65,10 +65,8 @@ export class PlansController {
     summary: 'List plans',
     description: 'Archived plans are not listed.',
     access: 'catalog:read',
-    status: 200,
     answer: pageOf(PlanDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listPlans(@Query() query: ListQueryDto): Promise<PageDto<PlanDto>> {
     return toPageDto(await this.plans.list(toPageRequest(query, 'plan')), toPlanDto);
@@ -79,7 +77,6 @@ export class PlansController {
     summary: 'Read a plan',
     description: 'Returns the plan with the prices of its active version.',
     access: 'catalog:read',
-    status: 200,
     answer: PlanDto,
     reads: 'path',
     problems: [planNotFound],
@@ -94,7 +91,6 @@ export class PlansController {
     description:
       'Changes the name, or merges the metadata. All other changes need a new version. An empty body changes nothing.',
     access: 'catalog:write',
-    status: 200,
     answer: PlanDto,
     reads: 'change',
     problems: [planNotFound, metadataTooLarge],
@@ -113,7 +109,6 @@ export class PlansController {
     description:
       'The plan is no longer returned and cannot be subscribed to. Running subscriptions continue. Its code stays taken.',
     access: 'catalog:write',
-    status: 204,
     reads: 'removal',
     problems: [planNotFound],
   })
@@ -155,10 +150,9 @@ export class PlansController {
     summary: 'List the versions of a plan',
     description: 'Newest first: the first version is the active one.',
     access: 'catalog:read',
-    status: 200,
     answer: pageOf(PlanVersionDto),
-    reads: 'query',
-    problems: [planNotFound, invalidCursor],
+    reads: 'list',
+    problems: [planNotFound],
   })
   async listPlanVersions(
     @Param('id', planId) id: string,

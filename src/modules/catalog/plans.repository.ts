@@ -178,7 +178,6 @@ export class PlansRepository {
     }));
   }
 
-  /** Returns the entitlements of versions, by version id. */
   async entitlementsOf(
     versionIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PlanEntitlement[]>> {

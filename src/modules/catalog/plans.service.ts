@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -68,9 +69,7 @@ export class PlansService {
 
   /** @throws {ProblemError} `plan_not_found` */
   async get(id: string): Promise<Plan> {
-    const plan = await this.plans.find(id);
-    if (plan === null) throw planNotFound(id);
-    return plan;
+    return (await this.plans.find(id)) ?? raise(planNotFound(id));
   }
 
   list(request: PageRequest): Promise<Page<Plan>> {
@@ -92,8 +91,7 @@ export class PlansService {
    */
   update(id: string, change: PlanDetailsChange, expected: VersionCondition): Promise<Plan> {
     return this.database.transaction(async () => {
-      const before = await this.plans.lock(id, 'change');
-      if (before === null) throw planNotFound(id);
+      const before = (await this.plans.lock(id, 'change')) ?? raise(planNotFound(id));
       assertVersion(expected, before);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
@@ -110,8 +108,7 @@ export class PlansService {
    */
   activateVersion(id: string, change: PlanVersionChange): Promise<PlanVersion> {
     return this.database.transaction(async () => {
-      const before = await this.plans.lock(id, 'change');
-      if (before === null) throw planNotFound(id);
+      const before = (await this.plans.lock(id, 'change')) ?? raise(planNotFound(id));
       const terms = nextTerms(before.activeVersion, change);
       this.references.assertTerms(terms.prices, '/prices');
       await this.references.assertMeters(change.prices, '/prices');
@@ -135,8 +132,7 @@ export class PlansService {
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.plans.lock(id, 'archive');
-      if (before === null) throw planNotFound(id);
+      const before = (await this.plans.lock(id, 'archive')) ?? raise(planNotFound(id));
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = revise(before, { archivedAt: now }, now);

@@ -25,6 +25,7 @@ const tiersTransformer = {
 };
 
 @Entity('price')
+@Index('price_meter_id_index', ['meterId'], { where: '"meter_id" IS NOT NULL' })
 @Index('price_addon_id_index', ['addonId', 'id'])
 @Index('price_plan_version_id_index', ['planVersionId', 'id'])
 @Check('price_owner_check', `num_nonnulls("addon_id", "plan_version_id") = 1`)

@@ -59,7 +59,6 @@ export class PricesRepository {
     return new Map(rows.map(({ plan_id: planId, ids }) => [planId, ids]));
   }
 
-  /** Returns the prices with these ids, by id. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, CatalogPrice>> {
     if (ids.length === 0) return new Map();
     const found = await this.prices.find({ where: { id: In([...ids]) } });

@@ -4,6 +4,7 @@ import type { CouponRedemption } from './domain/redemption';
 
 @Entity('coupon_redemption')
 @Unique('coupon_redemption_subscription_unique', ['subscriptionId', 'couponId'])
+@Index('coupon_redemption_customer_index', ['customerId'])
 @Index('coupon_redemption_coupon_index', ['couponId', 'id'])
 @Check('coupon_redemption_amounts_check', `"applied_amount" >= 0 AND "remaining_amount" >= 0`)
 export class CouponRedemptionEntity implements CouponRedemption {

@@ -1,6 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -24,10 +23,9 @@ export class CouponRedemptionsController {
     summary: 'List the redemptions of a coupon',
     description: 'Newest first, ended redemptions included.',
     access: 'coupons:read',
-    status: 200,
     answer: pageOf(CouponRedemptionDto),
-    reads: 'query',
-    problems: [couponNotFound, invalidCursor],
+    reads: 'list',
+    problems: [couponNotFound],
   })
   async listCouponRedemptions(
     @Param('id', new IdPipe('coup', couponNotFound)) id: string,

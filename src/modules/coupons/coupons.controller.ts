@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -51,10 +51,8 @@ export class CouponsController {
     summary: 'List coupons',
     description: 'Newest first, inactive coupons included.',
     access: 'coupons:read',
-    status: 200,
     answer: pageOf(CouponDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listCoupons(@Query() query: ListQueryDto): Promise<PageDto<CouponDto>> {
     return toPageDto(await this.coupons.list(toPageRequest(query, 'coup')), toCouponDto);
@@ -65,7 +63,6 @@ export class CouponsController {
     summary: 'Read a coupon',
     description: 'Returns the coupon with the number of its redemptions.',
     access: 'coupons:read',
-    status: 200,
     answer: CouponDto,
     reads: 'path',
     problems: [couponNotFound],
@@ -81,7 +78,6 @@ export class CouponsController {
       'Activates or deactivates the coupon, or merges its metadata. An inactive coupon cannot be redeemed; running ' +
       'discounts continue. An empty body changes nothing.',
     access: 'coupons:write',
-    status: 200,
     answer: CouponDto,
     reads: 'change',
     problems: [couponNotFound, metadataTooLarge],
@@ -99,7 +95,6 @@ export class CouponsController {
     summary: 'Delete a coupon that was never redeemed',
     description: 'Refused when the coupon was redeemed: set `is_active` to false instead.',
     access: 'coupons:write',
-    status: 204,
     reads: 'removal',
     problems: [couponNotFound, couponInUse],
   })

@@ -1,32 +1,23 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { CouponRedemptionDto, toCouponRedemptionDto } from './dto/coupon-redemption.dto';
 import { CouponDto, toCouponDto } from './dto/coupon.dto';
 
-export const couponCreated = defineEvent({
-  type: 'coupon.created',
-  meaning: 'A coupon was created.',
-  dto: CouponDto,
-  toDto: toCouponDto,
-});
+const couponEvent = defineEvents(CouponDto, toCouponDto);
+const couponRedemptionEvent = defineEvents(CouponRedemptionDto, toCouponRedemptionDto);
 
-export const couponUpdated = defineEvent({
-  type: 'coupon.updated',
-  meaning: 'A coupon was activated or deactivated, or its metadata changed.',
-  dto: CouponDto,
-  toDto: toCouponDto,
-});
+export const couponCreated = couponEvent('coupon.created', 'A coupon was created.');
 
-export const couponDeleted = defineEvent({
-  type: 'coupon.deleted',
-  meaning:
-    'A coupon without redemptions was deleted. The event contains its last state. Its code is free again.',
-  dto: CouponDto,
-  toDto: toCouponDto,
-});
+export const couponUpdated = couponEvent(
+  'coupon.updated',
+  'A coupon was activated or deactivated, or its metadata changed.',
+);
 
-export const couponRedeemed = defineEvent({
-  type: 'coupon.redeemed',
-  meaning: 'A coupon was redeemed on a subscription. The event contains the redemption.',
-  dto: CouponRedemptionDto,
-  toDto: toCouponRedemptionDto,
-});
+export const couponDeleted = couponEvent(
+  'coupon.deleted',
+  'A coupon without redemptions was deleted. The event contains its last state. Its code is free again.',
+);
+
+export const couponRedeemed = couponRedemptionEvent(
+  'coupon.redeemed',
+  'A coupon was redeemed on a subscription. The event contains the redemption.',
+);

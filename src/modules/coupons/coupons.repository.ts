@@ -40,13 +40,7 @@ export class CouponsRepository {
 
   /** Writes the fields that an update may change. */
   async update(coupon: Coupon): Promise<void> {
-    const { isActive, metadata, version, updatedAt } = coupon;
-    await this.database.update(CouponEntity, coupon.id, {
-      isActive,
-      metadata,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(CouponEntity, coupon, ['isActive', 'metadata']);
   }
 
   async delete(id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -49,9 +50,7 @@ export class CouponsService {
 
   /** @throws {ProblemError} `coupon_not_found` */
   async get(id: string): Promise<Coupon> {
-    const coupon = await this.coupons.find(id);
-    if (coupon === null) throw couponNotFound(id);
-    return coupon;
+    return (await this.coupons.find(id)) ?? raise(couponNotFound(id));
   }
 
   list(request: PageRequest): Promise<Page<Coupon>> {
@@ -64,8 +63,7 @@ export class CouponsService {
    */
   update(id: string, change: CouponChange, expected: VersionCondition): Promise<Coupon> {
     return this.database.transaction(async () => {
-      const before = await this.coupons.lock(id);
-      if (before === null) throw couponNotFound(id);
+      const before = (await this.coupons.lock(id)) ?? raise(couponNotFound(id));
       assertVersion(expected, before);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
@@ -85,8 +83,7 @@ export class CouponsService {
    */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const coupon = await this.coupons.lock(id);
-      if (coupon === null) throw couponNotFound(id);
+      const coupon = (await this.coupons.lock(id)) ?? raise(couponNotFound(id));
       assertVersion(expected, coupon);
       if (coupon.timesRedeemed > 0) throw couponInUse(id);
       await this.coupons.delete(id);

@@ -8,9 +8,7 @@ export {
   couponNotForPlan,
 } from './coupons.errors';
 export { CouponsModule } from './coupons.module';
-export type { Coupon } from './domain/coupon';
 export {
-  type CouponRedemption,
   countsFrom,
   isUsedUp,
   type RedeemedTerms,

@@ -75,7 +75,6 @@ export class RedemptionsRepository {
     );
   }
 
-  /** Returns redemptions with their coupons. */
   async findAll(ids: readonly string[]): Promise<readonly RedeemedTerms[]> {
     if (ids.length === 0) return [];
     const byId = 'WHERE id = ANY ($1) ORDER BY id';

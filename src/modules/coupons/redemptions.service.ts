@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
@@ -171,9 +172,7 @@ export class RedemptionsService {
   }
 
   private async requireCoupon(code: string): Promise<Coupon> {
-    const coupon = await this.redemptions.findCoupon(code);
-    if (coupon === null) throw couponCodeUnknown(code);
-    return coupon;
+    return (await this.redemptions.findCoupon(code)) ?? raise(couponCodeUnknown(code));
   }
 }
 

@@ -12,7 +12,8 @@ export class CustomersPurge implements OnModuleInit {
 
   onModuleInit(): void {
     this.testClocks.registerCustomers({
-      lock: (testClockId) => this.customers.lockOn(testClockId),
+      count: (testClockId) => this.customers.countOn(testClockId),
+      lock: (testClockId, most) => this.customers.lockOn(testClockId, most),
       purge: (ids) => this.customers.remove(ids),
     });
   }

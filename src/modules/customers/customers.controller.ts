@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -51,10 +51,8 @@ export class CustomersController {
     summary: 'List customers',
     description: 'Deleted customers are not listed.',
     access: 'customers:read',
-    status: 200,
     answer: pageOf(CustomerDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listCustomers(@Query() query: ListCustomersDto): Promise<PageDto<CustomerDto>> {
     const page = await this.customers.list(toCustomerFilter(query), toPageRequest(query, 'cus'));
@@ -67,7 +65,6 @@ export class CustomersController {
     description:
       'Returns the customer as it is now; invoices keep the address they were finalized with.',
     access: 'customers:read',
-    status: 200,
     answer: CustomerDto,
     reads: 'path',
     problems: [customerNotFound],
@@ -83,7 +80,6 @@ export class CustomersController {
       'Changes the given fields; `null` clears optional ones. The currency cannot change once an amount refers to the ' +
       'customer. An empty body changes nothing.',
     access: 'customers:write',
-    status: 200,
     answer: CustomerDto,
     reads: 'change',
     problems: [

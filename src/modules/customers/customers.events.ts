@@ -1,23 +1,16 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { CustomerDto, toCustomerDto } from './dto/customer.dto';
 
-export const customerCreated = defineEvent({
-  type: 'customer.created',
-  meaning: 'A customer was created.',
-  dto: CustomerDto,
-  toDto: toCustomerDto,
-});
+const customerEvent = defineEvents(CustomerDto, toCustomerDto);
 
-export const customerUpdated = defineEvent({
-  type: 'customer.updated',
-  meaning: 'A customer was changed, or its first amount fixed its currency.',
-  dto: CustomerDto,
-  toDto: toCustomerDto,
-});
+export const customerCreated = customerEvent('customer.created', 'A customer was created.');
 
-export const customerDeleted = defineEvent({
-  type: 'customer.deleted',
-  meaning: 'A customer was deleted. The event contains its last state.',
-  dto: CustomerDto,
-  toDto: toCustomerDto,
-});
+export const customerUpdated = customerEvent(
+  'customer.updated',
+  'A customer was changed, or its first amount fixed its currency.',
+);
+
+export const customerDeleted = customerEvent(
+  'customer.deleted',
+  'A customer was deleted. The event contains its last state.',
+);

@@ -1,15 +1,13 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { TaxRatesModule } from '../tax-rates';
 import { TestClocksModule } from '../test-clocks';
-import { CustomerEntity } from './customer.entity';
 import { CustomersPurge } from './customers-purge';
 import { CustomersController } from './customers.controller';
 import { CustomersRepository } from './customers.repository';
 import { CustomersService } from './customers.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([CustomerEntity]), TaxRatesModule, TestClocksModule],
+  imports: [TaxRatesModule, TestClocksModule],
   controllers: [CustomersController],
   providers: [CustomersRepository, CustomersService, CustomersPurge],
   exports: [CustomersService],

@@ -40,7 +40,6 @@ export class CustomersRepository {
     return this.database.select(CustomerEntity, tail, [ids]);
   }
 
-  /** Returns the ids that are customers. */
   async existing(ids: readonly string[]): Promise<readonly string[]> {
     const rows = await this.database.query<{ readonly id: string }>(
       'SELECT id FROM customer WHERE id = ANY ($1) AND deleted_at IS NULL',
@@ -119,13 +118,19 @@ export class CustomersRepository {
     );
   }
 
-  /** Locks the customers on a test clock, deleted ones included, until the transaction ends. */
-  async lockOn(testClockId: string): Promise<readonly string[]> {
+  /** Returns the number of customers on a test clock, deleted ones included. */
+  countOn(testClockId: string): Promise<number> {
+    return this.customers.countBy({ testClockId });
+  }
+
+  /** Locks up to `most` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
+  async lockOn(testClockId: string, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const found = await this.customers.find({
       select: { id: true },
       where: { testClockId },
       order: { id: 'ASC' },
+      take: most,
       lock: { mode: LOCK_MODES.delete },
     });
     return found.map(({ id }) => id);

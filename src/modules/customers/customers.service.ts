@@ -9,7 +9,7 @@ import {
   type PageRequest,
   type VersionCondition,
 } from '../../platform/database';
-import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type TaxRate, TaxRatesService } from '../tax-rates';
@@ -66,9 +66,7 @@ export class CustomersService {
 
   /** @throws {ProblemError} `customer_not_found` */
   async get(id: string): Promise<Customer> {
-    const customer = await this.customers.find(id);
-    if (customer === null) throw customerNotFound(id);
-    return customer;
+    return (await this.customers.find(id)) ?? raise(customerNotFound(id));
   }
 
   /**
@@ -76,9 +74,7 @@ export class CustomersService {
    * @throws {ProblemError} `customer_not_found`
    */
   async getForHistory(id: string): Promise<Customer> {
-    const customer = await this.customers.findForHistory(id);
-    if (customer === null) throw customerNotFound(id);
-    return customer;
+    return (await this.customers.findForHistory(id)) ?? raise(customerNotFound(id));
   }
 
   /** Returns customers by id, deleted ones included. */
@@ -112,9 +108,7 @@ export class CustomersService {
    * @throws {ProblemError} `customer_not_found`
    */
   async lockForHistory(id: string): Promise<Customer> {
-    const customer = await this.customers.lockForHistory(id);
-    if (customer === null) throw customerNotFound(id);
-    return customer;
+    return (await this.customers.lockForHistory(id)) ?? raise(customerNotFound(id));
   }
 
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
@@ -128,8 +122,7 @@ export class CustomersService {
    */
   update(id: string, change: CustomerChange, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
-      const before = await this.customers.lock(id, 'change');
-      if (before === null) throw customerNotFound(id);
+      const before = (await this.customers.lock(id, 'change')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
       const details = detailsAfter(before, change);
       if (!isWithinMetadataLimits(details.metadata)) throw metadataTooLarge();
@@ -151,8 +144,7 @@ export class CustomersService {
    */
   delete(id: string, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
-      const before = await this.customers.lock(id, 'delete');
-      if (before === null) throw customerNotFound(id);
+      const before = (await this.customers.lock(id, 'delete')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = { ...before, deletedAt: now, version: before.version + 1, updatedAt: now };
@@ -169,9 +161,7 @@ export class CustomersService {
    * @throws {ProblemError} `reference_not_found`
    */
   async requireForReference(id: string, pointer: string): Promise<Customer> {
-    const customer = await this.customers.lock(id, 'reference');
-    if (customer === null) throw referenceNotFound(pointer, id);
-    return customer;
+    return (await this.customers.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
   /**
@@ -180,9 +170,7 @@ export class CustomersService {
    * @throws {ProblemError} `customer_not_found`
    */
   async lockForChange(id: string): Promise<Customer> {
-    const customer = await this.customers.lock(id, 'change');
-    if (customer === null) throw customerNotFound(id);
-    return customer;
+    return (await this.customers.lock(id, 'change')) ?? raise(customerNotFound(id));
   }
 
   /**
@@ -230,8 +218,8 @@ export class CustomersService {
   }
 
   private async lockCurrency(customerId: string, currency: string): Promise<Customer> {
-    const before = await this.customers.lock(customerId, 'change');
-    if (before === null) throw customerNotFound(customerId);
+    const before =
+      (await this.customers.lock(customerId, 'change')) ?? raise(customerNotFound(customerId));
     switch (currencyFit(before, currency)) {
       case 'fixed':
         return before;

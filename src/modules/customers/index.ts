@@ -1,4 +1,4 @@
 export { customerCurrencyMismatch, customerNotFound } from './customers.errors';
 export { CustomersModule } from './customers.module';
 export { CustomersService } from './customers.service';
-export type { Address, Customer, TaxExemption } from './domain/customer';
+export type { Customer } from './domain/customer';

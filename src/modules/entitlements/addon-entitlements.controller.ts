@@ -56,7 +56,6 @@ export class AddonEntitlementsController {
     description:
       'Returns all links of one add-on as an array without pages, oldest first. An unknown add-on has none.',
     access: 'entitlements:read',
-    status: 200,
     answer: AddonEntitlementDto,
     isArray: true,
     reads: 'query',
@@ -72,7 +71,6 @@ export class AddonEntitlementsController {
     summary: 'Read the link of an add-on to an entitlement',
     description: 'Returns the value and the mode of one link.',
     access: 'entitlements:read',
-    status: 200,
     answer: AddonEntitlementDto,
     reads: 'path',
     problems: [addonEntitlementNotFound],
@@ -87,7 +85,6 @@ export class AddonEntitlementsController {
     description:
       'Changes the mode or value, or merges the metadata. Omitted fields keep their values.',
     access: 'entitlements:write',
-    status: 200,
     answer: AddonEntitlementDto,
     reads: 'change',
     problems: [addonEntitlementNotFound, addonEntitlementValueContradicts, metadataTooLarge],
@@ -108,7 +105,6 @@ export class AddonEntitlementsController {
     summary: 'Delete the link of an add-on to an entitlement',
     description: 'Subscriptions with the add-on no longer get the entitlement from it.',
     access: 'entitlements:write',
-    status: 204,
     reads: 'removal',
     problems: [addonEntitlementNotFound],
   })

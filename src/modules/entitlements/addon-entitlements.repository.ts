@@ -50,14 +50,7 @@ export class AddonEntitlementsRepository {
 
   /** Writes the fields that an update may change. */
   async update(link: AddonEntitlement): Promise<void> {
-    const { mode, value, metadata, version, updatedAt } = link;
-    await this.database.update(AddonEntitlementEntity, link.id, {
-      mode,
-      value,
-      metadata,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(AddonEntitlementEntity, link, ['mode', 'value', 'metadata']);
   }
 
   async delete(id: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
 import { isId, newId } from '../../platform/ids';
@@ -69,9 +70,7 @@ export class AddonEntitlementsService {
 
   /** @throws {ProblemError} `addon_entitlement_not_found` */
   async get(id: string): Promise<AddonEntitlement> {
-    const link = await this.links.find(id);
-    if (link === null) throw addonEntitlementNotFound(id);
-    return link;
+    return (await this.links.find(id)) ?? raise(addonEntitlementNotFound(id));
   }
 
   /** Returns the links of an add-on, oldest first, at most 100. Returns none for an unknown id. */
@@ -90,8 +89,7 @@ export class AddonEntitlementsService {
     expected: VersionCondition,
   ): Promise<AddonEntitlement> {
     return this.database.transaction(async () => {
-      const before = await this.links.lock(id);
-      if (before === null) throw addonEntitlementNotFound(id);
+      const before = (await this.links.lock(id)) ?? raise(addonEntitlementNotFound(id));
       assertVersion(expected, before);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
@@ -111,8 +109,7 @@ export class AddonEntitlementsService {
   /** @throws {ProblemError} `addon_entitlement_not_found`, `precondition_failed` */
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const link = await this.links.lock(id);
-      if (link === null) throw addonEntitlementNotFound(id);
+      const link = (await this.links.lock(id)) ?? raise(addonEntitlementNotFound(id));
       assertVersion(expected, link);
       await this.links.delete(id);
       await this.features.outdateBalances(link.entitlementId);

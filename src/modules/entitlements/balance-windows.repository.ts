@@ -3,6 +3,7 @@ import { parseExact, type Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { ChangedWindow } from '../metering';
+import type { DueTable } from '../test-clocks';
 import { toNumeric } from './decimal-column';
 import type { BalanceRecord } from './domain/customer-entitlement';
 import { BALANCE_COLUMNS, type RawBalanceRow, toBalanceRecord } from './balance-rows';
@@ -43,18 +44,18 @@ const HAS_BALANCE_IN_WINDOW = `
   SELECT FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
   WHERE h.customer_id = $1 AND e.meter_id = $2 AND ${windowSpans('$3', '$4')} LIMIT 1`;
 
-const DUE_COLUMNS = `
-  id, customer_id AS "customerId", entitlement_id AS "entitlementId", test_clock_id AS "testClockId"`;
+/** Balances that are due to be recalculated. */
+export const DUE_BALANCES: DueTable<DueBalance> = {
+  table: 'customer_entitlement',
+  dueColumn: 'due_at',
+  columns: {
+    customerId: 'customer_id',
+    entitlementId: 'entitlement_id',
+    testClockId: 'test_clock_id',
+  },
+};
 
-const CLAIM_DUE = `
-  UPDATE customer_entitlement SET lease_ends_at = $2
-  WHERE id IN (
-    SELECT id FROM customer_entitlement
-    WHERE due_at <= $1 AND test_clock_id IS NULL AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
-    ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
-  RETURNING ${DUE_COLUMNS}`;
-
-/** Finds balances by their usage windows and due times. */
+/** Finds balances by their usage windows. */
 @Injectable()
 export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
@@ -82,27 +83,5 @@ export class BalanceWindowsRepository {
   async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
     const parameters = [customerId, meterId, period.startAt, period.endAt];
     return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;
-  }
-
-  /** Claims due balances of customers on the real clock, leased to the caller. */
-  claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly DueBalance[]> {
-    return this.database.query<DueBalance>(CLAIM_DUE, [now, leaseEndsAt, most]);
-  }
-
-  /** Returns the next due time on a test clock. */
-  async nextDueOn(testClockId: string): Promise<Date | null> {
-    const [row] = await this.database.query<{ due_at: Date | null }>(
-      'SELECT min(due_at) AS due_at FROM customer_entitlement WHERE test_clock_id = $1 AND due_at IS NOT NULL',
-      [testClockId],
-    );
-    return row?.due_at ?? null;
-  }
-
-  dueOn(testClockId: string, now: Date, most: number): Promise<readonly DueBalance[]> {
-    return this.database.query<DueBalance>(
-      `SELECT ${DUE_COLUMNS} FROM customer_entitlement
-      WHERE test_clock_id = $1 AND due_at <= $2 ORDER BY due_at, id LIMIT $3`,
-      [testClockId, now, most],
-    );
   }
 }

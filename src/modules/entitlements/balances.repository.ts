@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { invariant } from '../../core/invariant';
-import type { Rational } from '../../core/decimal';
-import { Database, violatedConstraint } from '../../platform/database';
+import { Database } from '../../platform/database';
 import { CustomerAccessEntity } from './customer-access.entity';
 import { CustomerEntitlementEntity } from './customer-entitlement.entity';
 import { toNumeric } from './decimal-column';
@@ -14,9 +13,7 @@ import {
 } from './domain/customer-entitlement';
 import type { Entitlement } from './domain/entitlement';
 import type { ResetWindow } from './domain/reset-window';
-import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
 import { EntitlementGraceEntity } from './entitlement-grace.entity';
-import { entitlementKeyNotFound } from './entitlements.errors';
 import {
   CACHED_BALANCE_COLUMNS,
   type RawCachedBalance,
@@ -36,12 +33,6 @@ export interface EntitledCustomer {
 export interface BalanceKey {
   readonly customerId: string;
   readonly entitlementId: string;
-}
-
-interface StoredAnswer {
-  readonly idempotencyKey: string;
-  readonly quantity: Rational;
-  readonly answer: object;
 }
 
 /** Balance whose versions are current. Reads three rows by key. */
@@ -88,15 +79,6 @@ const EAGER_BALANCES = `
 /** Cached balances without a registered usage window. Those with one keep their entitlement. */
 const DELETE_CACHED = `
   DELETE FROM customer_entitlement WHERE entitlement_id = $1 AND ($2 OR window_start_at IS NULL)`;
-
-/** Inserts in key order, so that concurrent transactions with the same keys wait instead of deadlocking. */
-const STORE_ANSWERS = `
-  INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)
-  SELECT $1, $2, idempotency_key, quantity, answer, $6
-  FROM unnest($3::text[], $4::numeric[], $5::jsonb[]) AS new (idempotency_key, quantity, answer)
-  ORDER BY idempotency_key COLLATE "C"
-  ON CONFLICT DO NOTHING
-  RETURNING idempotency_key`;
 
 const BEGIN_GRACE = `
   INSERT INTO entitlement_grace (subscription_id, customer_id, started_at)
@@ -273,44 +255,5 @@ export class BalancesRepository {
       removed.push(...rows.map(({ id }) => id));
     }
     return removed;
-  }
-
-  /** Returns the stored answers of idempotency keys. */
-  findAnswers(
-    { customerId, entitlementId }: BalanceKey,
-    idempotencyKeys: readonly string[],
-  ): Promise<readonly StoredAnswer[]> {
-    return this.database.select(
-      EntitlementConsumptionEntity,
-      'WHERE customer_id = $1 AND entitlement_id = $2 AND idempotency_key = ANY ($3)',
-      [customerId, entitlementId, idempotencyKeys],
-    );
-  }
-
-  /**
-   * Stores answers for ever. Returns how many: a key with an answer keeps it.
-   * @throws {ProblemError} `entitlement_key_not_found` if the entitlement was deleted concurrently
-   */
-  async storeAnswers(
-    { entitlement, row: { customerId, entitlementId } }: BalanceRecord,
-    answers: readonly StoredAnswer[],
-    createdAt: Date,
-  ): Promise<number> {
-    try {
-      const kept = await this.database.prepared('consumptions-store', STORE_ANSWERS, [
-        customerId,
-        entitlementId,
-        answers.map(({ idempotencyKey }) => idempotencyKey),
-        answers.map(({ quantity }) => toNumeric(quantity)),
-        answers.map(({ answer }) => JSON.stringify(answer)),
-        createdAt,
-      ]);
-      return kept.length;
-    } catch (error) {
-      if (violatedConstraint(error) === 'entitlement_consumption_entitlement_id_fkey') {
-        throw entitlementKeyNotFound(entitlement.key);
-      }
-      throw error;
-    }
   }
 }

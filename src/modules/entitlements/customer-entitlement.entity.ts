@@ -14,10 +14,10 @@ import type { Reset } from './domain/reset-window';
 @Entity('customer_entitlement')
 @Unique('customer_entitlement_pair_unique', ['customerId', 'entitlementId'])
 @Index('customer_entitlement_entitlement_id_index', ['entitlementId'])
-@Index('customer_entitlement_due_index', ['dueAt'], {
+@Index('customer_entitlement_due_index', ['dueAt', 'id'], {
   where: '"due_at" IS NOT NULL AND "test_clock_id" IS NULL',
 })
-@Index('customer_entitlement_test_clock_due_index', ['testClockId', 'dueAt'], {
+@Index('customer_entitlement_test_clock_due_index', ['testClockId', 'dueAt', 'id'], {
   where: '"due_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
 })
 @Check(

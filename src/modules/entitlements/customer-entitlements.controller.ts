@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { idempotencyKeyReused, invalidCursor, invalidTransition } from '../../platform/errors';
+import { idempotencyKeyReused, invalidTransition } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -33,6 +33,7 @@ import {
 } from './entitlements.errors';
 import { GrantsService } from './grants.service';
 import { BalancesService } from './balances.service';
+import { CustomerEntitlementsService } from './customer-entitlements.service';
 import { KeyPipe } from './key.pipe';
 
 const customerId = new IdPipe('cus', customerNotFound);
@@ -46,6 +47,7 @@ const CHANGES = [...READS, testClockAdvancing, testClockFailed];
 @Controller('v1/customers/:id/entitlements')
 export class CustomerEntitlementsController {
   constructor(
+    private readonly entitlements: CustomerEntitlementsService,
     private readonly balances: BalancesService,
     private readonly consuming: ConsumeService,
     private readonly grants: GrantsService,
@@ -57,16 +59,15 @@ export class CustomerEntitlementsController {
     description: 'Resolves plans, add-ons and grants. Newest entitlement first.',
     access: 'entitlements:read',
     customerToken: { path: 'id' },
-    status: 200,
     answer: pageOf(CustomerEntitlementDto),
-    reads: 'query',
-    problems: [customerNotFound, invalidCursor],
+    reads: 'list',
+    problems: [customerNotFound],
   })
   async listCustomerEntitlements(
     @Param('id', customerId) id: string,
     @Query() query: ListQueryDto,
   ): Promise<PageDto<CustomerEntitlementDto>> {
-    const page = await this.balances.list(id, toPageRequest(query, 'ent'));
+    const page = await this.entitlements.list(id, toPageRequest(query, 'ent'));
     return toPageDto(page, toCustomerEntitlementDto);
   }
 
@@ -77,7 +78,6 @@ export class CustomerEntitlementsController {
       'As of the last commit: the answer includes all usage acknowledged before the call. A customer without the entitlement gets an answer without access.',
     access: 'entitlements:read',
     customerToken: { path: 'id' },
-    status: 200,
     answer: CustomerEntitlementDto,
     reads: 'path',
     problems: READS,
@@ -95,7 +95,6 @@ export class CustomerEntitlementsController {
     description:
       'Checks and counts in one commit: all of the quantity, or nothing with `allowed: false`. Usage beyond a soft limit is overage. With a meter, the consumption is stored as a usage event and billed like any other.',
     access: 'usage:write',
-    status: 200,
     answer: ConsumptionDto,
     reads: 'post',
     key: 'optional',
@@ -142,10 +141,9 @@ export class CustomerEntitlementsController {
     summary: 'List the grants of an entitlement of a customer',
     description: 'Newest first, expired and void grants included.',
     access: 'entitlements:read',
-    status: 200,
     answer: pageOf(EntitlementGrantDto),
-    reads: 'query',
-    problems: [...READS, invalidCursor],
+    reads: 'list',
+    problems: [...READS],
   })
   async listEntitlementGrants(
     @Param('id', customerId) id: string,
@@ -162,7 +160,6 @@ export class CustomerEntitlementsController {
     description:
       'Usage taken from the grant stays covered; the rest of its balance is lost. Voiding again is a no-op.',
     access: 'entitlements:write',
-    status: 200,
     answer: EntitlementGrantDto,
     reads: 'post',
     key: 'optional',

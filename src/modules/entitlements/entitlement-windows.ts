@@ -2,9 +2,13 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { FeaturesService } from '../features';
+import { UsageBillingService } from '../metering';
 import { type DueQueue, DueQueues } from '../test-clocks';
-import { BalanceWindowsRepository, type DueBalance } from './balance-windows.repository';
+import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
+
+/** Balances per commit: their customers' usage waits until it ends. */
+const MOST_PER_COMMIT = 10;
 
 /**
  * Opens calendar windows of metered entitlements when they start, so that an event that reaches a threshold finds its
@@ -15,21 +19,16 @@ import { RecalculateBalanceService } from './recalculate-balance.service';
 export class EntitlementWindows implements OnModuleInit {
   private readonly queue: DueQueue<DueBalance> = {
     name: 'entitlement-windows',
-    table: 'customer_entitlement',
-    claimDue: (...due) => this.windows.claimDue(...due),
-    nextDueOn: (testClockId) => this.windows.nextDueOn(testClockId),
-    dueOn: (...due) => this.windows.dueOn(...due),
-    // Each balance has a commit of its own.
-    batchesOf: (balances) => balances.map((balance) => [balance]),
-    run: async (balances, now) => {
-      for (const balance of balances) await this.open(balance, now);
-    },
+    rows: DUE_BALANCES,
+    batchesOf: inGroups,
+    run: (balances, now) => this.open(balances, now),
+    whenRefused: 'fail',
   };
 
   constructor(
     private readonly queues: DueQueues,
     private readonly database: Database,
-    private readonly windows: BalanceWindowsRepository,
+    private readonly usage: UsageBillingService,
     private readonly features: FeaturesService,
     private readonly recalculation: RecalculateBalanceService,
   ) {}
@@ -43,14 +42,23 @@ export class EntitlementWindows implements OnModuleInit {
     return this.queues.runDue(this.queue);
   }
 
-  private async open(
-    { customerId, entitlementId, testClockId }: DueBalance,
-    now: Date,
-  ): Promise<void> {
+  /** Locks all streams first, in the order in which ingest locks them, so that the two cannot deadlock. */
+  private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {
-      const entitlement = await this.features.find(entitlementId);
-      invariant(entitlement !== null, `The entitlement ${entitlementId} exists.`);
-      await this.recalculation.recalculate({ id: customerId, testClockId }, entitlement, now);
+      await this.usage.holdAll(balances.map(({ customerId }) => customerId));
+      for (const { customerId, entitlementId, testClockId } of balances) {
+        const entitlement = await this.features.find(entitlementId);
+        invariant(entitlement !== null, `The entitlement ${entitlementId} exists.`);
+        await this.recalculation.recalculate({ id: customerId, testClockId }, entitlement, now);
+      }
     });
   }
+}
+
+function inGroups(balances: readonly DueBalance[]): readonly (readonly DueBalance[])[] {
+  const groups: (readonly DueBalance[])[] = [];
+  for (let start = 0; start < balances.length; start += MOST_PER_COMMIT) {
+    groups.push(balances.slice(start, start + MOST_PER_COMMIT));
+  }
+  return groups;
 }

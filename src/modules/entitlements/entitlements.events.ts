@@ -1,55 +1,41 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { AddonEntitlementDto, toAddonEntitlementDto } from './dto/addon-entitlement.dto';
 import { EntitlementGrantDto, toEntitlementGrantDto } from './dto/entitlement-grant.dto';
 import { ReachedEntitlementDto, toReachedEntitlementDto } from './dto/reached-entitlement.dto';
 
-export const addonEntitlementCreated = defineEvent({
-  type: 'addon_entitlement.created',
-  meaning: 'An add-on was linked to an entitlement.',
-  dto: AddonEntitlementDto,
-  toDto: toAddonEntitlementDto,
-});
+const addonEntitlementEvent = defineEvents(AddonEntitlementDto, toAddonEntitlementDto);
+const entitlementGrantEvent = defineEvents(EntitlementGrantDto, toEntitlementGrantDto);
+const reachedEntitlementEvent = defineEvents(ReachedEntitlementDto, toReachedEntitlementDto);
 
-export const addonEntitlementUpdated = defineEvent({
-  type: 'addon_entitlement.updated',
-  meaning: 'The mode, the value or the metadata of an add-on entitlement changed.',
-  dto: AddonEntitlementDto,
-  toDto: toAddonEntitlementDto,
-});
+export const addonEntitlementCreated = addonEntitlementEvent(
+  'addon_entitlement.created',
+  'An add-on was linked to an entitlement.',
+);
 
-export const addonEntitlementDeleted = defineEvent({
-  type: 'addon_entitlement.deleted',
-  meaning: 'The link of an add-on to an entitlement was deleted. The event shows its last state.',
-  dto: AddonEntitlementDto,
-  toDto: toAddonEntitlementDto,
-});
+export const addonEntitlementUpdated = addonEntitlementEvent(
+  'addon_entitlement.updated',
+  'The mode, the value or the metadata of an add-on entitlement changed.',
+);
 
-export const granted = defineEvent({
-  type: 'entitlement.granted',
-  meaning: 'A customer received a grant of an entitlement, beside its subscriptions.',
-  dto: EntitlementGrantDto,
-  toDto: toEntitlementGrantDto,
-});
+export const addonEntitlementDeleted = addonEntitlementEvent(
+  'addon_entitlement.deleted',
+  'The link of an add-on to an entitlement was deleted. The event shows its last state.',
+);
 
-export const grantVoided = defineEvent({
-  type: 'entitlement.grant_voided',
-  meaning: 'A grant was voided.',
-  dto: EntitlementGrantDto,
-  toDto: toEntitlementGrantDto,
-});
+export const granted = entitlementGrantEvent(
+  'entitlement.granted',
+  'A customer received a grant of an entitlement, beside its subscriptions.',
+);
 
-export const thresholdReached = defineEvent({
-  type: 'entitlement.threshold_reached',
-  meaning:
-    'The usage of a customer reached a threshold of its limit. Recorded once per threshold and period.',
-  dto: ReachedEntitlementDto,
-  toDto: toReachedEntitlementDto,
-});
+export const grantVoided = entitlementGrantEvent('entitlement.grant_voided', 'A grant was voided.');
 
-export const limitReached = defineEvent({
-  type: 'entitlement.limit_reached',
-  meaning: 'The usage of a customer reached its limit. Recorded once per period.',
-  dto: ReachedEntitlementDto,
-  toDto: toReachedEntitlementDto,
-  example: { used: '1000', remaining: '0', percent: 100 },
-});
+export const thresholdReached = reachedEntitlementEvent(
+  'entitlement.threshold_reached',
+  'The usage of a customer reached a threshold of its limit. Recorded once per threshold and period.',
+);
+
+export const limitReached = reachedEntitlementEvent(
+  'entitlement.limit_reached',
+  'The usage of a customer reached its limit. Recorded once per period.',
+  { used: '1000', remaining: '0', percent: 100 },
+);

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
 import { FeaturesModule } from '../features';
@@ -7,17 +6,15 @@ import { MeteringModule } from '../metering';
 import { MetersModule } from '../meters';
 import { SubscriptionsModule } from '../subscriptions';
 import { TestClocksModule } from '../test-clocks';
-import { AddonEntitlementEntity } from './addon-entitlement.entity';
 import { AddonEntitlementsController } from './addon-entitlements.controller';
 import { AddonEntitlementsRepository } from './addon-entitlements.repository';
 import { AddonEntitlementsService } from './addon-entitlements.service';
+import { ConsumeBalanceService } from './consume-balance.service';
 import { ConsumeService } from './consume.service';
-import { CustomerAccessEntity } from './customer-access.entity';
-import { CustomerEntitlementEntity } from './customer-entitlement.entity';
+import { ConsumeSharedService } from './consume-shared.service';
+import { ConsumptionsRepository } from './consumptions.repository';
+import { CustomerEntitlementsService } from './customer-entitlements.service';
 import { CustomerEntitlementsController } from './customer-entitlements.controller';
-import { EntitlementConsumptionEntity } from './entitlement-consumption.entity';
-import { EntitlementGraceEntity } from './entitlement-grace.entity';
-import { EntitlementGrantEntity } from './entitlement-grant.entity';
 import { DeleteEntitlementService } from './delete-entitlement.service';
 import { EntitlementsPurge } from './entitlements-purge';
 import { EntitlementsController } from './entitlements.controller';
@@ -36,14 +33,6 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([
-      AddonEntitlementEntity,
-      CustomerAccessEntity,
-      CustomerEntitlementEntity,
-      EntitlementGrantEntity,
-      EntitlementGraceEntity,
-      EntitlementConsumptionEntity,
-    ]),
     CatalogModule,
     CustomersModule,
     FeaturesModule,
@@ -69,6 +58,10 @@ import { EntitlementUsageHooks } from './entitlement-usage-hooks';
     BalanceUsageService,
     RecalculateBalanceService,
     BalancesService,
+    CustomerEntitlementsService,
+    ConsumptionsRepository,
+    ConsumeBalanceService,
+    ConsumeSharedService,
     ConsumeService,
     GrantsService,
     SubscriptionBalancesService,

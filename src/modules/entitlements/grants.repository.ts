@@ -16,14 +16,7 @@ export class GrantsRepository {
   /** Writes the fields that a reset, an expiry and a void change. The caller must hold the lock of the balance. */
   async update(grant: Grant): Promise<void> {
     this.database.requireTransaction();
-    const { balance, endedAt, end, version, updatedAt } = grant;
-    await this.database.update(EntitlementGrantEntity, grant.id, {
-      balance,
-      endedAt,
-      end,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(EntitlementGrantEntity, grant, ['balance', 'endedAt', 'end']);
   }
 
   async find({ customerId, entitlementId }: BalanceKey, id: string): Promise<Grant | null> {

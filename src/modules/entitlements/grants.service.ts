@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Rational } from '../../core/decimal';
 import { Database, type Page, type PageRequest } from '../../platform/database';
-import { invalidTransition } from '../../platform/errors';
+import { invalidTransition, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
@@ -79,8 +79,7 @@ export class GrantsService {
     return this.database.transaction(async () => {
       const { record, now } = await this.balances.lock(customerId, key);
       const { row } = record;
-      const grant = await this.grants.find(row, id);
-      if (grant === null) throw grantNotFound(id);
+      const grant = (await this.grants.find(row, id)) ?? raise(grantNotFound(id));
       if (grant.end === 'voided') return viewOf(grant, key, new Map());
       if (grant.end !== null) throw invalidTransition('grant', grant.end, 'voided');
       const before = viewOf(grant, key, await this.remainingIn(record));

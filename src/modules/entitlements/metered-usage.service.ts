@@ -1,22 +1,34 @@
+import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
-import { UsageStore, type UsageWindow, UsageWindows } from '../metering';
+import {
+  type IncomingEvent,
+  type StreamName,
+  UsageStore,
+  type UsageWindow,
+  UsageWindows,
+} from '../metering';
 import { type Meter, MetersService } from '../meters';
+import type { ConsumptionRequest } from './domain/consumption';
 import { eventPropertiesOf } from './domain/consumption-event';
+import { type BalanceRecord, type BalanceRow, windowOf } from './domain/customer-entitlement';
 import { type ResetWindow, spanOf } from './domain/reset-window';
 import { consumptionRefused, entitlementNotConsumable } from './entitlements.errors';
 import { BalanceWindowsRepository } from './balance-windows.repository';
 
-/** Consumptions of one entitlement, to be stored as usage events of its meter. */
-export interface ConsumptionEvents {
+/** Allowed consumptions of one balance, to be stored as usage events of its meter. */
+export interface AllowedConsumptions {
+  readonly record: BalanceRecord;
+  readonly allowed: readonly ConsumptionRequest[];
+}
+
+/** Customer whose stream of a meter is to be locked. */
+export interface MeteredCustomer {
   readonly customerId: string;
-  readonly meterId: string;
-  /** Key of the entitlement. */
-  readonly key: string;
-  readonly now: Date;
-  readonly events: readonly { readonly idempotencyKey: string; readonly quantity: Rational }[];
+  /** Null: no stream. */
+  readonly meterId: string | null;
 }
 
 /** Reads and writes metered usage in the reset windows of entitlements. */
@@ -65,20 +77,59 @@ export class MeteredUsageService {
   }
 
   /**
+   * Locks the streams of customers until the transaction ends, without waiting.
+   * @returns decides whether a balance counts by a window that is open in a locked stream
+   */
+  async tryLock(
+    customers: readonly MeteredCustomer[],
+  ): Promise<(record: BalanceRecord) => boolean> {
+    const meters = new Map<string, Meter>();
+    const streams: StreamName[] = [];
+    for (const { customerId, meterId } of customers) {
+      if (meterId === null) continue;
+      const meter = meters.get(meterId) ?? (await this.meterOf(meterId));
+      meters.set(meterId, meter);
+      streams.push({ customerId, eventName: meter.eventName });
+    }
+    const isOpen = await this.usage.tryLock(streams);
+    return ({ entitlement: { meterId }, row }) => {
+      const [meter, window] = [meters.get(meterId ?? ''), windowOf(row)];
+      if (meter === undefined || window === null) return false;
+      return isOpen({ customerId: row.customerId, meter, period: spanOf(window) });
+    };
+  }
+
+  /** Returns true if a meter counts exactly the quantity of each request. */
+  async canAppend(meterId: string, requests: readonly ConsumptionRequest[]): Promise<boolean> {
+    const meter = await this.meterOf(meterId);
+    return requests.every(({ quantity }) => eventPropertiesOf(meter, quantity) !== null);
+  }
+
+  /**
    * Stores consumptions as usage events in the caller's transaction, so that they are billed as well. Stores all of them
    * or throws.
    * @throws {ProblemError} `entitlement_not_consumable`, `consumption_refused`
    */
-  async append({ customerId, meterId, key, now, events }: ConsumptionEvents): Promise<void> {
-    const meter = await this.meterOf(meterId);
-    const { accepted, rejected } = await this.store.append(
-      events.map(({ idempotencyKey, quantity }, index) => {
+  async append(consumed: readonly AllowedConsumptions[], now: Date): Promise<void> {
+    const events: IncomingEvent[] = [];
+    for (const { record, allowed } of consumed) {
+      const { entitlement, row } = record;
+      invariant(entitlement.meterId !== null, 'The entitlement has a meter.');
+      const meter = await this.meterOf(entitlement.meterId);
+      for (const { idempotencyKey, quantity } of allowed) {
         const properties = eventPropertiesOf(meter, quantity);
-        if (properties === null) throw entitlementNotConsumable(key, meter.key);
-        const { eventName } = meter;
-        return { index, idempotencyKey, customerId, eventName, timestamp: now, properties };
-      }),
-    );
+        if (properties === null) throw entitlementNotConsumable(entitlement.key, meter.key);
+        events.push({
+          index: events.length,
+          idempotencyKey: eventKeyOf(row, idempotencyKey),
+          customerId: row.customerId,
+          eventName: meter.eventName,
+          timestamp: now,
+          properties,
+        });
+      }
+    }
+    const { accepted, rejected } = await this.store.append(events);
     const [refused] = rejected;
     if (refused !== undefined) throw consumptionRefused(refused.code, refused.message);
     invariant(accepted === events.length, 'Each consumption is stored as one event.');
@@ -92,4 +143,10 @@ export class MeteredUsageService {
     this.metersById.set(id, meter);
     return meter;
   }
+}
+
+/** Derives the key of the usage event from the consumption, hashed to fit the length of event keys. */
+function eventKeyOf({ customerId, entitlementId }: BalanceRow, idempotencyKey: string): string {
+  const named = [customerId, entitlementId, idempotencyKey].join(' ');
+  return `consume-${hash('sha256', named, 'hex')}`;
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -57,10 +57,8 @@ export class FeaturesController {
     summary: 'List entitlements',
     description: 'Newest first.',
     access: 'entitlements:read',
-    status: 200,
     answer: pageOf(EntitlementDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listEntitlements(@Query() query: ListQueryDto): Promise<PageDto<EntitlementDto>> {
     return toPageDto(await this.features.list(toPageRequest(query, 'ent')), toEntitlementDto);
@@ -71,7 +69,6 @@ export class FeaturesController {
     summary: 'Read an entitlement',
     description: 'Returns the definition, not what a customer has of it.',
     access: 'entitlements:read',
-    status: 200,
     answer: EntitlementDto,
     reads: 'path',
     problems: [entitlementNotFound],
@@ -86,7 +83,6 @@ export class FeaturesController {
     description:
       'Changes name, unit or thresholds, or merges the metadata. Omitted fields keep their values.',
     access: 'entitlements:write',
-    status: 200,
     answer: EntitlementDto,
     reads: 'change',
     problems: [entitlementNotFound, metadataTooLarge],

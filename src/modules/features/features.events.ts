@@ -1,23 +1,19 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { EntitlementDto, toEntitlementDto } from './dto/entitlement.dto';
 
-export const entitlementCreated = defineEvent({
-  type: 'entitlement.created',
-  meaning: 'An entitlement was created.',
-  dto: EntitlementDto,
-  toDto: toEntitlementDto,
-});
+const entitlementEvent = defineEvents(EntitlementDto, toEntitlementDto);
 
-export const entitlementUpdated = defineEvent({
-  type: 'entitlement.updated',
-  meaning: 'The name, the unit, the thresholds or the metadata of an entitlement changed.',
-  dto: EntitlementDto,
-  toDto: toEntitlementDto,
-});
+export const entitlementCreated = entitlementEvent(
+  'entitlement.created',
+  'An entitlement was created.',
+);
 
-export const entitlementDeleted = defineEvent({
-  type: 'entitlement.deleted',
-  meaning: 'An entitlement was deleted. The event shows its last state.',
-  dto: EntitlementDto,
-  toDto: toEntitlementDto,
-});
+export const entitlementUpdated = entitlementEvent(
+  'entitlement.updated',
+  'The name, the unit, the thresholds or the metadata of an entitlement changed.',
+);
+
+export const entitlementDeleted = entitlementEvent(
+  'entitlement.deleted',
+  'An entitlement was deleted. The event shows its last state.',
+);

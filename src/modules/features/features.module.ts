@@ -1,13 +1,11 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { MetersModule } from '../meters';
-import { FeatureEntity } from './feature.entity';
 import { FeaturesController } from './features.controller';
 import { FeaturesRepository } from './features.repository';
 import { FeaturesService } from './features.service';
 
 @Module({
-  imports: [MetersModule, TypeOrmModule.forFeature([FeatureEntity])],
+  imports: [MetersModule],
   controllers: [FeaturesController],
   providers: [FeaturesRepository, FeaturesService],
   exports: [FeaturesService],

@@ -88,15 +88,12 @@ export class FeaturesRepository {
 
   /** Writes the fields that an update may change. */
   async update(feature: Feature): Promise<void> {
-    const { name, unit, thresholds, metadata, version, updatedAt } = feature;
-    await this.database.update(FeatureEntity, feature.id, {
-      name,
-      unit,
-      thresholds,
-      metadata,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(FeatureEntity, feature, [
+      'name',
+      'unit',
+      'thresholds',
+      'metadata',
+    ]);
   }
 
   /**

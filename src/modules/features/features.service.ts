@@ -9,7 +9,7 @@ import {
   revise,
   type VersionCondition,
 } from '../../platform/database';
-import { referenceNotFound } from '../../platform/errors';
+import { referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { MetersService } from '../meters';
@@ -62,9 +62,7 @@ export class FeaturesService {
 
   /** @throws {ProblemError} `entitlement_not_found` */
   async get(id: string): Promise<Feature> {
-    const feature = await this.features.find(id);
-    if (feature === null) throw entitlementNotFound(id);
-    return feature;
+    return (await this.features.find(id)) ?? raise(entitlementNotFound(id));
   }
 
   /** Returns the feature; null if there is none. */
@@ -82,8 +80,7 @@ export class FeaturesService {
    */
   update(id: string, change: FeatureChange, expected: VersionCondition): Promise<Feature> {
     return this.database.transaction(async () => {
-      const before = await this.features.lock(id, 'change');
-      if (before === null) throw entitlementNotFound(id);
+      const before = (await this.features.lock(id, 'change')) ?? raise(entitlementNotFound(id));
       assertVersion(expected, before);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
@@ -114,9 +111,7 @@ export class FeaturesService {
    * @throws {ProblemError} `reference_not_found`
    */
   async requireForReference(id: string, pointer: string): Promise<Feature> {
-    const feature = await this.features.lock(id, 'reference');
-    if (feature === null) throw referenceNotFound(pointer, id);
-    return feature;
+    return (await this.features.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
   /**
@@ -154,8 +149,7 @@ export class FeaturesService {
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`
    */
   async lockForDeletion(id: string, expected: VersionCondition): Promise<Feature> {
-    const feature = await this.features.lock(id, 'deletion');
-    if (feature === null) throw entitlementNotFound(id);
+    const feature = (await this.features.lock(id, 'deletion')) ?? raise(entitlementNotFound(id));
     assertVersion(expected, feature);
     return feature;
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { fromJson } from '../../core/exact-json';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
-import type { BilledPeriod } from './domain/decide-usage-lines';
+import type { EarlierBill } from './domain/decide-usage-lines';
 import { type BilledLine, listedAmount } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
@@ -44,7 +44,7 @@ const TAKEN = `
       OR invoice.period_start_at > period.start_at AND invoice.period_start_at < period.end_at)
   GROUP BY 1`;
 
-/** Reads what finalised invoices billed, for what a later one credits, corrects or discounts. */
+/** Reads what finalized invoices billed, for what a later one credits, corrects or discounts. */
 @Injectable()
 export class BilledLinesRepository {
   constructor(
@@ -53,10 +53,10 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns lines that billed items in advance beyond an instant, true-ups included: those of finalised invoices that are
+   * Returns lines that billed items in advance beyond an instant, true-ups included: those of finalized invoices that are
    * not void, without lines whose unused part was credited.
    * @param lock true to keep other transactions from crediting these lines until this one ends. Otherwise lines of drafts
-   *   are included: a draft is finalised before it is credited
+   *   are included: a draft is finalized before it is credited
    */
   async inAdvance(
     credited: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
@@ -73,7 +73,7 @@ export class BilledLinesRepository {
   }
 
   /** Returns the amounts billed for the usage of an item in a period, true-ups included, less later credits. */
-  async usage(itemId: string, { startAt, endAt }: Period): Promise<Omit<BilledPeriod, 'quantity'>> {
+  async usage(itemId: string, { startAt, endAt }: Period): Promise<Omit<EarlierBill, 'quantity'>> {
     const found = await this.database.query<{ id: string; status: string }>(BILLED_USAGE, [
       itemId,
       startAt,

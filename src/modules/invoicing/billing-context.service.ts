@@ -9,11 +9,13 @@ import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { toCreditGrant } from './domain/credit-grant';
 import type { CouponContext } from './domain/decide-coupons';
-import type { BillingContext, TaxRateTerms } from './domain/decide-invoice';
+import type { BillingContext, TaxRateSnapshot } from './domain/decide-invoice';
+import { mostCredited, type RefundedOf } from './domain/given-back';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
+import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /** `issue` locks what the invoice will change; `preview` reads alone. */
@@ -22,7 +24,7 @@ export type Purpose = 'issue' | 'preview';
 /** Part of an invoice order that decides which context is read. */
 export type ContextRequest = Pick<
   InvoiceOrder,
-  'customerId' | 'subscriptionId' | 'billingPeriod' | 'lines' | 'lateUsage'
+  'customerId' | 'subscriptionId' | 'billingPeriod' | 'lines' | 'lateUsage' | 'refunded'
 > & {
   /** Credits that are made again, beside the lines. */
   readonly creditOrders?: readonly CreditOrder[];
@@ -38,7 +40,18 @@ export class BillingContextService {
     private readonly catalog: CatalogService,
     private readonly grants: CreditGrantsRepository,
     private readonly usage: UsageReadingsService,
+    private readonly held: HeldByInvoiceRepository,
   ) {}
+
+  /**
+   * Holds the usage and the credit of customers until the caller's transaction ends. A caller that makes
+   * their invoices one after the other in one commit does this first: a transaction that holds the number series must
+   * not wait for one that wants a number.
+   */
+  async hold(customerIds: readonly string[]): Promise<void> {
+    await this.usage.holdAll(customerIds);
+    await this.grants.open(customerIds, true);
+  }
 
   /** Reads the context of one order. As `loadAll`. */
   async load(
@@ -70,6 +83,7 @@ export class BillingContextService {
     const credits = orders.flatMap(creditsOf);
     const customerIds = customers.map(({ id }) => id);
     const billed = groupBy(await this.billed.inAdvance(credits, locks), ({ itemId }) => itemId);
+    const creditable = await this.creditableOf(orders);
     const rates = await this.customers.taxRatesOf(customers);
     const usage = await this.usage.loadAll(orders, locks);
     const grants = groupBy(
@@ -98,6 +112,7 @@ export class BillingContextService {
       return {
         usage: usage.get(order) ?? [],
         billed: billedFor(order),
+        creditable,
         coupons: couponsOf(order),
         billingPeriod,
         taxRates: (rates.get(customerId) ?? []).map(toTaxRateTerms),
@@ -129,6 +144,17 @@ export class BillingContextService {
       ofDrafts.set(order, await this.couponContexts(terms, taken));
     }
     return (order) => ({ ...contextOf(order), coupons: ofDrafts.get(order) ?? [] });
+  }
+
+  /** Returns what credits may give back of invoices that were refunded, in minor units by invoice id. */
+  private async creditableOf(
+    orders: readonly ContextRequest[],
+  ): Promise<ReadonlyMap<string, bigint>> {
+    const refunded: RefundedOf = new Map(orders.flatMap((order) => [...(order.refunded ?? [])]));
+    const held = await this.held.heldBy([...refunded.keys()]);
+    return new Map(
+      [...held].map(([id, heldBy]) => [id, mostCredited(heldBy, refunded.get(id) ?? 0n)]),
+    );
   }
 
   /** The coupons that run for each order, and those that lines it may credit were discounted by. */
@@ -214,6 +240,6 @@ function creditsOf({ lines, creditOrders = [] }: ContextRequest): readonly Credi
   return [...lines.filter((line) => line.kind === 'credit'), ...creditOrders];
 }
 
-function toTaxRateTerms({ id, name, percentage, inclusive }: TaxRate): TaxRateTerms {
+function toTaxRateTerms({ id, name, percentage, inclusive }: TaxRate): TaxRateSnapshot {
   return { taxRateId: id, name, percentage, inclusive };
 }

@@ -1,6 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -32,9 +31,8 @@ export class CreditBalanceController {
     summary: 'Read the credit balance of a customer',
     description:
       'Credit from credit notes, negative invoices and money that paid no invoice: payments without an invoice, ' +
-      'overpayments, and payments of invoices that were voided. Invoices use it when they are finalised.',
+      'overpayments, and payments of invoices that were voided. Invoices use it when they are finalized.',
     access: 'invoices:read',
-    status: 200,
     answer: CreditBalanceDto,
     reads: 'path',
     problems: [customerNotFound, creditBalanceTooLarge],
@@ -50,10 +48,9 @@ export class CreditBalanceController {
     summary: 'List the transactions of a credit balance',
     description: 'The amounts of all of them add up to the balance. Newest first.',
     access: 'invoices:read',
-    status: 200,
     answer: pageOf(CreditBalanceTransactionDto),
-    reads: 'query',
-    problems: [customerNotFound, invalidCursor],
+    reads: 'list',
+    problems: [customerNotFound],
   })
   async listCreditBalanceTransactions(
     @Param('customer_id', customerIdPipe) customerId: string,

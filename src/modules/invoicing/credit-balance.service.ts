@@ -77,6 +77,11 @@ export class CreditBalanceService {
     return creditOf(await this.grants.lockOf(paymentId));
   }
 
+  /** Returns the credit of payments that refunds gave back or have reserved, in minor units by payment id. */
+  refundedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    return this.grants.refundedOf(paymentIds);
+  }
+
   /** Reserves for a refund what is left of the credit that a locked payment became, up to an amount. */
   async reserve(paymentId: string, amount: bigint): Promise<CreditOfPayment> {
     return creditOf(await this.grants.reserve(paymentId, amount));

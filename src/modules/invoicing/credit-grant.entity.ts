@@ -5,6 +5,7 @@ import type { StoredCreditGrant } from './domain/credit-grant';
 /** Credit that a customer has, from a negative invoice, a credit note or a payment. */
 @Entity('credit_grant')
 @Unique('credit_grant_source_unique', ['sourceId'])
+@Index('credit_grant_owner_index', ['customerId', 'id'])
 @Index('credit_grant_customer_index', ['customerId', 'createdAt', 'id'], {
   where: '"remaining" > 0 OR "reserved" > 0',
 })

@@ -43,6 +43,9 @@ const RELEASE_RESERVED = `
     remaining = remaining + reserved - least(reserved, $2)
   WHERE source_id = $1`;
 
+const REFUNDED = `
+  SELECT source_id, (refunded + reserved)::text AS amount FROM credit_grant WHERE source_id = ANY ($1)`;
+
 const BALANCE = `
   SELECT coalesce(sum(remaining + reserved), 0)::text AS balance,
     coalesce(sum(reserved), 0)::text AS reserved
@@ -98,6 +101,15 @@ export class CreditGrantsRepository {
     return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR UPDATE', [
       sourceId,
     ]);
+  }
+
+  /** Returns what refunds gave back or have reserved of the credit of sources, in minor units by source. */
+  async refundedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    if (sourceIds.length === 0) return new Map();
+    const rows = await this.database.query<{ source_id: string; amount: string }>(REFUNDED, [
+      sourceIds,
+    ]);
+    return new Map(rows.map(({ source_id: id, amount }) => [id, BigInt(amount)]));
   }
 
   /** Reserves as much of the credit of a source as is left, up to an amount. Returns the credit; null where there is none. */

@@ -12,6 +12,7 @@ import type { CreditNote, CreditNoteStatus, Settlement } from './domain/credit-n
 
 @Entity('credit_note')
 @Unique('credit_note_number_unique', ['number'])
+@Index('credit_note_customer_index', ['customerId'])
 @Index('credit_note_invoice_index', ['invoiceId', 'id'])
 @Check('credit_note_status_check', `"status" IN ('issued', 'void')`)
 @Check('credit_note_void_check', `("status" = 'void') = ("voided_at" IS NOT NULL)`)
@@ -43,7 +44,9 @@ export class CreditNoteEntity implements CreditNote {
   @AmountColumn() readonly toRefund!: bigint;
   @ReferenceColumn({ nullable: true }) readonly creditId!: string | null;
   @ExactJsonColumn() readonly lines!: readonly CreditNoteLine[];
+  @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
+  @ReferenceColumn({ nullable: true }) readonly voidedBy!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;
 }

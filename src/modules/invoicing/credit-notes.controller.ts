@@ -1,6 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   Operation,
@@ -25,10 +24,8 @@ export class CreditNotesController {
     summary: 'List credit notes',
     description: 'Newest first, void ones included.',
     access: 'invoices:read',
-    status: 200,
     answer: pageOf(CreditNoteDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listCreditNotes(@Query() query: ListCreditNotesDto): Promise<PageDto<CreditNoteDto>> {
     const page = await this.notes.list(query.invoice_id ?? null, toPageRequest(query, 'cn'));
@@ -40,7 +37,6 @@ export class CreditNotesController {
     summary: 'Read a credit note',
     description: 'Returns the credit note with its lines.',
     access: 'invoices:read',
-    status: 200,
     answer: CreditNoteDto,
     reads: 'path',
     problems: [creditNoteNotFound],

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { creditNote, type CreditNoteLine } from '../../core/invoice';
 import type { Page, PageRequest } from '../../platform/database';
-import { invalidTransition, referenceNotFound } from '../../platform/errors';
+import { currentActor } from '../../platform/access';
+import { invalidTransition, referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { BilledTogetherRepository } from './billed-together.repository';
@@ -16,12 +17,12 @@ import {
   type CreditNoteOrder,
   type GivenBack,
   mostOfNote,
-  NOTHING_GIVEN_BACK,
   settlementOf,
   toCreditable,
 } from './domain/credit-note';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { lastLookAt } from './domain/invoice-collection';
+import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicePostings } from './invoice-postings';
 import { InvoicesRepository } from './invoices.repository';
 import {
@@ -39,7 +40,7 @@ export interface Issued {
   readonly invoice: Invoice;
 }
 
-/** Takes parts of finalised invoices back. */
+/** Takes parts of finalized invoices back. */
 @Injectable()
 export class CreditNotesService {
   constructor(
@@ -47,15 +48,14 @@ export class CreditNotesService {
     private readonly invoices: InvoicesRepository,
     private readonly together: BilledTogetherRepository,
     private readonly grants: CreditGrantsRepository,
+    private readonly held: HeldByInvoiceRepository,
     private readonly postings: InvoicePostings,
     private readonly outbox: Outbox,
   ) {}
 
   /** @throws {ProblemError} `credit_note_not_found` */
   async get(id: string): Promise<CreditNote> {
-    const note = await this.notes.find(id);
-    if (note === null) throw creditNoteNotFound(id);
-    return note;
+    return (await this.notes.find(id)) ?? raise(creditNoteNotFound(id));
   }
 
   list(invoiceId: string | null, request: PageRequest): Promise<Page<CreditNote>> {
@@ -81,11 +81,12 @@ export class CreditNotesService {
     }
     const elsewhere = await this.together.elsewhere(invoice.id);
     assertCreditable(order, invoice, elsewhere);
-    const given = { ...(await this.notes.givenOf(invoice.id)), refundedMinor };
+    const held = await this.held.heldByOne(invoice.id);
+    const given = { ...(await this.notes.givenOf(invoice.id)), refundedMinor, held };
     return this.issueOf(invoice, order.lines, order, now, given);
   }
 
-  /** Takes back all that is left of a locked open invoice, in the caller's transaction. */
+  /** Credits the whole rest of a locked open invoice, in the caller's transaction. */
   async creditWholly(invoice: Invoice, reason: string, now: Date): Promise<void> {
     const elsewhere = await this.together.elsewhere(invoice.id);
     const lines = allOf(invoice, elsewhere);
@@ -117,6 +118,7 @@ export class CreditNotesService {
       ...before,
       status: 'void' as const,
       voidedAt: now,
+      voidedBy: currentActor(),
       version: before.version + 1,
       updatedAt: now,
     };
@@ -137,7 +139,7 @@ export class CreditNotesService {
     const { totalMinor } = credited;
     const most = given === null ? totalMinor : mostOfNote(invoice, settle, given);
     if (totalMinor > most) throw creditGivenBackAlready(totalMinor, most);
-    const settled = settlementOf(invoice, totalMinor, settle, given ?? NOTHING_GIVEN_BACK);
+    const settled = settlementOf(invoice, totalMinor, settle, given ?? { toRefundMinor: 0n });
     const note: CreditNote = {
       id: newId('cn'),
       version: 1,
@@ -155,7 +157,9 @@ export class CreditNotesService {
       ...settled,
       creditId: settled.toCredit > 0n ? newId('crd') : null,
       lines: credited.lines,
+      actor: currentActor(),
       voidedAt: null,
+      voidedBy: null,
       createdAt: now,
       updatedAt: now,
     };

@@ -1,27 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import type { WaitingRows } from '../../platform/jobs';
 import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
-import { InvoiceEntity } from './invoice.entity';
+import { CHARGEABLE, InvoiceEntity, UNPAID } from './invoice.entity';
 
 /** Id of the test clock whose due work is meant; null for customers in real time. */
 export type TimeScope = string | null;
 
-/** Each condition is that of an index. */
+const CLOSED = `"status" <> 'open'`;
+
+/** Returns the condition of a time scope, written as in the partial indexes so that they serve it. */
 const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
 
-/** Due, and neither being charged nor waiting for its first attempt. */
-const UNPAID = `
-  status = 'open' AND overdue_at IS NULL AND amount_pending = 0
-  AND (collect_at IS NULL OR attempt_count > 0)`;
+/** Invoices whose collection is due by the real clock. */
+export const WAITING_FOR_COLLECTION: WaitingRows = {
+  table: 'invoice',
+  dueAt: 'collect_at',
+  where: `test_clock_id IS NULL AND ((${CHARGEABLE}) OR ${CLOSED})`,
+};
 
-/** Nothing, or less than all that is left, is being paid: what is reserved wholly keeps its time until that has ended. */
-const CHARGEABLE = 'amount_pending < amount_due - amount_paid - amount_credited';
+/** Invoices that are due, by the real clock. */
+export const WAITING_UNTIL_OVERDUE: WaitingRows = {
+  table: 'invoice',
+  dueAt: 'due_at',
+  where: `test_clock_id IS NULL AND ${UNPAID}`,
+};
 
-const DUE_FOR_COLLECTION = (scope: TimeScope, isOpen: boolean): string => `
+const DUE_FOR_COLLECTION = (scope: TimeScope, state: string): string => `
   SELECT id FROM invoice
-  WHERE ${scoped(scope)} AND collect_at <= $2 AND status ${isOpen ? `= 'open' AND ${CHARGEABLE}` : "<> 'open'"}
+  WHERE ${scoped(scope)} AND collect_at <= $2 AND ${state}
   ORDER BY collect_at, id LIMIT $3`;
 
 const OVERDUE = (scope: TimeScope): string => `
@@ -29,8 +38,11 @@ const OVERDUE = (scope: TimeScope): string => `
   ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED`;
 
 const NEXT_COLLECTION = `
-  SELECT min(collect_at) AS due_at FROM invoice
-  WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND (status <> 'open' OR ${CHARGEABLE})`;
+  SELECT least(
+    (SELECT min(collect_at) FROM invoice
+      WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND ${CHARGEABLE}),
+    (SELECT min(collect_at) FROM invoice
+      WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND ${CLOSED})) AS due_at`;
 
 const NEXT_OVERDUE = `
   SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${UNPAID}`;
@@ -83,13 +95,13 @@ export class DueInvoicesRepository {
   /** Open invoices that are to be charged, locked until the transaction ends; those that others hold are left to them. */
   lockCollectable(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
     this.database.requireTransaction();
-    const sql = `${DUE_FOR_COLLECTION(scope, true)} FOR UPDATE SKIP LOCKED`;
+    const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR UPDATE SKIP LOCKED`;
     return this.idsOf(sql, [scope, now, most]);
   }
 
   /** Invoices that were to be charged, and are not open any more. */
   findClosed(scope: TimeScope, now: Date, most: number): Promise<readonly string[]> {
-    return this.idsOf(DUE_FOR_COLLECTION(scope, false), [scope, now, most]);
+    return this.idsOf(DUE_FOR_COLLECTION(scope, CLOSED), [scope, now, most]);
   }
 
   /** Locks invoices that are due, not paid, and not yet reported as overdue, until the transaction ends. */
@@ -98,7 +110,6 @@ export class DueInvoicesRepository {
     return this.idsOf(OVERDUE(scope), [scope, now, most]);
   }
 
-  /** Writes that invoices are overdue. */
   async updateOverdue(invoices: readonly Invoice[]): Promise<void> {
     await this.database.updateMany(
       InvoiceEntity,

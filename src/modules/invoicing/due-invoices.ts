@@ -4,7 +4,11 @@ import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import { TestClockParticipants } from '../test-clocks';
-import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
+import {
+  WAITING_UNTIL_OVERDUE,
+  DueInvoicesRepository,
+  type TimeScope,
+} from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceOverdue } from './invoicing.events';
 
@@ -26,7 +30,12 @@ export class DueInvoices implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: NAME, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.jobs.register({
+      name: NAME,
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+      waiting: WAITING_UNTIL_OVERDUE,
+    });
     this.testClocks.registerJob({
       name: NAME,
       nextDueAt: (testClockId) => this.due.nextOverdueOn(testClockId),

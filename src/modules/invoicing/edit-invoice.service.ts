@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
@@ -63,12 +63,10 @@ export class EditInvoiceService {
     id: string,
     expected: VersionCondition,
   ): Promise<{ readonly before: Invoice; readonly now: Date }> {
-    const found = await this.invoices.find(id);
-    if (found === null) throw invoiceNotFound(id);
+    const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
     const customer = await this.customers.lockForHistory(found.customerId);
     const now = await this.testClocks.nowFor(customer.testClockId);
-    const before = await this.invoices.lock(id);
-    if (before === null) throw invoiceNotFound(id);
+    const before = (await this.invoices.lock(id)) ?? raise(invoiceNotFound(id));
     assertVersion(expected, before);
     return { before, now };
   }

@@ -14,12 +14,13 @@ import { type EarnedUntil, earnedUntilOf, orderOf, renewDraft } from './domain/r
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceEmpty } from './invoicing.errors';
 import { invoiceDeleted } from './invoicing.events';
-import { assertNotTooLarge, IssueInvoiceService } from './issue-invoice.service';
-import { type DueDraft, RenewalDraftsRepository } from './renewal-drafts.repository';
+import { FinalizationService } from './finalization.service';
+import { assertNotTooLarge } from './issue-invoice.service';
+import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Finalises drafts of callers, and drafts of renewals. The latter are made again from their orders, with the usage that
+ * Finalizes drafts of callers, and drafts of renewals. The latter are made again from their orders, with the usage that
  * came until now.
  */
 @Injectable()
@@ -31,7 +32,7 @@ export class FinalizeInvoicesService {
     private readonly customers: CustomersService,
     private readonly contexts: BillingContextService,
     private readonly usage: UsageReadingsService,
-    private readonly issuing: IssueInvoiceService,
+    private readonly finalization: FinalizationService,
     private readonly outbox: Outbox,
   ) {}
 
@@ -56,26 +57,6 @@ export class FinalizeInvoicesService {
     return invoice;
   }
 
-  /** Drafts of renewals that are due by the real clock, in due order, leased to the caller. */
-  claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly DueDraft[]> {
-    return this.waiting.claimDue(now, leaseEndsAt, most);
-  }
-
-  /** Returns the drafts that are due on a test clock, in due order. */
-  dueOn(testClockId: string, now: Date, most: number): Promise<readonly DueDraft[]> {
-    return this.waiting.dueOn(testClockId, now, most);
-  }
-
-  /** Keeps a draft from being finalised before an instant. */
-  postpone(id: string, until: Date): Promise<void> {
-    return this.waiting.postpone(id, until);
-  }
-
-  /** When the next one is due on a test clock. */
-  nextDueOn(testClockId: string): Promise<Date | null> {
-    return this.waiting.nextDueOn(testClockId);
-  }
-
   /** Locks drafts of renewals, and returns those that still wait. */
   lockWaiting(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     return this.waiting.lock(ids);
@@ -91,7 +72,7 @@ export class FinalizeInvoicesService {
     const order = { ...before, lines: [], billingPeriod: null };
     const draft = decideAgain(before, await this.contexts.load(order, customer, now, 'issue'));
     await this.invoices.replaceLines([draft]);
-    return this.issuing.finalize(draft, customer, now);
+    return this.finalization.finalize(draft, customer, now);
   }
 
   /**
@@ -123,7 +104,7 @@ export class FinalizeInvoicesService {
           now,
         ),
       () => newId('crd'),
-      await this.issuing.openMinorOf(ordered),
+      await this.finalization.openMinorOf(ordered),
       now,
     );
     decided.forEach(({ invoice }) => {
@@ -134,13 +115,14 @@ export class FinalizeInvoicesService {
       return before === undefined || invoice.lines.length === 0 ? [] : { before, invoice, added };
     });
     await this.invoices.replaceLines(renewed.map(({ invoice }) => invoice));
-    const invoices = await this.issuing.finalizeAll(renewed, customers, now);
-    await this.usage.record(
-      ordered.map((order, index) => {
-        const { usage } = contextOf(order);
-        return { order, usage, invoice: decided[index]?.invoice ?? null };
-      }),
-      now,
+    const invoices = await this.finalization.finalizeAll(renewed, customers, now, () =>
+      this.usage.record(
+        ordered.map((order, index) => {
+          const { usage } = contextOf(order);
+          return { order, usage, invoice: decided[index]?.invoice ?? null };
+        }),
+        now,
+      ),
     );
     const empty = drafts.filter((_, index) => decided[index]?.invoice.lines.length === 0);
     await this.invoices.deleteAll(empty.map(({ id }) => id));

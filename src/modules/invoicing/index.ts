@@ -1,25 +1,19 @@
 export type { EarnedPeriod } from './domain/earned-period';
-export { type Collection, type Invoice, type InvoiceReason, isCredited } from './domain/invoice';
-export type {
-  BilledPrice,
-  ChargeOrder,
-  CreditOrder,
-  LineOrder,
-  UsageOrder,
-} from './domain/line-order';
+export { leavesNothingToPay } from './domain/finalize';
+export { type Invoice, isCredited } from './domain/invoice';
+export type { CreditOrder } from './domain/line-order';
+export type { RefundedOf } from './domain/given-back';
 export type { InvoiceOrder } from './domain/order';
-export type { Standing } from './domain/regenerate';
 export {
   InvoiceDto,
   InvoicePreviewDto,
   toInvoiceDto,
   toInvoicePreviewDto,
 } from './dto/invoice.dto';
-export { CreditBalanceService, type CreditOfPayment } from './credit-balance.service';
+export { CreditBalanceService } from './credit-balance.service';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
-export { InvoicePostings } from './invoice-postings';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
-export type { TimeScope } from './due-invoices.repository';
+export { type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';
 export { InvoiceCollectionService } from './invoice-collection.service';
 export { InvoicePaymentsService } from './invoice-payments.service';
 export {
@@ -41,8 +35,9 @@ export {
   paymentExceedsInvoice,
 } from './invoicing.errors';
 export { InvoicingModule } from './invoicing.module';
+export { BillingContextService } from './billing-context.service';
 export { IssueInvoiceService } from './issue-invoice.service';
-export type { DueDraft } from './renewal-drafts.repository';
+export { DUE_DRAFTS, type DueDraft } from './renewal-drafts.repository';
 export { RegenerateInvoiceService } from './regenerate-invoice.service';
 export {
   CREDIT_BALANCE_ROWS,

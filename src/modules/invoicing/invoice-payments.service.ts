@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { CreditNotesRepository } from './credit-notes.repository';
+import { mostRefunded } from './domain/given-back';
 import type { Invoice } from './domain/invoice';
 import { nextAttemptAt, type RetryPlan } from './domain/invoice-collection';
 import {
@@ -13,6 +14,7 @@ import {
   withPayment,
   withReserve,
 } from './domain/invoice-payment';
+import type { CreditOrder } from './domain/line-order';
 import {
   invoiceNotFound,
   invoiceNotPayable,
@@ -20,6 +22,7 @@ import {
   paymentExceedsInvoice,
 } from './invoicing.errors';
 import { invoicePaid, invoicePaymentFailed } from './invoicing.events';
+import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
 /** A payment that brought nothing. */
@@ -35,15 +38,13 @@ export class InvoicePaymentsService {
   constructor(
     private readonly database: Database,
     private readonly invoices: InvoicesRepository,
-    private readonly notes: CreditNotesRepository,
+    private readonly held: HeldByInvoiceRepository,
     private readonly outbox: Outbox,
   ) {}
 
   /** @throws {ProblemError} `invoice_not_found` */
   async get(id: string): Promise<Invoice> {
-    const invoice = await this.find(id);
-    if (invoice === null) throw invoiceNotFound(id);
-    return invoice;
+    return (await this.find(id)) ?? raise(invoiceNotFound(id));
   }
 
   find(id: string): Promise<Invoice | null> {
@@ -125,12 +126,18 @@ export class InvoicePaymentsService {
 
   /**
    * Returns the largest amount that refunds may give back of an invoice, in minor units, beside what credit notes and later
-   * invoices gave back as credit; null if they gave nothing.
+   * invoices gave back; null if that is all that was paid.
    */
   async mostRefunded(invoiceId: string): Promise<bigint | null> {
-    const given = await this.notes.givenAsCredit(invoiceId);
-    if (given === null) return null;
-    const { amountPaid, creditApplied } = await this.get(invoiceId);
-    return amountPaid + creditApplied - given;
+    return mostRefunded(await this.held.heldByOne(invoiceId));
+  }
+
+  /**
+   * Returns the finalized invoices that billed items in advance beyond an instant: those that credits of the items take from.
+   */
+  creditedBy(
+    credits: readonly Pick<CreditOrder, 'itemId' | 'unusedFrom'>[],
+  ): Promise<readonly string[]> {
+    return this.held.creditedBy(credits);
   }
 }

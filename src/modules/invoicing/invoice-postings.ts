@@ -33,7 +33,7 @@ export class InvoicePostings implements OnModuleInit {
     });
   }
 
-  /** Posts finalised invoices. Prices paid in advance are deferred until their period is over. */
+  /** Posts finalized invoices. Prices paid in advance are deferred until their period is over. */
   async postFinalized(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.ledger.postAll(
       invoices.map((invoice) => ({
@@ -71,12 +71,22 @@ export class InvoicePostings implements OnModuleInit {
   /**
    * Recognizes deferred revenue of periods that are over, each line once. A period is released once; each subscription
    * passes one period.
+   * @param drafts invoices of the same transaction that are not stored yet, with the released lines marked
    */
-  async releaseEarned(periods: readonly EarnedPeriod[], now: Date): Promise<void> {
-    const released = await this.invoices.releaseLines(periods);
+  async releaseEarned(
+    periods: readonly EarnedPeriod[],
+    drafts: readonly Invoice[],
+    now: Date,
+  ): Promise<void> {
+    const stored = await this.invoices.releaseLines(periods);
+    const releasedMinor = (subscriptionId: string): bigint =>
+      drafts
+        .filter((draft) => draft.subscriptionId === subscriptionId)
+        .flatMap(({ lines }) => lines.filter(({ isReleased }) => isReleased))
+        .reduce((total, { net }) => total + net, stored.get(subscriptionId) ?? 0n);
     await this.ledger.postAll(
       periods.map(({ id, subscriptionId, customerId, currency }) => ({
-        ...postRevenueRelease(currency, released.get(subscriptionId) ?? 0n),
+        ...postRevenueRelease(currency, releasedMinor(subscriptionId)),
         sourceId: id,
         customerId,
         occurredAt: now,

@@ -29,6 +29,9 @@ const COLORS: Readonly<Record<Color, string>> = {
   bad: '#b3261e',
 };
 
+/** The built-in fonts have all of ASCII. */
+const NOT_ASCII = /[^\x20-\x7e]/;
+
 /** Printed for what no font has; the first font has it. */
 const REPLACEMENT = '\ufffd';
 
@@ -48,7 +51,7 @@ interface Run {
 /** A piece of a line in the order in which it is read, of one font and one direction. */
 interface DirectedRun {
   readonly font: PrintFont;
-  /** Embedding level: odd ones are read from the right. */
+  /** Embedding level of the bidirectional algorithm. Odd levels are read from right to left. */
   readonly level: number;
   text: string;
 }
@@ -111,7 +114,7 @@ export class InvoicePrinter {
   private draw(pdf: PDFKit.PDFDocument, command: Command, missing: Set<string>): void {
     switch (command.kind) {
       case 'text':
-        for (const character of this.missingIn(command)) missing.add(character);
+        for (const character of this.missingOf(command.text, command.style)) missing.add(character);
         this.drawText(pdf, command);
         return;
       case 'rule':
@@ -179,8 +182,14 @@ export class InvoicePrinter {
     return runs;
   }
 
+  /** Returns the characters of texts that no font has. */
+  missingIn(texts: readonly string[]): ReadonlySet<string> {
+    const others = texts.filter((text) => NOT_ASCII.test(text));
+    return new Set(others.flatMap((text) => this.missingOf(text, { weight: 'regular' })));
+  }
+
   /** Characters of a text that no font has. */
-  private missingIn({ text, style }: Extract<Command, { kind: 'text' }>): readonly string[] {
+  private missingOf(text: string, style: Pick<TextStyle, 'weight'>): readonly string[] {
     return this.charactersOf(text, style)
       .filter(({ character, printed }) => printed === REPLACEMENT && character !== REPLACEMENT)
       .map(({ character }) => character);
@@ -189,7 +198,7 @@ export class InvoicePrinter {
   /** Each character with the font that prints it, and what is printed for it: nothing, itself or the sign of replacement. */
   private charactersOf(
     text: string,
-    style: TextStyle,
+    style: Pick<TextStyle, 'weight'>,
   ): readonly { readonly character: string; readonly font: PrintFont; readonly printed: string }[] {
     const fonts = this.fonts[style.weight];
     let current = fonts[0];

@@ -22,12 +22,22 @@ import type {
 import type { LineOrder } from './domain/line-order';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 
+/** Due, and neither being charged nor waiting for its first attempt. */
+export const UNPAID = `
+  "status" = 'open' AND "overdue_at" IS NULL AND "amount_pending" = 0
+  AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
+
+/** Open, and not wholly reserved by payments in flight. A wholly reserved invoice keeps its time until they end. */
+export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
+
 @Entity('invoice')
 @Unique('invoice_number_unique', ['number'])
 @Unique('invoice_renewal_unique', ['subscriptionId', 'renewsAt'])
 @Unique('invoice_reissue_unique', ['reissueOfId'])
 @Index('invoice_customer_index', ['customerId', 'id'])
 @Index('invoice_subscription_index', ['subscriptionId', 'id'])
+@Index('invoice_test_clock_index', ['testClockId'], { where: '"test_clock_id" IS NOT NULL' })
+@Index('invoice_status_index', ['status', 'id'])
 @Check('invoice_status_check', `"status" IN ('draft', 'open', 'paid', 'void', 'uncollectible')`)
 @Check('invoice_number_check', `("status" = 'draft') = ("number" IS NULL)`)
 @Check('invoice_total_check', `"total" = "subtotal" - "discount" + "tax"`)
@@ -48,23 +58,29 @@ import type { InvoiceSnapshots } from './domain/invoice-snapshots';
   'invoice_finalizes_check',
   `("finalizes_at" IS NULL) = ("ordered_lines" IS NULL) AND ("finalizes_at" IS NULL OR "status" = 'draft')`,
 )
-@Index('invoice_finalizes_index', ['finalizesAt'], {
+@Index('invoice_finalizes_index', ['finalizesAt', 'id'], {
   where: '"finalizes_at" IS NOT NULL AND "test_clock_id" IS NULL',
 })
-@Index('invoice_test_clock_finalizes_index', ['testClockId', 'finalizesAt'], {
+@Index('invoice_test_clock_finalizes_index', ['testClockId', 'finalizesAt', 'id'], {
   where: '"finalizes_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
 })
-@Index('invoice_collect_index', ['collectAt'], {
-  where: '"collect_at" IS NOT NULL AND "test_clock_id" IS NULL',
+@Index('invoice_collect_index', ['collectAt', 'id'], {
+  where: `"collect_at" IS NOT NULL AND ${CHARGEABLE} AND "test_clock_id" IS NULL`,
 })
-@Index('invoice_test_clock_collect_index', ['testClockId', 'collectAt'], {
-  where: '"collect_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
+@Index('invoice_test_clock_collect_index', ['testClockId', 'collectAt', 'id'], {
+  where: `"collect_at" IS NOT NULL AND ${CHARGEABLE} AND "test_clock_id" IS NOT NULL`,
 })
-@Index('invoice_overdue_index', ['dueAt'], {
-  where: `"status" = 'open' AND "overdue_at" IS NULL AND "test_clock_id" IS NULL`,
+@Index('invoice_closed_collect_index', ['collectAt', 'id'], {
+  where: `"collect_at" IS NOT NULL AND "status" <> 'open' AND "test_clock_id" IS NULL`,
 })
-@Index('invoice_test_clock_overdue_index', ['testClockId', 'dueAt'], {
-  where: `"status" = 'open' AND "overdue_at" IS NULL AND "test_clock_id" IS NOT NULL`,
+@Index('invoice_test_clock_closed_collect_index', ['testClockId', 'collectAt', 'id'], {
+  where: `"collect_at" IS NOT NULL AND "status" <> 'open' AND "test_clock_id" IS NOT NULL`,
+})
+@Index('invoice_overdue_index', ['dueAt', 'id'], {
+  where: `${UNPAID} AND "test_clock_id" IS NULL`,
+})
+@Index('invoice_test_clock_overdue_index', ['testClockId', 'dueAt', 'id'], {
+  where: `${UNPAID} AND "test_clock_id" IS NOT NULL`,
 })
 export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @IdColumn() readonly id!: string;
@@ -109,11 +125,12 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizesAt!: Date | null;
   @ExactJsonColumn({ nullable: true }) readonly orderedLines!: readonly LineOrder[] | null;
-  /** While it lasts, somebody is finalising it. */
+  /** While it lasts, somebody is finalizing it. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt?: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly voidedAt!: Date | null;
+  @ReferenceColumn({ nullable: true }) readonly voidedBy!: string | null;
   @InstantColumn({ nullable: true }) readonly uncollectibleAt!: Date | null;
   @ExactJsonColumn({ nullable: true }) readonly parties!: InvoiceSnapshots | null;
   @MetadataColumn() readonly metadata!: Metadata;

@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Caller, mayReadCustomer, type Principal } from '../../platform/access';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge, referenceNotFound } from '../../platform/errors';
+import { metadataTooLarge, referenceNotFound } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -56,7 +56,7 @@ export class InvoicesController {
   @Operation({
     summary: 'Create a one-off invoice',
     description:
-      'A draft with the lines given; taxes and credit are decided again when it is finalised.',
+      'A draft with the lines given; taxes and credit are decided again when it is finalized.',
     access: 'invoices:write',
     status: 201,
     answer: InvoiceDto,
@@ -80,10 +80,8 @@ export class InvoicesController {
     description: 'Newest first, drafts and void invoices included.',
     access: 'invoices:read',
     customerToken: { query: 'customer_id' },
-    status: 200,
     answer: pageOf(InvoiceDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listInvoices(@Query() query: ListInvoicesDto): Promise<PageDto<InvoiceDto>> {
     const page = await this.invoices.list(toInvoiceFilter(query), toPageRequest(query, 'inv'));
@@ -95,11 +93,10 @@ export class InvoicesController {
   @Operation({
     summary: 'Print an invoice',
     description:
-      'A4, with dates in the time zone of the customer. Buyer and seller are those of the instant at which it was finalised; ' +
+      'A4, with dates in the time zone of the customer. Buyer and seller are those of the instant at which it was finalized; ' +
       'a draft shows them as they are now. The same invoice gives the same bytes for as long as it has not changed.',
     access: 'invoices:read',
     customerToken: 'answer',
-    status: 200,
     file: 'application/pdf',
     reads: 'path',
     problems: [invoiceNotFound],
@@ -120,7 +117,6 @@ export class InvoicesController {
     description: 'Returns the invoice with its lines, taxes and discounts.',
     access: 'invoices:read',
     customerToken: 'answer',
-    status: 200,
     answer: InvoiceDto,
     reads: 'path',
     problems: [invoiceNotFound],
@@ -138,7 +134,6 @@ export class InvoicesController {
     description:
       'Whatever its state; nothing else of an invoice can be changed. Nothing sent changes nothing.',
     access: 'invoices:write',
-    status: 200,
     answer: InvoiceDto,
     reads: 'change',
     problems: [invoiceNotFound, metadataTooLarge, testClockAdvancing, testClockFailed],
@@ -155,10 +150,9 @@ export class InvoicesController {
   @Operation({
     summary: 'Delete a draft',
     description:
-      'It has no number and nothing was posted for it. A finalised invoice is voided instead; the draft of a renewal stays, ' +
+      'It has no number and nothing was posted for it. A finalized invoice is voided instead; the draft of a renewal stays, ' +
       'since nothing else would bill its period.',
     access: 'invoices:write',
-    status: 204,
     reads: 'removal',
     problems: [
       invoiceNotFound,
@@ -182,7 +176,6 @@ export class InvoicesController {
       'The price as it was, the tiers, the quantity, the part of the period and the shares of coupons and tax, ' +
       'evaluated again by the functions that made the line.',
     access: 'invoices:read',
-    status: 200,
     answer: ExplanationDto,
     reads: 'path',
     problems: [invoiceNotFound, invoiceLineNotFound],

@@ -20,9 +20,7 @@ const RELEASE = `
       JOIN invoice ON invoice.subscription_id = over.subscription_id
     WHERE invoice.id = line.invoice_id AND invoice.status IN ('open', 'paid', 'uncollectible')
       AND line.is_in_advance AND NOT line.is_released AND (line.period_end_at <= over.end_at
-        OR over.ended_by = 'end' OR over.ended_by = 'change' AND (line.period_start_at < over.end_at
-          OR line.kind = 'credit' OR EXISTS (SELECT FROM invoice_line it
-            WHERE it.invoice_id = line.invoice_id AND it.item_id = line.item_id AND it.credited > 0)))
+        OR over.ended_by = 'end' OR over.ended_by = 'change' AND line.item_id <> ALL ($4))
     RETURNING over.subscription_id, line.net - line.credited_net AS net)
   SELECT subscription_id, sum(net)::text AS net FROM released GROUP BY subscription_id`;
 
@@ -56,8 +54,8 @@ export class InvoicesRepository {
     await this.insertLines(invoices.flatMap(({ lines }) => lines));
   }
 
-  async find(id: string): Promise<Invoice | null> {
-    return this.withLinesOrNull(await this.invoices.findOneBy({ id }));
+  find(id: string): Promise<Invoice | null> {
+    return this.onSnapshot(async () => this.withLinesOrNull(await this.invoices.findOneBy({ id })));
   }
 
   /** Returns the invoices that exist, in the order of their ids. */
@@ -77,16 +75,18 @@ export class InvoicesRepository {
     return this.withLinesOrNull(row);
   }
 
-  async page(filter: InvoiceFilter, request: PageRequest): Promise<Page<Invoice>> {
-    const query = this.invoices.createQueryBuilder('invoice');
-    const { customerId, subscriptionId, status } = filter;
-    if (customerId !== null) query.andWhere('invoice.customerId = :customerId', { customerId });
-    if (subscriptionId !== null) {
-      query.andWhere('invoice.subscriptionId = :subscriptionId', { subscriptionId });
-    }
-    if (status !== null) query.andWhere('invoice.status = :status', { status });
-    const { items, next } = await pageById(query, request);
-    return { items: await this.withLines(items), next };
+  page(filter: InvoiceFilter, request: PageRequest): Promise<Page<Invoice>> {
+    return this.onSnapshot(async () => {
+      const query = this.invoices.createQueryBuilder('invoice');
+      const { customerId, subscriptionId, status } = filter;
+      if (customerId !== null) query.andWhere('invoice.customerId = :customerId', { customerId });
+      if (subscriptionId !== null) {
+        query.andWhere('invoice.subscriptionId = :subscriptionId', { subscriptionId });
+      }
+      if (status !== null) query.andWhere('invoice.status = :status', { status });
+      const { items, next } = await pageById(query, request);
+      return { items: await this.withLines(items), next };
+    });
   }
 
   /** Lines by id, in the order in which they were made. */
@@ -159,6 +159,7 @@ export class InvoicesRepository {
       over.map(({ subscriptionId }) => subscriptionId),
       over.map(({ endAt }) => endAt),
       over.map(({ end }) => end),
+      over.flatMap(({ nextItemIds }) => nextItemIds),
     ]);
     return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
   }
@@ -178,6 +179,11 @@ export class InvoicesRepository {
 
   private async insertLines(lines: readonly InvoiceLine[]): Promise<void> {
     await this.database.insertMany(InvoiceLineEntity, lines.map(toLineRow));
+  }
+
+  /** Reads invoices and their lines as of one instant. Inside a transaction the caller has locked what it decides about. */
+  private onSnapshot<Result>(reads: () => Promise<Result>): Promise<Result> {
+    return this.database.isInTransaction ? reads() : this.database.snapshot(reads);
   }
 
   private async withLinesOrNull(row: InvoiceRow | null): Promise<Invoice | null> {

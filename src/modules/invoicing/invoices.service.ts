@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Page, PageRequest } from '../../platform/database';
-import { invalidTransition } from '../../platform/errors';
+import { invalidTransition, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { explain, type Explanation } from './domain/explain';
@@ -31,8 +31,7 @@ export class InvoicesService {
 
   /** @throws {ProblemError} `invoice_not_found` */
   async get(id: string): Promise<Invoice> {
-    const invoice = await this.invoices.find(id);
-    if (invoice === null) throw invoiceNotFound(id);
+    const invoice = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
     assertTotals(invoice);
     return invoice;
   }

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { InvoicingPurge } from './invoicing-purge';
 import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
@@ -13,30 +12,28 @@ import { BilledTogetherRepository } from './billed-together.repository';
 import { BillingContextService } from './billing-context.service';
 import { CreditBalanceController } from './credit-balance.controller';
 import { CreditBalanceService } from './credit-balance.service';
-import { CreditGrantEntity } from './credit-grant.entity';
 import { CreditGrantsRepository } from './credit-grants.repository';
-import { CreditNoteEntity } from './credit-note.entity';
 import { CreditNotesController } from './credit-notes.controller';
 import { CreditNotesRepository } from './credit-notes.repository';
 import { CreditNotesService } from './credit-notes.service';
 import { EditInvoiceService } from './edit-invoice.service';
+import { FinalizationService } from './finalization.service';
 import { FinalizeInvoicesService } from './finalize-invoices.service';
 import { InvoicePostings } from './invoice-postings';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
+import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoiceCollectionService } from './invoice-collection.service';
 import { InvoicePaymentsService } from './invoice-payments.service';
 import { InvoicePrinter } from './invoice-printer';
-import { InvoiceLineEntity } from './invoice-line.entity';
-import { InvoiceSeriesEntity } from './invoice-series.entity';
-import { InvoiceEntity } from './invoice.entity';
 import { InvoicesController } from './invoices.controller';
 import { InvoicesRepository } from './invoices.repository';
 import { InvoicesService } from './invoices.service';
 import { IssueInvoiceService } from './issue-invoice.service';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { RegenerateInvoiceService } from './regenerate-invoice.service';
+import { InvoiceTextsService } from './invoice-texts.service';
 import { PrintInvoiceService } from './print-invoice.service';
 import { ChargedEventsService } from './charged-events.service';
 import { LineUsageController } from './line-usage.controller';
@@ -51,13 +48,6 @@ import { VoidInvoiceService } from './void-invoice.service';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([
-      InvoiceEntity,
-      InvoiceLineEntity,
-      InvoiceSeriesEntity,
-      CreditGrantEntity,
-      CreditNoteEntity,
-    ]),
     CatalogModule,
     CouponsModule,
     CustomersModule,
@@ -78,6 +68,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     InvoicesRepository,
     BilledTogetherRepository,
     BilledLinesRepository,
+    HeldByInvoiceRepository,
     CreditGrantsRepository,
     CreditBalanceService,
     CreditNotesRepository,
@@ -90,6 +81,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     BillingContextService,
     InvoicePostings,
     LowerOpenInvoicesService,
+    FinalizationService,
     IssueInvoiceService,
     InvoiceDraftsService,
     RenewalDraftsRepository,
@@ -103,14 +95,15 @@ import { VoidInvoiceService } from './void-invoice.service';
     EditInvoiceService,
     RegenerateInvoiceService,
     InvoicePrinter,
+    InvoiceTextsService,
     PrintInvoiceService,
     CreditNotesService,
   ],
   exports: [
+    BillingContextService,
     CreditBalanceService,
     CreditNotesService,
     FinalizeInvoicesService,
-    InvoicePostings,
     InvoiceCollectionService,
     InvoicePaymentsService,
     IssueInvoiceService,

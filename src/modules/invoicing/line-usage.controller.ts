@@ -32,7 +32,6 @@ export class LineUsageController {
       'the later of timestamp and period_start) / (full_period_end - full_period_start), of which the explanation has ' +
       'the instants.',
     access: 'invoices:read',
-    status: 200,
     answer: pageOf(StoredUsageEventDto),
     reads: 'path',
     problems: [invoiceNotFound, invoiceLineNotFound, invoiceLineWithoutUsage, invalidCursor],

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { Customer } from '../customers';
 import { BillingContextService } from './billing-context.service';
+import type { RefundedOf } from './domain/given-back';
 import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
 import { isOvertaken, regeneratedFrom, type Standing } from './domain/regenerate';
@@ -14,8 +16,15 @@ import {
   invoiceRegenerated,
 } from './invoicing.errors';
 import { invoiceCreated } from './invoicing.events';
-import { IssueInvoiceService } from './issue-invoice.service';
+import { FinalizationService } from './finalization.service';
 import { UsageReadingsService } from './usage-readings.service';
+
+/** State that a void invoice is regenerated with. */
+export interface BilledAgain {
+  readonly customer: Customer;
+  readonly standing: Standing;
+  readonly refunded: RefundedOf;
+}
 
 /** Regenerates void invoices. */
 @Injectable()
@@ -23,7 +32,7 @@ export class RegenerateInvoiceService {
   constructor(
     private readonly invoices: InvoicesRepository,
     private readonly contexts: BillingContextService,
-    private readonly issuing: IssueInvoiceService,
+    private readonly finalization: FinalizationService,
     private readonly usage: UsageReadingsService,
     private readonly outbox: Outbox,
   ) {}
@@ -31,14 +40,12 @@ export class RegenerateInvoiceService {
   /**
    * Makes an invoice in the place of a void one, once, in the caller's transaction: the same charges with the coupons, taxes
    * and credit of now.
-   * @param customer locked
-   * @param standing of what the invoice billed, locked
+   * @param billed the customer, the standing of what the invoice billed, and refunds of the invoices that it credits; locked
    * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`
    */
   async regenerate(
     id: string,
-    customer: Customer,
-    standing: Standing,
+    { customer, standing, refunded }: BilledAgain,
     now: Date,
   ): Promise<Invoice> {
     const voided = await this.lockVoid(id);
@@ -46,7 +53,8 @@ export class RegenerateInvoiceService {
     const order = {
       ...voided,
       lines: [],
-      creditOrders: creditsOf(voided),
+      refunded,
+      creditOrders: this.creditsOf(voided),
       billingPeriod: standing.billingPeriod,
     };
     const context = await this.contexts.load(order, customer, now, 'issue');
@@ -56,24 +64,23 @@ export class RegenerateInvoiceService {
     await this.invoices.insertAll([draft]);
     await this.usage.reopen(draft);
     await this.outbox.record(invoiceCreated, { after: draft, occurredAt: now });
-    return this.issuing.finalize(draft, customer, now);
+    return this.finalization.finalize(draft, customer, now);
+  }
+
+  /** Returns the orders that make the credits of an invoice again. */
+  creditsOf({ lines }: Invoice): readonly CreditOrder[] {
+    return lines.flatMap(({ kind, itemId, period }) =>
+      kind === 'credit' && itemId !== null && period !== null
+        ? [{ kind, itemId, unusedFrom: period.startAt, end: 'border' as const }]
+        : [],
+    );
   }
 
   private async lockVoid(id: string): Promise<Invoice> {
-    const voided = await this.invoices.lock(id);
-    if (voided === null) throw invoiceNotFound(id);
+    const voided = (await this.invoices.lock(id)) ?? raise(invoiceNotFound(id));
     if (voided.status !== 'void') throw invoiceNotVoid(id, voided.status);
     const regenerated = await this.invoices.findRegeneratedFrom(id);
     if (regenerated !== null) throw invoiceRegenerated(id, regenerated);
     return voided;
   }
-}
-
-/** Returns the orders that make the credits of an invoice again. */
-function creditsOf({ lines }: Invoice): readonly CreditOrder[] {
-  return lines.flatMap(({ kind, itemId, period }) =>
-    kind === 'credit' && itemId !== null && period !== null
-      ? [{ kind, itemId, unusedFrom: period.startAt, end: 'border' as const }]
-      : [],
-  );
 }

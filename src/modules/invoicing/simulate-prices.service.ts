@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { isWireSafe } from '../../core/money';
 import { Database, Reports } from '../../platform/database';
-import { referenceNotFound } from '../../platform/errors';
+import { referenceNotFound, raise } from '../../platform/errors';
 import { CatalogService, type CatalogPrice, type PriceTerms, toPrice } from '../catalog';
 import { type Meter, MetersService } from '../meters';
 import { ChargedEventsService } from './charged-events.service';
@@ -11,7 +11,7 @@ import { matchPrices, type NamedPrice } from './domain/match-prices';
 import { simulateItem } from './domain/simulate';
 import { partOf, type UsagePart, type UsageTrace } from './domain/usage';
 import { invoiceTooLarge, simulatedPriceUnmatched } from './invoicing.errors';
-import { type BilledLine, SimulationRepository } from './simulation.repository';
+import { type CustomerLine, SimulationRepository } from './simulation.repository';
 
 const CUSTOMERS_AT_ONCE = 50;
 
@@ -43,7 +43,7 @@ export type SimulationStep =
       readonly losers: number;
     } & Amounts);
 
-interface Setup {
+interface Simulation {
   readonly command: SimulationCommand;
   readonly currency: string;
   /** Replacement of each price of the plan; null if the price is dropped. */
@@ -75,9 +75,10 @@ export class SimulatePricesService {
     return this.steps(setup);
   }
 
-  private async setup(command: SimulationCommand): Promise<Setup> {
-    const sold = await this.catalog.findPricesOfPlan(command.planId);
-    if (sold === null) throw referenceNotFound('/plan_id', command.planId);
+  private async setup(command: SimulationCommand): Promise<Simulation> {
+    const sold =
+      (await this.catalog.findPricesOfPlan(command.planId)) ??
+      raise(referenceNotFound('/plan_id', command.planId));
     await this.database.transaction(() => this.catalog.assertPrices(command.prices, '/prices'));
     const named = sold.prices.map((price) => ({ ...namedOf(price), id: price.id }));
     const offered = command.prices.map((terms) => namedOf(toPrice('', terms)));
@@ -96,7 +97,7 @@ export class SimulatePricesService {
     };
   }
 
-  private async *steps(setup: Setup): AsyncGenerator<SimulationStep> {
+  private async *steps(setup: Simulation): AsyncGenerator<SimulationStep> {
     const leave = await this.reports.enter('simulation');
     try {
       yield* this.stepsWithin(setup);
@@ -105,7 +106,7 @@ export class SimulatePricesService {
     }
   }
 
-  private async *stepsWithin(setup: Setup): AsyncGenerator<SimulationStep> {
+  private async *stepsWithin(setup: Simulation): AsyncGenerator<SimulationStep> {
     const { customerIds } = setup.command;
     const of = customerIds?.length ?? (await this.read(() => this.history.countCustomers()));
     const totals = { customers: 0, oldMinor: 0n, newMinor: 0n, winners: 0, losers: 0 };
@@ -138,7 +139,7 @@ export class SimulatePricesService {
   }
 
   private async simulateCustomers(
-    setup: Setup,
+    setup: Simulation,
     customerIds: readonly string[],
   ): Promise<readonly ({ readonly customerId: string } & Amounts)[]> {
     const { command, replacements } = setup;
@@ -157,8 +158,8 @@ export class SimulatePricesService {
   }
 
   private async simulateItem(
-    { replacements, meters }: Setup,
-    billed: readonly BilledLine[],
+    { replacements, meters }: Simulation,
+    billed: readonly CustomerLine[],
   ): Promise<bigint> {
     const price = replacements.get(billed[0]?.line.priceId ?? '') ?? null;
     if (price === null) return 0n;

@@ -18,7 +18,7 @@ const BILLED = `
     AND invoice.status IN ('open', 'paid', 'uncollectible') AND line.price_id = ANY ($2)
     AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
 
-export interface BilledLine {
+export interface CustomerLine {
   readonly customerId: string;
   readonly line: InvoiceLine;
 }
@@ -47,7 +47,7 @@ export class SimulationRepository {
     customerIds: readonly string[],
     priceIds: readonly string[],
     { from, to }: { readonly from: Date; readonly to: Date },
-  ): Promise<readonly BilledLine[]> {
+  ): Promise<readonly CustomerLine[]> {
     const found = await this.database.query<{ id: string; customer_id: string }>(BILLED, [
       customerIds,
       priceIds,

@@ -30,7 +30,6 @@ export class SimulationsController {
       '`winners`, who would have paid less, and of `losers`. Amounts that no answer can hold end it with `problem`, its ' +
       '`code` and `detail`. An answer with neither was cut off.',
     access: 'invoices:read',
-    status: 200,
     lines: SIMULATION_LINES,
     reads: 'body',
     problems: [

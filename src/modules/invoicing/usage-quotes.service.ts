@@ -53,7 +53,7 @@ export class UsageQuotesService {
   }
 }
 
-/** Returns an order of no subscription, because late usage is billed by the invoice that is finalised first. */
+/** Returns an order of no subscription, because late usage is billed by the invoice that is finalized first. */
 function usageOf(draft: WaitingDraft): InvoiceOrder {
   const lines = draft.orderedLines.filter(({ kind }) => kind === 'usage');
   return { ...orderOf(draft), subscriptionId: null, lines };
@@ -69,6 +69,7 @@ function notTooLarge(quote: UsageQuote): UsageQuote {
 const NOTHING_BUT_USAGE = {
   testClockId: null,
   billed: [],
+  creditable: new Map(),
   coupons: [],
   billingPeriod: null,
   taxRates: [],

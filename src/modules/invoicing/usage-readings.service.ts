@@ -8,16 +8,16 @@ import { UsageBillingService, UsageService } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
-import type { BilledPeriod, CountedUsage } from './domain/decide-usage-lines';
+import type { EarlierBill, CountedUsage } from './domain/decide-usage-lines';
 import type { Invoice } from './domain/invoice';
 import type { UsageOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
-import type { UsagePart, UsageReading } from './domain/usage';
+import type { UsagePart, ItemUsage } from './domain/usage';
 import { billOf, toUsageOrder } from './domain/usage-bill';
 
 type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines' | 'lateUsage'>;
 
-interface Asked {
+interface UsageToRead {
   readonly customerId: string;
   readonly order: UsageOrder;
   /** Last bill of a period that has late usage. */
@@ -81,7 +81,10 @@ export class UsageReadingsService {
     await this.billing.holdAll(customerIds);
   }
 
-  /** Writes what was billed, in the transaction of the invoices: each order with the invoice it made, null for none. */
+  /**
+   * Writes the billed usage, in the transaction of the invoices.
+   * @param made each order with the invoice it made; null if it made none
+   */
   async record(
     made: readonly {
       readonly order: UsageOf;
@@ -120,7 +123,7 @@ export class UsageReadingsService {
   }
 
   /** Reads the usage of an item in its period. */
-  async read(customerId: string, meter: Meter, order: UsageOrder): Promise<UsageReading> {
+  async read(customerId: string, meter: Meter, order: UsageOrder): Promise<ItemUsage> {
     const { period, fullPeriod, heldSince, isByGroup } = order;
     const asked = { customerId, meter, period, heldSince };
     const reading = isByGroup
@@ -149,7 +152,7 @@ export class UsageReadingsService {
   /** Late usage is billed by the next invoice that orders lines, or that asks for it. */
   private async askedOf(
     orders: readonly UsageOf[],
-  ): Promise<ReadonlyMap<UsageOf, readonly Asked[]>> {
+  ): Promise<ReadonlyMap<UsageOf, readonly UsageToRead[]>> {
     const requesting = orders.filter(
       ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
     );
@@ -178,7 +181,7 @@ export class UsageReadingsService {
     );
   }
 
-  private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<BilledPeriod> {
+  private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<EarlierBill> {
     return { ...(await this.billed.usage(itemId, period)), quantity };
   }
 }
@@ -191,7 +194,7 @@ function shareOf(part: Period, full: Period): Rational {
   return rational(lengthMs(part), lengthMs(full));
 }
 
-function termsOf(meter: Meter): UsageReading['meter'] {
+function termsOf(meter: Meter): ItemUsage['meter'] {
   const { id, key, eventName, aggregation, valueProperty, filters, groupBy: names } = meter;
   return { id, key, eventName, aggregation, valueProperty, filters, groupBy: names };
 }

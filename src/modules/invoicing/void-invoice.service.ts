@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { currentActor } from '../../platform/access';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import { RedemptionsService } from '../coupons';
@@ -42,6 +43,7 @@ export class VoidInvoiceService {
       status: 'void' as const,
       amountPaid: 0n,
       voidedAt: now,
+      voidedBy: currentActor(),
       collectAt: lastLookAt(before, now),
       version: before.version + 1,
       updatedAt: now,

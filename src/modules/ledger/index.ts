@@ -1,8 +1,4 @@
-export type {
-  AccountBalance,
-  PostedTransaction,
-  PostingContext,
-} from './domain/posted-transaction';
+export type { PostedTransaction } from './domain/posted-transaction';
 export { LedgerChecks } from './ledger-checks';
 export { POSTED_CASH_ROWS, postedRows } from './ledger-rows';
 export { LedgerModule } from './ledger.module';

@@ -1,5 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Gauge } from 'prom-client';
 import { Reports } from '../../platform/database';
+import { Metrics } from '../../platform/observability';
 import {
   type CheckResult,
   type LedgerCheck,
@@ -16,10 +18,25 @@ import { LedgerRepository } from './ledger.repository';
 export class LedgerChecks implements OnModuleInit {
   private readonly checks: LedgerCheck[] = [];
 
+  private readonly verifiedAt: Gauge;
+  private readonly failedChecks: Gauge;
+
   constructor(
     private readonly reports: Reports,
     private readonly ledger: LedgerRepository,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    this.verifiedAt = new Gauge({
+      name: 'ledger_verified_timestamp_seconds',
+      help: 'Unix time of the last verification of the ledger by this process; 0 before the first.',
+      registers: [registry],
+    });
+    this.failedChecks = new Gauge({
+      name: 'ledger_failed_checks',
+      help: 'Failed checks of that verification.',
+      registers: [registry],
+    });
+  }
 
   onModuleInit(): void {
     this.register({
@@ -49,7 +66,14 @@ export class LedgerChecks implements OnModuleInit {
    * Runs every check on one snapshot of the ledger, unaffected by concurrent writes.
    * @throws {ProblemError} `too_many_reports`
    */
-  run(): Promise<readonly CheckResult[]> {
+  async run(): Promise<readonly CheckResult[]> {
+    const results = await this.runAll();
+    this.verifiedAt.setToCurrentTime();
+    this.failedChecks.set(results.filter(({ offending }) => offending.length > 0).length);
+    return results;
+  }
+
+  private runAll(): Promise<readonly CheckResult[]> {
     return this.reports.run('verification', async () => {
       await this.ledger.allowLongReads();
       const results: CheckResult[] = [];

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor, tooManyReports } from '../../platform/errors';
+import { tooManyReports } from '../../platform/errors';
 import { Operation, type PageDto, pageOf, toPageDto, toPageRequest } from '../../platform/http';
 import {
   LedgerAccountsDto,
@@ -30,7 +30,6 @@ export class LedgerController {
     summary: 'List the accounts of the ledger',
     description: 'Returns the accounts with their balances, for all customers or for one.',
     access: 'ledger:read',
-    status: 200,
     answer: LedgerAccountsDto,
     reads: 'query',
   })
@@ -43,10 +42,8 @@ export class LedgerController {
     summary: 'List the transactions of the ledger',
     description: 'Newest first, each with its postings.',
     access: 'ledger:read',
-    status: 200,
     answer: pageOf(LedgerTransactionDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listLedgerTransactions(
     @Query() query: ListLedgerTransactionsDto,
@@ -60,7 +57,6 @@ export class LedgerController {
     summary: 'Verify the ledger',
     description: 'Reads the whole ledger in one snapshot and checks every invariant.',
     access: 'ledger:read',
-    status: 200,
     answer: LedgerVerificationDto,
     reads: 'path',
     problems: [tooManyReports],

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
+import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /** Skips customers without a stream: a bill of usage creates one, so nothing can be late for them. */
@@ -42,23 +43,12 @@ const PLAN = `
   FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
   WHERE closed.id = planned.id`;
 
-const CLAIM_DUE = `
-  WITH claimed AS (
-    UPDATE usage_closed_subscription SET lease_ends_at = $2 WHERE id IN (
-      SELECT id FROM usage_closed_subscription
-      WHERE late_due_at <= $1 AND test_clock_id IS NULL
-        AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
-      ORDER BY late_due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
-    RETURNING id, late_due_at)
-  SELECT id FROM claimed ORDER BY late_due_at, id`;
-
-const DUE_ON_TEST_CLOCK = `
-  SELECT id FROM usage_closed_subscription WHERE test_clock_id = $1 AND late_due_at <= $2
-  ORDER BY late_due_at, id LIMIT $3`;
-
-const NEXT_ON_TEST_CLOCK = `
-  SELECT min(late_due_at) AS due_at FROM usage_closed_subscription
-  WHERE test_clock_id = $1 AND late_due_at IS NOT NULL`;
+/** Closed subscriptions with late usage that is to be billed. */
+export const DUE_LATE_USAGE: DueTable<{ readonly id: string }> = {
+  table: 'usage_closed_subscription',
+  dueColumn: 'late_due_at',
+  columns: {},
+};
 
 export interface ClosedSubscription {
   readonly id: string;
@@ -110,26 +100,4 @@ export class ClosedSubscriptionsRepository {
     const columns = [planned.map(({ id }) => id), planned.map(({ dueAt }) => dueAt)];
     await this.database.query(PLAN, columns);
   }
-
-  /** Claims subscriptions with late usage that is due in real time, in due order, leased to the caller. */
-  async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
-    return idsOf(await this.database.query(CLAIM_DUE, [now, leaseEndsAt, most]));
-  }
-
-  /** Returns subscriptions with late usage that is due on a test clock, in due order. */
-  async dueOn(testClockId: string, now: Date, most: number): Promise<readonly string[]> {
-    return idsOf(await this.database.query(DUE_ON_TEST_CLOCK, [testClockId, now, most]));
-  }
-
-  /** Returns the next due time on a test clock. */
-  async nextDueOn(testClockId: string): Promise<Date | null> {
-    const [row] = await this.database.query<{ due_at: Date | null }>(NEXT_ON_TEST_CLOCK, [
-      testClockId,
-    ]);
-    return row?.due_at ?? null;
-  }
-}
-
-function idsOf(rows: readonly { readonly id: string }[]): readonly string[] {
-  return rows.map(({ id }) => id);
 }

@@ -30,26 +30,6 @@ export class FinalUsageService {
     await this.plan(await this.closed.lockOfPeriods(periods));
   }
 
-  /** Claims subscriptions with late usage that is due in real time, in due order, leased to the caller. */
-  claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
-    return this.closed.claimDue(now, leaseEndsAt, most);
-  }
-
-  /** Returns subscriptions with late usage that is due on a test clock, in due order. */
-  dueOn(testClockId: string, now: Date, most: number): Promise<readonly string[]> {
-    return this.closed.dueOn(testClockId, now, most);
-  }
-
-  /** Returns the next due time on a test clock. */
-  nextDueOn(testClockId: string): Promise<Date | null> {
-    return this.closed.nextDueOn(testClockId);
-  }
-
-  /** Postpones the late usage of a subscription. */
-  async postpone(id: string, until: Date): Promise<void> {
-    await this.closed.plan([{ id, dueAt: until }]);
-  }
-
   /** Forgets subscriptions of deleted customers: their late usage is no longer billed. */
   async forget(subscriptionIds: readonly string[]): Promise<void> {
     await this.closed.forget(subscriptionIds);

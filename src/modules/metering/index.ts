@@ -1,4 +1,4 @@
-export type { StoredUsageEvent } from './domain/usage-event';
+export { DUE_LATE_USAGE } from './closed-subscriptions.repository';
 export { FinalUsageService } from './final-usage.service';
 export { MeteringModule } from './metering.module';
 export { MeterUsageService } from './meter-usage.service';
@@ -7,16 +7,16 @@ export { toUsageProofDto, UsageProofDto } from './dto/usage-proof.dto';
 export { tooManyEventsToProve, usagePeriodEmpty } from './usage.errors';
 export {
   type EventPage,
+  type IncomingEvent,
   type UsageProof,
   type UsageQuery,
-  type UsageReading,
   UsageStore,
 } from './usage-store';
 export { type UsageWindow, UsageWindows } from './store/usage-windows';
 export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';
-export type { ChangedWindow, UsageHook } from './usage-hooks';
-export { type UsageBill, UsageBillingService } from './usage-billing.service';
+export type { ChangedWindow } from './usage-hooks';
+export { UsageBillingService } from './usage-billing.service';
 export { UsageService } from './usage.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
-export { UsageStreams } from './store/usage-streams';
+export { type StreamName, UsageStreams } from './store/usage-streams';

@@ -21,7 +21,6 @@ export class MeterUsageController {
     description:
       "Returns exact usage by window and in total, from one snapshot. Windows follow the customer's local time.",
     access: 'usage:read',
-    status: 200,
     answer: MeterUsageDto,
     reads: 'query',
     problems: [

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { CustomersModule } from '../customers';
 import { MetersModule } from '../meters';
 import { TestClocksModule } from '../test-clocks';
@@ -14,31 +13,23 @@ import { MeterBackfills } from './meter-backfills';
 import { FastPathAppend } from './ingest/fast-path-append';
 import { AppendUsage } from './ingest/append-usage';
 import { BackfillMeters } from './store/backfill-meters';
+import { EventCounts } from './store/event-counts';
 import { LateUsageWriter } from './store/late-usage-writer';
 import { IngestBatcher } from './ingest/ingest-batcher';
 import { StreamCache } from './ingest/stream-cache';
-import { MeterBackfillEntity } from './store/meter-backfill.entity';
 import { MeterBackfillsRepository } from './store/meter-backfills.repository';
 import { ProveUsage } from './store/prove-usage';
 import { VoidUsage } from './store/void-usage';
 import { PostgresUsageStore } from './postgres-usage-store';
 import { StoredEvents } from './store/stored-events';
-import { UsageBucketEntity } from './store/usage-bucket.entity';
-import { UsageDistinctValueEntity } from './store/usage-distinct-value.entity';
-import { UsageEventEntity } from './store/usage-event.entity';
-import { UsageStreamEntity } from './store/usage-stream.entity';
 import { UsagePurge } from './store/usage-purge';
 import { UsageReader } from './store/usage-reader';
 import { UsageStore } from './usage-store';
 import { UsageStreams } from './store/usage-streams';
-import { UsageTallyEntity } from './store/usage-tally.entity';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
 import { UsageWindows } from './store/usage-windows';
 import { WindowChanges } from './store/window-changes';
-import { UsageWindowEntity } from './store/usage-window.entity';
-import { UsageBilledEntity } from './usage-billed.entity';
 import { UsageBilledRepository } from './usage-billed.repository';
-import { UsageClosedSubscriptionEntity } from './usage-closed-subscription.entity';
 import { UsageBillingService } from './usage-billing.service';
 import { StoredUsageController } from './stored-usage.controller';
 import { UsageEventsController } from './usage-events.controller';
@@ -47,22 +38,7 @@ import { UsageService } from './usage.service';
 import { UsageHooks } from './usage-hooks';
 
 @Module({
-  imports: [
-    CustomersModule,
-    MetersModule,
-    TestClocksModule,
-    TypeOrmModule.forFeature([
-      MeterBackfillEntity,
-      UsageBilledEntity,
-      UsageBucketEntity,
-      UsageClosedSubscriptionEntity,
-      UsageDistinctValueEntity,
-      UsageEventEntity,
-      UsageStreamEntity,
-      UsageTallyEntity,
-      UsageWindowEntity,
-    ]),
-  ],
+  imports: [CustomersModule, MetersModule, TestClocksModule],
   controllers: [
     CreateMeterController,
     MeterUsageController,
@@ -76,6 +52,7 @@ import { UsageHooks } from './usage-hooks';
     ClosedSubscriptionsRepository,
     CreateMeterService,
     FinalUsageService,
+    EventCounts,
     LateUsageWriter,
     IngestBatcher,
     StreamCache,

@@ -1,6 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../platform/errors';
 import {
   Operation,
   type PageDto,
@@ -25,10 +24,8 @@ export class StoredUsageController {
     summary: 'List the usage events of a customer',
     description: 'Newest timestamp first, voided events included.',
     access: 'usage:read',
-    status: 200,
     answer: pageOf(StoredUsageEventDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listUsageEvents(@Query() query: ListUsageEventsDto): Promise<PageDto<StoredUsageEventDto>> {
     const page = await this.usage.list(toEventFilter(query), toOpaquePageRequest(query));
@@ -40,7 +37,6 @@ export class StoredUsageController {
     summary: 'Read a usage event',
     description: 'The path contains the idempotency key of the event, percent-encoded.',
     access: 'usage:read',
-    status: 200,
     answer: StoredUsageEventDto,
     reads: 'path',
     problems: [usageEventNotFound],
@@ -57,7 +53,6 @@ export class StoredUsageController {
       'late usage: the next invoice corrects the difference, or the request is refused if a meter rejects late events. ' +
       'Voiding it again is a no-op.',
     access: 'usage:write',
-    status: 200,
     answer: StoredUsageEventDto,
     reads: 'post',
     key: 'optional',

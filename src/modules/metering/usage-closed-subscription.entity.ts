@@ -3,13 +3,15 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/databas
 
 /** Subscription whose last invoice was made. Later changes of its usage are billed by an invoice of their own. */
 @Entity('usage_closed_subscription')
-@Index('usage_closed_subscription_due_index', ['testClockId', 'lateDueAt'], {
-  where: '"late_due_at" IS NOT NULL',
+@Index('usage_closed_subscription_due_index', ['lateDueAt', 'id'], {
+  where: '"late_due_at" IS NOT NULL AND "test_clock_id" IS NULL',
+})
+@Index('usage_closed_subscription_test_clock_due_index', ['testClockId', 'lateDueAt', 'id'], {
+  where: '"late_due_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
 })
 @Index('usage_closed_subscription_customer_index', ['customerId'])
 @Check('usage_closed_subscription_check', `"lease_ends_at" IS NULL OR "late_due_at" IS NOT NULL`)
 export class UsageClosedSubscriptionEntity {
-  /** Id of the subscription. */
   @IdColumn() readonly id!: string;
   @ReferenceColumn() readonly customerId!: string;
   /** Test clock of its customer; null: real time. */

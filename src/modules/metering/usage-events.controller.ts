@@ -34,7 +34,6 @@ export class UsageEventsController {
       'has its own idempotency key, forever, so the same request can be sent again: stored events count as `duplicates`. ' +
       'The header `Idempotency-Key` is ignored.',
     access: 'usage:write',
-    status: 200,
     answer: AppendResultDto,
     reads: 'body',
     problems: [requestTimeout, outcomeUnknown, usageEventRejected],

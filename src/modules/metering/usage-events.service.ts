@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { ConcurrencyLimiter } from '../../platform/concurrency';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 import {
@@ -35,9 +36,7 @@ export class UsageEventsService {
 
   /** @throws {ProblemError} `usage_event_not_found` */
   async get(idempotencyKey: string): Promise<StoredUsageEvent> {
-    const event = await this.store.find(idempotencyKey);
-    if (event === null) throw usageEventNotFound(idempotencyKey);
-    return event;
+    return (await this.store.find(idempotencyKey)) ?? raise(usageEventNotFound(idempotencyKey));
   }
 
   /** @throws {ProblemError} `invalid_cursor` */

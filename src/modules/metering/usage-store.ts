@@ -130,8 +130,8 @@ export abstract class UsageStore {
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
   /**
-   * Returns the events that a reading counts, of one group if given, by timestamp and position. Events before the period, whose
-   * values a weighted sum holds, come first.
+   * Returns the events that a reading counts, of one group if given, by timestamp and position. For a weighted
+   * sum these include earlier events whose value lasts into the period.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract counted(

@@ -9,87 +9,71 @@ const FIELD_OF_REJECTION: Readonly<Record<string, string>> = {
   usage_in_future: '/timestamp',
 };
 
-export const usageEventNotFound = defineProblem(
-  {
-    code: 'usage_event_not_found',
-    kind: 'not_found',
-    title: 'No event is stored under this key',
-    meaning: 'No usage event with this idempotency key was accepted.',
-  },
-  (key: string) => ({ detail: `There is no usage event with the key ${JSON.stringify(key)}.` }),
-);
+export const usageEventNotFound = defineProblem({
+  code: 'usage_event_not_found',
+  kind: 'not_found',
+  title: 'No event is stored under this key',
+  meaning: 'No usage event with this idempotency key was accepted.',
+  detail: (key: string) => `There is no usage event with the key ${JSON.stringify(key)}.`,
+});
 
-export const usageEventRejected = defineProblem(
-  {
-    code: 'usage_event_rejected',
-    kind: 'rule_broken',
-    title: 'The event was rejected',
-    meaning:
-      'A single usage event was rejected and nothing was stored. `errors` holds the code that a list would have in `rejected`: `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
-  },
-  ({ code, message }: Rejection) => ({
+export const usageEventRejected = defineProblem({
+  code: 'usage_event_rejected',
+  kind: 'rule_broken',
+  title: 'The event was rejected',
+  meaning:
+    'A single usage event was rejected and nothing was stored. `errors` holds the code that a list would have in `rejected`: `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
+  occurrence: ({ code, message }: Rejection) => ({
     detail: message,
     errors: [{ pointer: FIELD_OF_REJECTION[code] ?? '', code, message }],
   }),
-);
+});
 
-export const usageLateRefused = defineProblem(
-  {
-    code: 'usage_late',
-    kind: 'conflict',
-    title: 'The period of the event is billed',
-    meaning:
-      'A meter that counts the event rejects late usage (`late_events: reject`), and the period of the event is billed.',
-  },
-  (key: string, meterId: string) => ({
-    detail: `The event ${JSON.stringify(key)} is in a billed period, and the meter ${meterId} rejects late usage.`,
-  }),
-);
+export const usageLateRefused = defineProblem({
+  code: 'usage_late',
+  kind: 'conflict',
+  title: 'The period of the event is billed',
+  meaning:
+    'A meter that counts the event rejects late usage (`late_events: reject`), and the period of the event is billed.',
+  detail: (key: string, meterId: string) =>
+    `The event ${JSON.stringify(key)} is in a billed period, and the meter ${meterId} rejects late usage.`,
+});
 
-export const usagePeriodEmpty = defineProblem(
-  {
-    code: 'usage_period_empty',
-    kind: 'rule_broken',
-    title: 'The period has no length',
-    meaning: '`to` is exclusive and must be after `from`.',
-  },
-  () => ({
+export const usagePeriodEmpty = defineProblem({
+  code: 'usage_period_empty',
+  kind: 'rule_broken',
+  title: 'The period has no length',
+  meaning: '`to` is exclusive and must be after `from`.',
+  occurrence: () => ({
     detail: '`to` must be after `from`.',
     errors: [{ pointer: '?to', code: 'usage_period_empty', message: 'must be after from' }],
   }),
-);
+});
 
-export const tooManyWindows = defineProblem(
-  {
-    code: 'too_many_windows',
-    kind: 'rule_broken',
-    title: 'The period has too many windows',
-    meaning: 'An answer has at most 2,000 windows. Request a shorter period or longer windows.',
-  },
-  (most: number) => ({
-    detail: `The period has more than ${most} windows of this length. Request a shorter period or longer windows.`,
-  }),
-);
+export const tooManyWindows = defineProblem({
+  code: 'too_many_windows',
+  kind: 'rule_broken',
+  title: 'The period has too many windows',
+  meaning: 'An answer has at most 2,000 windows. Request a shorter period or longer windows.',
+  detail: (most: number) =>
+    `The period has more than ${most} windows of this length. Request a shorter period or longer windows.`,
+});
 
-export const unknownGroup = defineProblem(
-  {
-    code: 'unknown_group',
-    kind: 'rule_broken',
-    title: 'The meter does not group by this property',
-    meaning: 'Usage can be grouped only by the properties in `group_by` of the meter.',
-  },
-  (property: string) => ({
+export const unknownGroup = defineProblem({
+  code: 'unknown_group',
+  kind: 'rule_broken',
+  title: 'The meter does not group by this property',
+  meaning: 'Usage can be grouped only by the properties in `group_by` of the meter.',
+  occurrence: (property: string) => ({
     detail: `The meter does not group by ${JSON.stringify(property)}.`,
     errors: [{ pointer: '?group_by', code: 'unknown_group', message: 'is not one of the meter' }],
   }),
-);
+});
 
-export const tooManyEventsToProve = defineProblem(
-  {
-    code: 'too_many_events_to_prove',
-    kind: 'rule_broken',
-    title: 'The period has too many events to prove at once',
-    meaning: 'A proof reads every event of the period, at most 2,000,000. Request shorter periods.',
-  },
-  () => ({ detail: 'The period has more than 2,000,000 events. Request shorter periods.' }),
-);
+export const tooManyEventsToProve = defineProblem({
+  code: 'too_many_events_to_prove',
+  kind: 'rule_broken',
+  title: 'The period has too many events to prove at once',
+  meaning: 'A proof reads every event of the period, at most 2,000,000. Request shorter periods.',
+  detail: () => 'The period has more than 2,000,000 events. Request shorter periods.',
+});

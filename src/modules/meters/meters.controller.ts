@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -30,10 +30,8 @@ export class MetersController {
     summary: 'List meters',
     description: 'Returns meters that are not archived, newest first.',
     access: 'catalog:read',
-    status: 200,
     answer: pageOf(MeterDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listMeters(@Query() query: ListQueryDto): Promise<PageDto<MeterDto>> {
     return toPageDto(await this.meters.list(toPageRequest(query, 'meter')), toMeterDto);
@@ -44,7 +42,6 @@ export class MetersController {
     summary: 'Read a meter',
     description: 'Also returns archived meters.',
     access: 'catalog:read',
-    status: 200,
     answer: MeterDto,
     reads: 'path',
     problems: [meterNotFound],
@@ -59,7 +56,6 @@ export class MetersController {
     description:
       'Changes the name or the policy for late events, or merges the metadata. Omitted fields keep their values.',
     access: 'catalog:write',
-    status: 200,
     answer: MeterDto,
     reads: 'change',
     problems: [meterNotFound, metadataTooLarge],
@@ -78,7 +74,6 @@ export class MetersController {
     description:
       'No new price or entitlement can refer to it. Existing references continue, and it can be read. Its key stays taken.',
     access: 'catalog:write',
-    status: 204,
     reads: 'removal',
     problems: [meterNotFound],
   })

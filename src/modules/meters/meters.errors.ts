@@ -1,61 +1,49 @@
 import { defineProblem } from '../../platform/errors';
 import { MAX_METERS_PER_EVENT_NAME, type MeterFault } from './domain/meter';
 
-export const meterNotFound = defineProblem(
-  {
-    code: 'meter_not_found',
-    kind: 'not_found',
-    title: 'There is no such meter',
-    meaning: 'The id in the path is not the id of a meter.',
-  },
-  (id: string) => ({ detail: `There is no meter ${JSON.stringify(id)}.` }),
-);
+export const meterNotFound = defineProblem({
+  code: 'meter_not_found',
+  kind: 'not_found',
+  title: 'There is no such meter',
+  meaning: 'The id in the path is not the id of a meter.',
+  detail: (id: string) => `There is no meter ${JSON.stringify(id)}.`,
+});
 
-export const meterKeyTaken = defineProblem(
-  {
-    code: 'meter_key_taken',
-    kind: 'conflict',
-    title: 'The key belongs to another meter',
-    meaning: 'Keys are unique, also among archived meters. Choose another.',
-  },
-  (key: string) => ({ detail: `There already is a meter with the key ${JSON.stringify(key)}.` }),
-);
+export const meterKeyTaken = defineProblem({
+  code: 'meter_key_taken',
+  kind: 'conflict',
+  title: 'The key belongs to another meter',
+  meaning: 'Keys are unique, also among archived meters. Choose another.',
+  detail: (key: string) => `There already is a meter with the key ${JSON.stringify(key)}.`,
+});
 
-export const meterTermsContradict = defineProblem(
-  {
-    code: 'meter_terms_contradict',
-    kind: 'rule_broken',
-    title: 'The terms of the meter contradict each other',
-    meaning:
-      'Every aggregation but `count` reads a `value_property`; only a `weighted_sum` can be recurring.',
-  },
-  (faults: readonly MeterFault[]) => ({
+export const meterTermsContradict = defineProblem({
+  code: 'meter_terms_contradict',
+  kind: 'rule_broken',
+  title: 'The terms of the meter contradict each other',
+  meaning:
+    'Every aggregation but `count` reads a `value_property`; only a `weighted_sum` can be recurring.',
+  occurrence: (faults: readonly MeterFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'contradiction' })),
   }),
-);
+});
 
-export const tooManyMeters = defineProblem(
-  {
-    code: 'too_many_meters',
-    kind: 'rule_broken',
-    title: 'The event name has as many meters as it can have',
-    meaning: `Every event is counted by every meter of its name in the commit that stores it, so their number is limited to ${MAX_METERS_PER_EVENT_NAME}, archived ones included.`,
-  },
-  (eventName: string) => ({
-    detail: `The event name ${JSON.stringify(eventName)} has ${MAX_METERS_PER_EVENT_NAME} meters already.`,
-  }),
-);
+export const tooManyMeters = defineProblem({
+  code: 'too_many_meters',
+  kind: 'rule_broken',
+  title: 'The event name has as many meters as it can have',
+  meaning: `Every event is counted by every meter of its name in the commit that stores it, so their number is limited to ${MAX_METERS_PER_EVENT_NAME}, archived ones included.`,
+  detail: (eventName: string) =>
+    `The event name ${JSON.stringify(eventName)} has ${MAX_METERS_PER_EVENT_NAME} meters already.`,
+});
 
-export const meterBackfilling = defineProblem(
-  {
-    code: 'meter_backfilling',
-    kind: 'conflict',
-    title: 'The meter is still counting stored events',
-    meaning:
-      'Events stored before the meter are counted in the background, and its totals are incomplete until then. Read the meter to see the progress. When its `status` is `active`, repeat the request, with a new idempotency key if it had one.',
-  },
-  (id: string) => ({
-    detail: `The meter ${JSON.stringify(id)} is backfilling. Repeat the request when its status is active.`,
-  }),
-);
+export const meterBackfilling = defineProblem({
+  code: 'meter_backfilling',
+  kind: 'conflict',
+  title: 'The meter is still counting stored events',
+  meaning:
+    'Events stored before the meter are counted in the background, and its totals are incomplete until then. Read the meter to see the progress. When its `status` is `active`, repeat the request, with a new idempotency key if it had one.',
+  detail: (id: string) =>
+    `The meter ${JSON.stringify(id)} is backfilling. Repeat the request when its status is active.`,
+});

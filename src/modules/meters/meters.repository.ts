@@ -67,16 +67,13 @@ export class MetersRepository {
 
   /** Writes the fields that an update, archiving or activation may change. */
   async update(meter: Meter): Promise<void> {
-    const { name, lateEvents, status, metadata, archivedAt, version, updatedAt } = meter;
-    await this.database.update(MeterEntity, meter.id, {
-      name,
-      lateEvents,
-      status,
-      metadata,
-      archivedAt,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(MeterEntity, meter, [
+      'name',
+      'lateEvents',
+      'status',
+      'metadata',
+      'archivedAt',
+    ]);
   }
 
   async setBackfillTotal(id: string, events: number): Promise<void> {

@@ -9,7 +9,7 @@ import {
   revise,
   type VersionCondition,
 } from '../../platform/database';
-import { referenceNotFound } from '../../platform/errors';
+import { referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import {
@@ -77,9 +77,7 @@ export class MetersService {
    * @throws {ProblemError} `meter_not_found`
    */
   async get(id: string): Promise<Meter> {
-    const meter = await this.meters.find(id);
-    if (meter === null) throw meterNotFound(id);
-    return meter;
+    return (await this.meters.find(id)) ?? raise(meterNotFound(id));
   }
 
   /** Returns meters by id, archived ones included, without missing ones. */
@@ -118,8 +116,7 @@ export class MetersService {
    */
   update(id: string, change: MeterChange, expected: VersionCondition): Promise<Meter> {
     return this.database.transaction(async () => {
-      const before = await this.meters.lock(id, 'change');
-      if (before === null) throw meterNotFound(id);
+      const before = (await this.meters.lock(id, 'change')) ?? raise(meterNotFound(id));
       assertVersion(expected, before);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
@@ -136,8 +133,7 @@ export class MetersService {
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.meters.lock(id, 'archive');
-      if (before === null) throw meterNotFound(id);
+      const before = (await this.meters.lock(id, 'archive')) ?? raise(meterNotFound(id));
       assertVersion(expected, before);
       if (before.archivedAt !== null) return;
       const now = this.clock.now();

@@ -16,7 +16,7 @@ export {
 export { discrepancyOf, isApplicable } from './discrepancies/domain/discrepancy';
 export type { Discrepancy } from './discrepancies/domain/discrepancy';
 export type { Lease, Payment } from './domain/payment';
-export type { ProviderOutcome } from './domain/payment-provider';
+export { isAnswer, type ProviderOutcome } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {
   paymentContradictsInvoice,
@@ -27,6 +27,8 @@ export {
   paymentNotInSandbox,
   paymentNotRefundable,
   paymentProviderNotEnabled,
+  paymentProviderUnavailable,
+  testClockNotChargeable,
   refundAmountExceedsRefundable,
 } from './payments.errors';
 export { PaymentsModule } from './payments.module';
@@ -36,6 +38,7 @@ export type {
   NewPaymentMethod,
   PaymentMethod,
 } from './methods/domain/payment-method';
+export { AttachMethodsService } from './methods/attach-methods.service';
 export { PaymentMethodsService } from './methods/payment-methods.service';
 export { PaymentStartsService } from './payment-starts.service';
 export { ProviderGateway } from './providers/provider-gateway';
@@ -60,3 +63,6 @@ export {
   toPaymentRequest,
 } from './dto/create-payment.dto';
 export { PaymentsService } from './payments.service';
+export { PROVIDER_EVENTS_WORK } from './provider-events/provider-events.service';
+export { ProviderEventsRepository } from './provider-events/provider-events.repository';
+export { isProviderWebhook } from './provider-events/webhook-route';

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
-import { decideRefund, type Payment, refundableOf } from './domain/payment';
+import { decideRefund, isAllApplied, type Payment, refundableOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import {
   paymentNotFound,
@@ -12,7 +13,8 @@ import {
 } from './payments.errors';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
-import { ProviderGateway, type RefundOrder } from './providers/provider-gateway';
+import { ProviderGateway } from './providers/provider-gateway';
+import type { RefundLook, RefundOrder } from './providers/refund-order';
 import { ReturnPaymentsService } from './return-payments.service';
 
 /** Reserves and books refunds on payments. The refunds themselves belong to the refunds module. */
@@ -95,11 +97,14 @@ export class PaymentRefundsService {
     return this.gateway.refund(payment, order);
   }
 
+  /** Asks the provider of a payment to give money back, by a request that it did not get before. */
+  async sendAgain(paymentId: string, order: RefundOrder): Promise<ProviderOutcome> {
+    return this.gateway.refund(await this.get(paymentId), order);
+  }
+
   /** Asks the provider what became of a refund, and makes it if it never arrived. */
-  async resume(paymentId: string, order: RefundOrder): Promise<ProviderOutcome> {
-    const payment = await this.payments.find(paymentId);
-    invariant(payment !== null, `The payment ${paymentId} is gone.`);
-    return this.gateway.resumeRefund(payment, order);
+  async resume(paymentId: string, order: RefundOrder): Promise<RefundLook> {
+    return this.gateway.resumeRefund(await this.get(paymentId), order);
   }
 
   /** Decides a refund that the sandbox left pending, and returns its outcome; null when there is none. */
@@ -107,13 +112,18 @@ export class PaymentRefundsService {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
   }
 
+  private async get(paymentId: string): Promise<Payment> {
+    const payment = await this.payments.find(paymentId);
+    invariant(payment !== null, `The payment ${paymentId} is gone.`);
+    return payment;
+  }
+
   private async reserveLocked(
     paymentId: string,
     requested: bigint | null,
     now: Date,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
-    const before = await this.payments.lock(paymentId);
-    if (before === null) throw paymentNotFound(paymentId);
+    const before = (await this.payments.lock(paymentId)) ?? raise(paymentNotFound(paymentId));
     this.gateway.requireEnabled(before.provider);
     const credit = await this.credit.lockOf(paymentId);
     const freePart =
@@ -148,8 +158,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * The amount by which the refunds of an invoice exceed what its credit notes left to be refunded: those that gave credit
-   * gave that money back. Locks the payments of the invoice where there are such notes. Below zero: so much may be refunded.
+   * The amount by which the refunds of an invoice exceed what credit notes and later invoices left to be refunded: credit gave
+   * that money back. Locks the payments of the invoice where there is such credit. Below zero: so much may be refunded.
    */
   private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
     const most =
@@ -157,7 +167,8 @@ export class PaymentRefundsService {
         ? null
         : await this.invoices.mostRefunded(invoiceId);
     if (invoiceId === null || most === null) return -amountApplied;
-    return (await this.returns.lockRefunded(invoiceId)) - most;
+    const refunded = await this.returns.lockRefunded([invoiceId]);
+    return (refunded.get(invoiceId) ?? 0n) - most;
   }
 
   private async settleReserve(
@@ -169,9 +180,4 @@ export class PaymentRefundsService {
     invariant(after !== null, `The payment ${before.id} is gone.`);
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
   }
-}
-
-/** Holds for a payment of which no part became credit. */
-function isAllApplied({ amount, amountApplied }: Payment): boolean {
-  return amountApplied === amount;
 }

@@ -1,21 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
-import { type Lease, type NewPayment, newPayment, type Payment, pollLease } from './domain/payment';
+import {
+  type NewPayment,
+  newPayment,
+  type Payment,
+  pollLease,
+  type StartedPayment,
+} from './domain/payment';
 import { paymentCreated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
-
-/** A payment that is about to be written. */
-export interface StartedPayment {
-  readonly id: string;
-  /** Right of this process to ask the provider. */
-  readonly lease: Lease;
-  /** Real time of the start. */
-  readonly startedAt: Date;
-}
 
 /** Writes payments before their provider is asked, in the caller's transaction. */
 @Injectable()
@@ -49,8 +47,12 @@ export class PaymentStartsService {
    * Writes a started payment and records `payment.created`.
    * @param now time of the customer
    */
-  async insert({ id, lease }: StartedPayment, order: NewPayment, now: Date): Promise<Payment> {
-    const payment = newPayment(id, order, now, lease);
+  async insert(
+    started: StartedPayment,
+    order: Omit<NewPayment, 'actor'>,
+    now: Date,
+  ): Promise<Payment> {
+    const payment = newPayment(started, { ...order, actor: currentActor() }, now);
     await this.payments.insert(payment);
     await this.outbox.record(paymentCreated, { after: payment, occurredAt: now });
     return payment;

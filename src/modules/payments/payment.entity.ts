@@ -65,7 +65,10 @@ export class PaymentEntity implements Payment {
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly providerToken!: string | null;
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly providerReference!:
     string | null;
+  @Column({ type: 'integer', default: 1 }) readonly providerAttempt!: number;
+  @InstantColumn({ nullable: true }) readonly sentAt!: Date | null;
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
+  @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;

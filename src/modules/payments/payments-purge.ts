@@ -3,6 +3,7 @@ import { TestClockParticipants } from '../test-clocks';
 import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 import { PaymentsRepository } from './payments.repository';
+import { ProviderCustomersRepository } from './providers/provider-customers.repository';
 
 /** Purges the payments and payment methods of customers on a deleted test clock. */
 @Injectable()
@@ -12,16 +13,20 @@ export class PaymentsPurge implements OnModuleInit {
     private readonly discrepancies: DiscrepanciesRepository,
     private readonly payments: PaymentsRepository,
     private readonly methods: PaymentMethodsRepository,
+    private readonly providerCustomers: ProviderCustomersRepository,
   ) {}
 
   onModuleInit(): void {
     this.testClocks.registerPurge({
       name: 'payments',
-      purge: async (customerIds) => [
-        ...(await this.discrepancies.removeOf(customerIds)),
-        ...(await this.payments.removeOf(customerIds)),
-        ...(await this.methods.removeOf(customerIds)),
-      ],
+      purge: async (customerIds) => {
+        await this.providerCustomers.removeOf(customerIds);
+        return [
+          ...(await this.discrepancies.removeOf(customerIds)),
+          ...(await this.payments.removeOf(customerIds)),
+          ...(await this.methods.removeOf(customerIds)),
+        ];
+      },
     });
   }
 }

@@ -1,6 +1,6 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../platform/errors';
+import type { Response } from 'express';
 import {
   IdPipe,
   Operation,
@@ -10,25 +10,32 @@ import {
   toPageRequest,
   withETag,
 } from '../../platform/http';
+import { ClientActionsService } from './client-actions.service';
+import { ClientActionDto, toClientActionDto } from './dto/client-action.dto';
 import { ListPaymentsDto, toPaymentFilter } from './dto/list-payments.dto';
 import { PaymentDto, toPaymentDto } from './dto/payment.dto';
-import { paymentNotFound } from './payments.errors';
+import {
+  paymentActionNotRequired,
+  paymentNotFound,
+  paymentProviderUnavailable,
+} from './payments.errors';
 import { PaymentsService } from './payments.service';
 
 @ApiTags('Payments')
 @Controller('v1/payments')
 export class PaymentsController {
-  constructor(private readonly payments: PaymentsService) {}
+  constructor(
+    private readonly payments: PaymentsService,
+    private readonly actions: ClientActionsService,
+  ) {}
 
   @Get()
   @Operation({
     summary: 'List payments',
     description: 'Newest first, failed payments included.',
     access: 'payments:read',
-    status: 200,
     answer: pageOf(PaymentDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listPayments(@Query() query: ListPaymentsDto): Promise<PageDto<PaymentDto>> {
     const request = toPageRequest(query, 'pay');
@@ -40,7 +47,6 @@ export class PaymentsController {
     summary: 'Read a payment',
     description: 'Returns the payment with the amount refunded so far.',
     access: 'payments:read',
-    status: 200,
     answer: PaymentDto,
     reads: 'path',
     problems: [paymentNotFound],
@@ -49,5 +55,25 @@ export class PaymentsController {
     @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
   ): Promise<PaymentDto> {
     return withETag(await this.payments.get(id), toPaymentDto);
+  }
+
+  @Get(':id/client-action')
+  @Operation({
+    summary: 'Read what the customer has to confirm',
+    description:
+      'Returns the client secret with which the provider’s script in the browser lets the customer confirm the payment, e.g. by ' +
+      '3-D Secure. It is read from the provider for each request, and not stored. Send it to the customer ' +
+      'only: it is enough to confirm this payment.',
+    access: 'payments:write',
+    answer: ClientActionDto,
+    reads: 'path',
+    problems: [paymentNotFound, paymentActionNotRequired, paymentProviderUnavailable],
+  })
+  async getPaymentClientAction(
+    @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ClientActionDto> {
+    response.setHeader('Cache-Control', 'no-store');
+    return toClientActionDto(await this.actions.get(id));
   }
 }

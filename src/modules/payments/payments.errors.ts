@@ -1,39 +1,33 @@
 import { defineProblem } from '../../platform/errors';
 import type { ProviderName } from './domain/payment-provider';
 
-export const paymentNotFound = defineProblem(
-  {
-    code: 'payment_not_found',
-    kind: 'not_found',
-    title: 'There is no such payment',
-    meaning: 'The id in the path is not the id of a payment.',
-  },
-  (id: string) => ({ detail: `There is no payment ${JSON.stringify(id)}.` }),
-);
+export const paymentNotFound = defineProblem({
+  code: 'payment_not_found',
+  kind: 'not_found',
+  title: 'There is no such payment',
+  meaning: 'The id in the path is not the id of a payment.',
+  detail: (id: string) => `There is no payment ${JSON.stringify(id)}.`,
+});
 
-export const paymentMethodNotAccepted = defineProblem(
-  {
-    code: 'payment_method_not_accepted',
-    kind: 'rule_broken',
-    title: 'The provider cannot charge this payment method',
-    meaning:
-      'The sandbox knows its `pm_sandbox_…` tokens alone; `manual` records money that moved elsewhere and takes no method; a payment method of a customer belongs to one provider.',
-  },
-  (provider: ProviderName, pointer: '/payment_method_id' | '/token') => ({
+export const paymentMethodNotAccepted = defineProblem({
+  code: 'payment_method_not_accepted',
+  kind: 'rule_broken',
+  title: 'The provider cannot charge this payment method',
+  meaning:
+    'The sandbox knows its `pm_sandbox_…` tokens alone; `manual` records money that moved elsewhere and takes no method; a payment method of a customer belongs to one provider.',
+  occurrence: (provider: ProviderName, pointer: '/payment_method_id' | '/token') => ({
     detail: `The provider ${provider} cannot charge this ${pointer.slice(1)}.`,
     errors: [{ pointer, code: 'not_accepted', message: 'is not known to the provider' }],
   }),
-);
+});
 
-export const paymentMethodRequired = defineProblem(
-  {
-    code: 'payment_method_required',
-    kind: 'rule_broken',
-    title: 'There is no payment method to charge',
-    meaning:
-      'The request names no payment method and the customer has no default. Add a payment method to the customer, or name a `provider`: `manual` records money that was paid elsewhere.',
-  },
-  (customerId: string) => ({
+export const paymentMethodRequired = defineProblem({
+  code: 'payment_method_required',
+  kind: 'rule_broken',
+  title: 'There is no payment method to charge',
+  meaning:
+    'The request names no payment method and the customer has no default. Add a payment method to the customer, or name a `provider`: `manual` records money that was paid elsewhere.',
+  occurrence: (customerId: string) => ({
     detail:
       `The customer ${customerId} has no default payment method, and the request names none. ` +
       'Add a payment method, or send `"provider": "manual"` for money that was paid elsewhere.',
@@ -45,69 +39,59 @@ export const paymentMethodRequired = defineProblem(
       },
     ],
   }),
-);
+});
 
-export const paymentProviderNotEnabled = defineProblem(
-  {
-    code: 'payment_provider_not_enabled',
-    kind: 'rule_broken',
-    title: 'The payment provider is not switched on',
-    meaning:
-      'The setting `PAYMENT_PROVIDERS` of this service does not name the provider that would move the money. Use another provider or payment method, or switch the provider on.',
-  },
-  (provider: ProviderName) => ({
+export const paymentProviderNotEnabled = defineProblem({
+  code: 'payment_provider_not_enabled',
+  kind: 'rule_broken',
+  title: 'The payment provider is not switched on',
+  meaning:
+    'The setting `PAYMENT_PROVIDERS` of this service does not name the provider that would move the money. Use another provider or payment method, or switch the provider on.',
+  occurrence: (provider: ProviderName) => ({
     detail: `The payment provider ${provider} is not switched on; the setting PAYMENT_PROVIDERS names those that are.`,
     extensions: { provider },
   }),
-);
+});
 
-export const paymentMethodNotFound = defineProblem(
-  {
-    code: 'payment_method_not_found',
-    kind: 'not_found',
-    title: 'There is no such payment method',
-    meaning: 'The id in the path is not the id of a payment method of this customer.',
-  },
-  (id: string) => ({ detail: `The customer has no payment method ${JSON.stringify(id)}.` }),
-);
+export const paymentMethodNotFound = defineProblem({
+  code: 'payment_method_not_found',
+  kind: 'not_found',
+  title: 'There is no such payment method',
+  meaning: 'The id in the path is not the id of a payment method of this customer.',
+  detail: (id: string) => `The customer has no payment method ${JSON.stringify(id)}.`,
+});
 
-export const paymentContradictsInvoice = defineProblem(
-  {
-    code: 'payment_contradicts_invoice',
-    kind: 'rule_broken',
-    title: 'The invoice is another customer’s',
-    meaning: 'A payment with an `invoice_id` is made by the customer of that invoice.',
-  },
-  (invoiceId: string) => ({
+export const paymentContradictsInvoice = defineProblem({
+  code: 'payment_contradicts_invoice',
+  kind: 'rule_broken',
+  title: 'The invoice is another customer’s',
+  meaning: 'A payment with an `invoice_id` is made by the customer of that invoice.',
+  occurrence: (invoiceId: string) => ({
     detail: `The invoice ${invoiceId} is not one of this customer.`,
     errors: [
       { pointer: '/invoice_id', code: 'contradiction', message: 'is another customer’s invoice' },
     ],
   }),
-);
+});
 
-export const paymentNotRefundable = defineProblem(
-  {
-    code: 'payment_not_refundable',
-    kind: 'conflict',
-    title: 'The payment has not succeeded',
-    meaning: 'Only a payment with status `succeeded` can be refunded.',
-  },
-  (id: string, status: string) => ({
+export const paymentNotRefundable = defineProblem({
+  code: 'payment_not_refundable',
+  kind: 'conflict',
+  title: 'The payment has not succeeded',
+  meaning: 'Only a payment with status `succeeded` can be refunded.',
+  occurrence: (id: string, status: string) => ({
     detail: `The payment ${id} is ${status}; only a succeeded payment can be refunded.`,
     extensions: { payment_status: status },
   }),
-);
+});
 
-export const refundAmountExceedsRefundable = defineProblem(
-  {
-    code: 'refund_amount_exceeds_refundable',
-    kind: 'rule_broken',
-    title: 'More than the payment has left',
-    meaning:
-      'The amount is more than the payment has left: what is refunded, reserved by a pending refund, used by an invoice as credit of the customer, or given as credit by a credit note of its invoice is not refundable. `refundable_amount` says how much is.',
-  },
-  (refundable: bigint) => ({
+export const refundAmountExceedsRefundable = defineProblem({
+  code: 'refund_amount_exceeds_refundable',
+  kind: 'rule_broken',
+  title: 'More than the payment has left',
+  meaning:
+    'The amount is more than the payment has left: what is refunded, reserved by a pending refund, used by an invoice as credit of the customer, or given as credit by a credit note of its invoice is not refundable. `refundable_amount` says how much is.',
+  occurrence: (refundable: bigint) => ({
     detail: `Only ${refundable} minor units of the payment can still be refunded.`,
     // No more than the payment, which JSON carried.
     extensions: { refundable_amount: Number(refundable) },
@@ -115,14 +99,53 @@ export const refundAmountExceedsRefundable = defineProblem(
       { pointer: '/amount', code: 'exceeds_refundable', message: `must be at most ${refundable}` },
     ],
   }),
-);
+});
 
-export const paymentNotInSandbox = defineProblem(
-  {
-    code: 'payment_not_in_sandbox',
-    kind: 'conflict',
-    title: 'The sandbox does not wait for this',
-    meaning: 'Only what the sandbox provider has taken and not yet settled can be settled.',
-  },
-  (id: string) => ({ detail: `The sandbox has nothing pending for ${id}.` }),
-);
+export const paymentNotInSandbox = defineProblem({
+  code: 'payment_not_in_sandbox',
+  kind: 'conflict',
+  title: 'The sandbox does not wait for this',
+  meaning: 'Only what the sandbox provider has taken and not yet settled can be settled.',
+  detail: (id: string) => `The sandbox has nothing pending for ${id}.`,
+});
+
+export const paymentProviderUnavailable = defineProblem({
+  code: 'payment_provider_unavailable',
+  kind: 'unavailable',
+  title: 'The payment provider did not answer',
+  meaning:
+    'The payment provider is out of reach, overloaded, or refuses the key of the service. No money moved. Try again after `Retry-After`.',
+  occurrence: (provider: ProviderName) => ({
+    detail: `The payment provider ${provider} did not answer. Try again.`,
+    retryAfterSeconds: 5,
+  }),
+});
+
+export const testClockNotChargeable = defineProblem({
+  code: 'test_clock_not_chargeable',
+  kind: 'rule_broken',
+  title: 'Customers on test clocks are not charged with real money',
+  meaning:
+    'The payment provider moves real money, and the customer lives on a test clock. Use a customer without a test clock, or a service with test keys.',
+  detail: (customerId: string) =>
+    `The customer ${customerId} is on a test clock, and the payment provider moves real money.`,
+});
+
+export const paymentActionNotRequired = defineProblem({
+  code: 'payment_action_not_required',
+  kind: 'conflict',
+  title: 'The customer has nothing to confirm',
+  meaning:
+    'Only a payment with status `requires_action` waits for its customer. Read the payment: it may have ended meanwhile.',
+  detail: (id: string, status: string) =>
+    `The payment ${id} is ${status}; its customer has nothing to confirm.`,
+});
+
+export const webhookSignatureInvalid = defineProblem({
+  code: 'webhook_signature_invalid',
+  kind: 'unauthenticated',
+  title: 'The signature of the notification is wrong',
+  meaning:
+    'The header `Stripe-Signature` is missing, was made with another secret than `STRIPE_WEBHOOK_SECRETS` names, is more than five minutes off, or the event is of the other mode. Nothing was stored.',
+  detail: () => 'No secret of this service verifies the signature of the notification.',
+});

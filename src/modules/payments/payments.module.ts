@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { CustomersModule } from '../customers';
 import { InvoicingModule } from '../invoicing';
 import { LedgerModule } from '../ledger';
@@ -7,13 +6,12 @@ import { TestClocksModule } from '../test-clocks';
 import { DiscrepanciesController } from './discrepancies/discrepancies.controller';
 import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
 import { DiscrepanciesService } from './discrepancies/discrepancies.service';
-import { DiscrepancyEntity } from './discrepancies/discrepancy.entity';
-import { PaymentMethodEntity } from './methods/payment-method.entity';
+import { ClientActionsService } from './client-actions.service';
+import { AttachMethodsService } from './methods/attach-methods.service';
 import { PaymentMethodsController } from './methods/payment-methods.controller';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 import { PaymentMethodsService } from './methods/payment-methods.service';
 import { PaymentLedgerCheck } from './payment-ledger-check';
-import { PaymentEntity } from './payment.entity';
 import { PaymentRecordsService } from './payment-records.service';
 import { PaymentRefundsService } from './payment-refunds.service';
 import { PaymentRetries } from './payment-retries';
@@ -22,29 +20,37 @@ import { PaymentsController } from './payments.controller';
 import { PaymentsPurge } from './payments-purge';
 import { PaymentsRepository } from './payments.repository';
 import { PaymentsService } from './payments.service';
+import { MissedProviderEvents } from './provider-events/missed-provider-events';
+import { ProviderEventsRepository } from './provider-events/provider-events.repository';
+import { ProviderEventsService } from './provider-events/provider-events.service';
+import { ProviderWebhooksController } from './provider-events/provider-webhooks.controller';
 import { ManualProvider } from './providers/manual.provider';
+import { PreparedCharges } from './providers/prepared-charges';
+import { ProviderCustomersRepository } from './providers/provider-customers.repository';
 import { ProviderGateway } from './providers/provider-gateway';
-import { SandboxOperationEntity } from './providers/sandbox-operation.entity';
 import { SandboxProvider } from './providers/sandbox.provider';
+import { StripeClient } from './providers/stripe/stripe-client';
+import { StripeWebhooks } from './providers/stripe/stripe-webhooks';
+import { StripeProvider } from './providers/stripe/stripe.provider';
 import { ReturnPaymentsService } from './return-payments.service';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([
-      DiscrepancyEntity,
-      PaymentEntity,
-      PaymentMethodEntity,
-      SandboxOperationEntity,
-    ]),
-    CustomersModule,
-    InvoicingModule,
-    LedgerModule,
-    TestClocksModule,
+  imports: [CustomersModule, InvoicingModule, LedgerModule, TestClocksModule],
+  controllers: [
+    DiscrepanciesController,
+    PaymentsController,
+    PaymentMethodsController,
+    ProviderWebhooksController,
   ],
-  controllers: [DiscrepanciesController, PaymentsController, PaymentMethodsController],
   providers: [
+    AttachMethodsService,
+    ClientActionsService,
     DiscrepanciesRepository,
     DiscrepanciesService,
+    MissedProviderEvents,
+    ProviderEventsRepository,
+    ProviderEventsService,
+    StripeWebhooks,
     PaymentsPurge,
     ManualProvider,
     PaymentLedgerCheck,
@@ -56,11 +62,17 @@ import { ReturnPaymentsService } from './return-payments.service';
     PaymentRefundsService,
     PaymentsRepository,
     PaymentsService,
+    PreparedCharges,
+    ProviderCustomersRepository,
     ProviderGateway,
     ReturnPaymentsService,
     SandboxProvider,
+    StripeClient,
+    StripeProvider,
   ],
   exports: [
+    AttachMethodsService,
+    ProviderEventsRepository,
     DiscrepanciesService,
     PaymentMethodsService,
     PaymentRecordsService,

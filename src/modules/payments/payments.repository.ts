@@ -20,14 +20,27 @@ const SETTLE_REFUND = `
       version = version + 1, updated_at = $4
   WHERE id = $1`;
 
+const APPLIED_TO = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0';
+
 const ATTEMPTS_IN_FLIGHT = `
   SELECT invoice_id FROM payment
   WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
+
+/** The first reference stays, so that of two processes at once both confirm the same charge. */
+const KEEP_REFERENCE = `
+  UPDATE payment SET provider_reference = coalesce(provider_reference, $2)
+  WHERE id = $1 AND due_at IS NOT NULL RETURNING provider_reference`;
+
+const NEXT_ATTEMPT = `
+  SET provider_attempt = provider_attempt + 1, sent_at = $3
+  WHERE id = $1 AND provider_attempt = $2 AND due_at IS NOT NULL`;
 
 const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
 
 @Injectable()
 export class PaymentsRepository {
+  readonly table = 'payment';
+
   constructor(private readonly database: Database) {}
 
   async insert(payment: Payment): Promise<void> {
@@ -51,11 +64,17 @@ export class PaymentsRepository {
     return pageById(query, request);
   }
 
-  /** The payments that paid parts of an invoice, locked until the transaction ends. */
-  lockAppliedTo(invoiceId: string): Promise<readonly Payment[]> {
+  /** The payments that paid parts of invoices, locked until the transaction ends. */
+  lockAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
-    const tail = 'WHERE invoice_id = $1 AND amount_applied > 0 ORDER BY id FOR UPDATE';
-    return this.database.select(PaymentEntity, tail, [invoiceId]);
+    return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR UPDATE`, [
+      invoiceIds,
+    ]);
+  }
+
+  /** The payments that paid parts of invoices. */
+  findAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
+    return this.database.select(PaymentEntity, APPLIED_TO, [invoiceIds]);
   }
 
   /** Returns the invoices that have an automatic attempt in flight. */
@@ -80,6 +99,23 @@ export class PaymentsRepository {
       version: payment.version,
       updatedAt: payment.updatedAt,
     });
+  }
+
+  /** Commits the reference of a prepared charge. Returns the one that counts, or null if the payment is final. */
+  async keepReference(id: string, reference: string): Promise<string | null> {
+    const [row] = await this.database.query<{ provider_reference: string }>(KEEP_REFERENCE, [
+      id,
+      reference,
+    ]);
+    return row?.provider_reference ?? null;
+  }
+
+  /**
+   * Gives the next requests another key, after a look at what became of the last one. Returns the payment; null if it is
+   * final, or another process was first.
+   */
+  nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
+    return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);
   }
 
   /** Sets aside an amount for a refund and returns the payment; null when it is not there, or too little is left. */

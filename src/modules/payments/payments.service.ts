@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import type { Page, PageRequest } from '../../platform/database';
 import type { Payment, PaymentFilter } from './domain/payment';
 import { paymentNotFound } from './payments.errors';
@@ -11,9 +12,7 @@ export class PaymentsService {
 
   /** @throws {ProblemError} `payment_not_found` */
   async get(id: string): Promise<Payment> {
-    const payment = await this.payments.find(id);
-    if (payment === null) throw paymentNotFound(id);
-    return payment;
+    return (await this.payments.find(id)) ?? raise(paymentNotFound(id));
   }
 
   list(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {

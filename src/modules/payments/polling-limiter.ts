@@ -29,7 +29,7 @@ export class PollingLimiter {
     await this.track(this.claimAndStart());
   }
 
-  /** Claims nothing more. */
+  /** Ends claiming. Calls in flight go on. */
   stop(): void {
     this.stopping = true;
   }

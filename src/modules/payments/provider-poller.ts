@@ -14,6 +14,8 @@ const EVERY_MS = 1_000;
 
 /** Objects without a final outcome. */
 export interface PolledRepository {
+  /** Table with the column `due_at`. */
+  readonly table: string;
   /** Returns up to `most` due ids, leased to the caller. */
   readonly claimDue: (now: Date, lease: Lease, most: number) => Promise<readonly string[]>;
 }
@@ -48,7 +50,12 @@ export abstract class ProviderPoller
   }
 
   onModuleInit(): void {
-    this.jobs.register({ name: this.name, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.jobs.register({
+      name: this.name,
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+      waiting: { table: this.repository.table, dueAt: 'due_at' },
+    });
   }
 
   onModuleDestroy(): void {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
-import { CreditBalanceService } from '../invoicing';
+import { CreditBalanceService, type RefundedOf } from '../invoicing';
 import { LedgerService } from '../ledger';
-import { withoutInvoice } from './domain/payment';
+import { isAllApplied, type Payment, withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -18,22 +18,39 @@ export class ReturnPaymentsService {
   ) {}
 
   /**
-   * Returns the money that refunds gave back, or have reserved, of what paid an invoice. Locks the payments until the
-   * caller's transaction ends.
+   * Returns the money that refunds gave back, or have reserved, of what paid invoices, by invoice; none for an invoice left
+   * out. Locks the payments until the caller's transaction ends, and no credit: only under these locks do refunds take it.
    */
-  async lockRefunded(invoiceId: string): Promise<bigint> {
-    let refundedMinor = 0n;
-    for (const payment of await this.payments.lockAppliedTo(invoiceId)) {
-      const { id, amountRefunded, amountRefundPending } = payment;
-      const { refunded, reserved } = await this.credit.lockOf(id);
-      refundedMinor += amountRefunded + amountRefundPending - refunded - reserved;
+  async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
+    if (invoiceIds.length === 0) return new Map();
+    return this.refundedOf(await this.payments.lockAppliedTo(invoiceIds));
+  }
+
+  /** Returns the same without a lock. */
+  async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
+    if (invoiceIds.length === 0) return new Map();
+    return this.refundedOf(await this.payments.findAppliedTo(invoiceIds));
+  }
+
+  private async refundedOf(payments: readonly Payment[]): Promise<RefundedOf> {
+    const refunded = payments.filter(
+      ({ amountRefunded, amountRefundPending }) => amountRefunded + amountRefundPending > 0n,
+    );
+    const ofCredit = await this.credit.refundedOf(
+      refunded.flatMap((payment) => (isAllApplied(payment) ? [] : payment.id)),
+    );
+    const sums = new Map<string, bigint>();
+    for (const { id, invoiceId, amountRefunded, amountRefundPending } of refunded) {
+      if (invoiceId === null) continue;
+      const amountMinor = amountRefunded + amountRefundPending - (ofCredit.get(id) ?? 0n);
+      sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + amountMinor);
     }
-    return refundedMinor;
+    return sums;
   }
 
   /** Takes the payments of an invoice off it, in the caller's transaction: their money becomes credit of the customer. */
   async giveBack(invoiceId: string, now: Date): Promise<void> {
-    for (const before of await this.payments.lockAppliedTo(invoiceId)) {
+    for (const before of await this.payments.lockAppliedTo([invoiceId])) {
       const after = withoutInvoice(before, now);
       await this.payments.updateOutcome(after);
       await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });

@@ -33,6 +33,11 @@ export class RefundEntity implements Refund {
   readonly idempotencyKey!: string | null;
   @Column({ type: 'varchar', length: 40, collation: 'C', default: 'open' }) readonly actor!: string;
   @Column({ type: 'varchar', length: 100, nullable: true }) readonly failureCode!: string | null;
+  @Column({ type: 'varchar', length: 255, nullable: true })
+  readonly providerReference!: string | null;
+  @Column({ type: 'integer', default: 1 }) readonly providerAttempt!: number;
+  @InstantColumn({ nullable: true }) readonly sentAt!: Date | null;
+  @InstantColumn({ nullable: true }) readonly absentSince!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Caller, type Principal } from '../../platform/access';
-import { idempotencyKeyMismatch, invalidCursor } from '../../platform/errors';
+import { idempotencyKeyMismatch } from '../../platform/errors';
 import {
   IdPipe,
   Operation,
@@ -65,10 +65,8 @@ export class RefundsController {
     summary: 'List refunds',
     description: 'Newest first, failed refunds included.',
     access: 'refunds:read',
-    status: 200,
     answer: pageOf(RefundDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listRefunds(@Query() query: ListRefundsDto): Promise<PageDto<RefundDto>> {
     const request = toPageRequest(query, 'ref');
@@ -80,7 +78,6 @@ export class RefundsController {
     summary: 'Read a refund',
     description: 'Returns the refund with its status at the provider.',
     access: 'refunds:read',
-    status: 200,
     answer: RefundDto,
     reads: 'path',
     problems: [refundNotFound],

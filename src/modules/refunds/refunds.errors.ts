@@ -1,36 +1,29 @@
 import { defineProblem } from '../../platform/errors';
 
-export const refundNotFound = defineProblem(
-  {
-    code: 'refund_not_found',
-    kind: 'not_found',
-    title: 'There is no such refund',
-    meaning: 'The id in the path is not the id of a refund.',
-  },
-  (id: string) => ({ detail: `There is no refund ${JSON.stringify(id)}.` }),
-);
+export const refundNotFound = defineProblem({
+  code: 'refund_not_found',
+  kind: 'not_found',
+  title: 'There is no such refund',
+  meaning: 'The id in the path is not the id of a refund.',
+  detail: (id: string) => `There is no refund ${JSON.stringify(id)}.`,
+});
 
-export const refundNotInSandbox = defineProblem(
-  {
-    code: 'refund_not_in_sandbox',
-    kind: 'conflict',
-    title: 'The sandbox does not wait for this refund',
-    meaning:
-      'Only a refund that the sandbox provider has taken and not yet settled can be settled.',
-  },
-  (id: string) => ({ detail: `The sandbox has nothing pending for ${id}.` }),
-);
+export const refundNotInSandbox = defineProblem({
+  code: 'refund_not_in_sandbox',
+  kind: 'conflict',
+  title: 'The sandbox does not wait for this refund',
+  meaning: 'Only a refund that the sandbox provider has taken and not yet settled can be settled.',
+  detail: (id: string) => `The sandbox has nothing pending for ${id}.`,
+});
 
-export const refundLimitExceeded = defineProblem(
-  {
-    code: 'refund_limit_exceeded',
-    kind: 'forbidden',
-    title: 'The caller may not refund so much of a payment',
-    meaning:
-      'An owner has limited how much of a payment admins with this role may refund in all. `limit` is that sum in minor units of the currency of the payment; pending and former refunds count. Nothing was refunded. Ask an admin without a limit.',
-  },
-  (limit: bigint, currency: string) => ({
+export const refundLimitExceeded = defineProblem({
+  code: 'refund_limit_exceeded',
+  kind: 'forbidden',
+  title: 'The caller may not refund so much of a payment',
+  meaning:
+    'An owner has limited how much of a payment admins with this role may refund in all. `limit` is that sum in minor units of the currency of the payment; pending and former refunds count. Nothing was refunded. Ask an admin without a limit.',
+  occurrence: (limit: bigint, currency: string) => ({
     detail: `You may refund at most ${limit} ${currency} of a payment in all, in minor units. Ask an admin without a limit.`,
     extensions: { limit: Number(limit) },
   }),
-);
+});

@@ -1,38 +1,32 @@
 import { type Answer, createdAnswer } from '../../platform/idempotency';
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import type { Refund, RefundStatus } from './domain/refund';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
 
-const shown = { dto: RefundDto, toDto: toRefundDto };
+const refundEvent = defineEvents(RefundDto, toRefundDto);
 
-export const refundCreated = defineEvent({
-  type: 'refund.created',
-  meaning: 'A refund was accepted and its amount reserved. The provider has not been asked yet.',
-  example: { status: 'pending' },
-  ...shown,
-});
+export const refundCreated = refundEvent(
+  'refund.created',
+  'A refund was accepted and its amount reserved. The provider has not been asked yet.',
+  { status: 'pending' },
+);
 
 /** Event of each status after `pending`. */
 export const REFUND_EVENTS = {
-  succeeded: defineEvent({
-    type: 'refund.succeeded',
-    meaning:
-      'The money was given back. After `refund.failed`, an operator booked it by applying a provider discrepancy.',
-    ...shown,
-  }),
-  failed: defineEvent({
-    type: 'refund.failed',
-    meaning:
-      'The provider refused the refund, or a bank returned it after it had succeeded. Its amount can be refunded again.',
-    example: { status: 'failed', failure_code: 'refund_declined' },
-    ...shown,
-  }),
-  canceled: defineEvent({
-    type: 'refund.canceled',
-    meaning: 'The refund was canceled before any money moved. Its amount can be refunded again.',
-    example: { status: 'canceled' },
-    ...shown,
-  }),
+  succeeded: refundEvent(
+    'refund.succeeded',
+    'The money was given back. After `refund.failed`, an operator booked it by applying a provider discrepancy.',
+  ),
+  failed: refundEvent(
+    'refund.failed',
+    'The provider refused the refund, or a bank returned it after it had succeeded. Its amount can be refunded again.',
+    { status: 'failed', failure_code: 'refund_declined' },
+  ),
+  canceled: refundEvent(
+    'refund.canceled',
+    'The refund was canceled before any money moved. Its amount can be refunded again.',
+    { status: 'canceled' },
+  ),
 } as const satisfies Record<Exclude<RefundStatus, 'pending'>, unknown>;
 
 /** Returns the answer to the request that created the refund, and to its repetitions. */

@@ -1,24 +1,18 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { TestClocksModule } from '../test-clocks';
 import { RefundsPurge } from './refunds-purge';
 import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
 import { DueRefunds } from './due-refunds';
-import { RefundEntity } from './refund.entity';
 import { RefundsController } from './refunds.controller';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
+import { SettleRefundService } from './settle-refund.service';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([RefundEntity]),
-    LedgerModule,
-    PaymentsModule,
-    TestClocksModule,
-  ],
+  imports: [LedgerModule, PaymentsModule, TestClocksModule],
   controllers: [RefundsController],
-  providers: [RefundsPurge, DueRefunds, RefundsRepository, RefundsService],
-  exports: [RefundsService],
+  providers: [RefundsPurge, DueRefunds, RefundsRepository, RefundsService, SettleRefundService],
+  exports: [RefundsService, SettleRefundService],
 })
 export class RefundsModule {}

@@ -9,10 +9,16 @@ const CLAIM_DUE = `
     SELECT id FROM refund WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
+const NOTE_ABSENCE = `
+  SET provider_attempt = $3, sent_at = $4, absent_since = $5
+  WHERE id = $1 AND provider_attempt = $2 AND due_at IS NOT NULL`;
+
 const REMOVE = 'DELETE FROM refund WHERE payment_id = ANY ($1) RETURNING id';
 
 @Injectable()
 export class RefundsRepository {
+  readonly table = 'refund';
+
   constructor(private readonly database: Database) {}
 
   async insert(refund: Refund): Promise<void> {
@@ -45,16 +51,29 @@ export class RefundsRepository {
 
   /** Writes what an outcome may change. */
   async updateOutcome(refund: Refund): Promise<void> {
-    const { status, failureCode, dueAt, leasedBy, attempts, version, updatedAt } = refund;
+    const { status, failureCode, providerReference, dueAt, leasedBy, attempts } = refund;
+    const { version, updatedAt } = refund;
     await this.database.update(RefundEntity, refund.id, {
       status,
       failureCode,
+      providerReference,
       dueAt,
       leasedBy,
       attempts,
       version,
       updatedAt,
     });
+  }
+
+  /** Commits what a look that did not find the refund changes. Returns it, or null if it ended or was changed meanwhile. */
+  noteAbsence(before: Refund, after: Refund): Promise<Refund | null> {
+    return this.database.updateOne(RefundEntity, NOTE_ABSENCE, [
+      before.id,
+      before.providerAttempt,
+      after.providerAttempt,
+      after.sentAt,
+      after.absentSince,
+    ]);
   }
 
   /** Ids of refunds whose provider is to be asked, leased to the caller. */
@@ -64,7 +83,6 @@ export class RefundsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Removes the refunds of payments; returns their ids. */
   async removeOf(paymentIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(REMOVE, [paymentIds]);

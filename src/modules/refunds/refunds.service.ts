@@ -1,39 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../core/invariant';
-import { postRefund, postRefundReturned } from '../../core/ledger';
 import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
-import { idempotencyKeyReused } from '../../platform/errors';
+import { idempotencyKeyReused, raise } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
-import { LedgerService } from '../ledger';
 import {
-  pollAgainLater,
-  pollLease,
-  DiscrepanciesService,
-  type Discrepancy,
-  discrepancyNotApplicable,
-  discrepancyOf,
+  isAnswer,
   type Payment,
   PaymentRefundsService,
+  pollLease,
   type ProviderOutcome,
 } from '../payments';
 import {
-  correctedToSucceeded,
   exceededLimit,
   isSameRequest,
   type Refund,
   type RefundLimits,
-  type RefundOutcome,
   type RefundRequest,
-  withOutcome,
+  withAbsence,
 } from './domain/refund';
 import { refundLimitExceeded, refundNotFound, refundNotInSandbox } from './refunds.errors';
-import { refundAnswer, REFUND_EVENTS, refundCreated } from './refunds.events';
+import { refundAnswer, refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
+import { SettleRefundService } from './settle-refund.service';
 
 /** Refunds payments: a commit that reserves the amount, the provider's call, and a commit that stores the outcome. */
 @Injectable()
@@ -42,8 +34,7 @@ export class RefundsService {
     private readonly database: Database,
     private readonly refunds: RefundsRepository,
     private readonly payments: PaymentRefundsService,
-    private readonly discrepancies: DiscrepanciesService,
-    private readonly ledger: LedgerService,
+    private readonly settlement: SettleRefundService,
     private readonly outbox: Outbox,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
@@ -60,24 +51,39 @@ export class RefundsService {
   async create(request: RefundRequest, limits: RefundLimits): Promise<Refund> {
     const { refund, payment } = await this.begin(request, limits);
     if (payment === null) return refund;
-    return this.settle(refund, await this.payments.send(payment, refund));
+    return this.settlement.settle(refund, await this.payments.send(payment, refund));
   }
 
   /** @throws {ProblemError} `refund_not_found` */
   async get(id: string): Promise<Refund> {
-    const refund = await this.refunds.find(id);
-    if (refund === null) throw refundNotFound(id);
-    return refund;
+    return (await this.refunds.find(id)) ?? raise(refundNotFound(id));
+  }
+
+  async exists(id: string): Promise<boolean> {
+    return (await this.refunds.find(id)) !== null;
   }
 
   list(paymentId: string | null, request: PageRequest): Promise<Page<Refund>> {
     return this.refunds.page(paymentId, request);
   }
 
-  /** Asks the provider about a pending refund, and sends it again if the provider never received it. */
-  async resume(id: string): Promise<Refund> {
+  /**
+   * Asks the provider about a refund, and sends it again if the provider never received it. Returns false if the provider did
+   * not answer, and no poll will ask it again.
+   */
+  async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
-    return this.settle(refund, await this.payments.resume(refund.paymentId, refund));
+    const look = await this.payments.resume(refund.paymentId, refund);
+    const outcome = look.kind === 'absent' ? await this.sendAgain(refund) : look;
+    const { dueAt } = await this.settlement.settle(refund, outcome);
+    return dueAt !== null || isAnswer(outcome);
+  }
+
+  /** Sends a refund that the provider does not list again, once that is certain. */
+  private async sendAgain(before: Refund): Promise<ProviderOutcome> {
+    const after = await this.refunds.noteAbsence(before, withAbsence(before, this.clock.now()));
+    const isNext = after !== null && after.providerAttempt > before.providerAttempt;
+    return isNext ? this.payments.sendAgain(after.paymentId, after) : { kind: 'unknown' };
   }
 
   /**
@@ -88,9 +94,9 @@ export class RefundsService {
   settleInSandbox(id: string, failureCode: string | null): Promise<Refund> {
     return this.database.transaction(async () => {
       const refund = await this.get(id);
-      const outcome = await this.payments.settleInSandbox(id, failureCode);
-      if (outcome === null) throw refundNotInSandbox(id);
-      return this.settle(refund, outcome);
+      const outcome =
+        (await this.payments.settleInSandbox(id, failureCode)) ?? raise(refundNotInSandbox(id));
+      return this.settlement.settle(refund, outcome);
     });
   }
 
@@ -125,6 +131,10 @@ export class RefundsService {
         currency: payment.currency,
         status: 'pending',
         failureCode: null,
+        providerReference: null,
+        providerAttempt: 1,
+        sentAt: null,
+        absentSince: null,
         dueAt: lease.endsAt,
         leasedBy: lease.owner,
         attempts: 0,
@@ -135,92 +145,6 @@ export class RefundsService {
       await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
       return { refund, payment };
     });
-  }
-
-  /**
-   * Books a failed or canceled refund as succeeded, in the caller's transaction.
-   * @throws {ProblemError} `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for one that succeeded
-   *   before and was returned: the books hold one transaction of each kind for a refund
-   */
-  async correct(discrepancy: Discrepancy, id: string): Promise<void> {
-    const now = this.clock.now();
-    const { paymentId, amount } = await this.get(id);
-    await this.payments.lock(paymentId);
-    const before = await this.refunds.lock(id);
-    invariant(before !== null, `The refund ${id} is gone.`);
-    if ((await this.ledger.transactionsOf(id)).length > 0) {
-      throw discrepancyNotApplicable(discrepancy);
-    }
-    // The failure freed the reserve.
-    const { payment } = await this.payments.reserve(paymentId, amount, now);
-    const after = correctedToSucceeded(before, now);
-    await this.refunds.updateOutcome(after);
-    await this.conclude(before, after, payment);
-  }
-
-  /**
-   * Last commit: stores the outcome, its event and the answer to the request. After a final outcome only a return by the
-   * bank changes the refund. An outcome that contradicts a final one is recorded as a discrepancy.
-   */
-  private settle({ id, paymentId, leasedBy }: Refund, said: ProviderOutcome): Promise<Refund> {
-    const now = this.clock.now();
-    return this.database.transaction(async () => {
-      const payment = await this.payments.lock(paymentId);
-      const before = await this.refunds.lock(id);
-      invariant(before !== null, `The refund ${id} is gone.`);
-      const after = withOutcome(
-        before,
-        toRefundOutcome(said, before, { askedAt: now, leasedBy }),
-        now,
-      );
-      if (after !== before) await this.refunds.updateOutcome(after);
-      if (after.status !== before.status) await this.conclude(before, after, payment);
-      await this.idempotency.completeFor(id, refundAnswer(after));
-      const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
-      const discrepancy = after === before ? discrepancyOf(reported, said) : null;
-      if (discrepancy !== null) await this.discrepancies.record(discrepancy);
-      return after;
-    });
-  }
-
-  /** Turns the reserve into a refunded amount or frees it, posts to the ledger, and records the event. */
-  private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
-    invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
-    if (after.status === 'succeeded') {
-      const fromCreditMinor = await this.payments.refunded(payment, after.amount, after.updatedAt);
-      await this.post(after, payment, fromCreditMinor);
-    } else if (before.status === 'succeeded') {
-      const toCreditMinor = await this.payments.returned(payment, after.amount, after.updatedAt);
-      await this.postReturned(after, payment, toCreditMinor);
-    } else {
-      await this.payments.released(payment, after.amount, after.updatedAt);
-    }
-    await this.outbox.record(REFUND_EVENTS[after.status], {
-      after,
-      before,
-      occurredAt: after.updatedAt,
-    });
-  }
-
-  private async post(
-    { id, currency, amount, updatedAt }: Refund,
-    { provider, customerId }: Payment,
-    fromCreditMinor: bigint,
-  ): Promise<void> {
-    const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
-    const source = { sourceId: id, customerId, occurredAt: updatedAt };
-    await this.ledger.post(postRefund(refund), source);
-  }
-
-  private async postReturned(
-    { id, currency, amount, updatedAt }: Refund,
-    { provider, customerId }: Payment,
-    toCreditMinor: bigint,
-  ): Promise<void> {
-    await this.ledger.post(
-      postRefundReturned({ currency, provider, amountMinor: amount, toCreditMinor }),
-      { sourceId: id, customerId, occurredAt: updatedAt },
-    );
   }
 
   /**
@@ -235,17 +159,4 @@ export class RefundsService {
     if (refund !== null && !isSameRequest(refund, request)) throw idempotencyKeyReused();
     return refund;
   }
-}
-
-/** @param asked time of the call, and the holder of its lease */
-function toRefundOutcome(
-  said: ProviderOutcome,
-  refund: Refund,
-  asked: { readonly askedAt: Date; readonly leasedBy: number | null },
-): RefundOutcome {
-  if (said.kind === 'pending' || said.kind === 'unknown') {
-    const isHolder = refund.leasedBy === asked.leasedBy;
-    return { kind: 'open', plan: isHolder ? pollAgainLater(refund, asked.askedAt) : null };
-  }
-  return said;
 }

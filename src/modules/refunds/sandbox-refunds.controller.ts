@@ -17,7 +17,6 @@ export class SandboxRefundsController {
     description:
       'Plays the gateway: decides a refund of a payment made with `pm_sandbox_refund_pending`.',
     access: 'refunds:write',
-    status: 200,
     answer: RefundDto,
     reads: 'post',
     key: 'optional',

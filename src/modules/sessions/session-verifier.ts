@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { scopesOfRole } from '../../core/access';
+import { scopesOfAdmin } from '../../core/access';
 import { type Principal, principalWith } from '../../platform/access';
 import { StudioSettingsService } from '../studio';
 import { SessionsService } from './sessions.service';
@@ -14,8 +14,9 @@ export class SessionVerifier {
 
   /** @throws {ProblemError} `unauthenticated` */
   readonly verify = async (secret: string): Promise<Principal> => {
-    const { admin } = await this.sessions.current(secret);
-    const principal = principalWith('admin', admin.id, scopesOfRole(admin.role));
+    const { admin, mustEnrol } = await this.sessions.current(secret);
+    const scopes = scopesOfAdmin(admin.role, mustEnrol);
+    const principal = { ...principalWith('admin', admin.id, scopes), mustEnrol };
     if (admin.role !== 'support') return principal;
     const { supportRefundLimits: refundLimits } = await this.settings.get();
     return { ...principal, refundLimits };

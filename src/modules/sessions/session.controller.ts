@@ -12,9 +12,9 @@ import { unauthenticated } from '../../platform/errors';
 import { Operation } from '../../platform/http';
 import { tooManySignIns } from '../studio';
 import { LONGEST_SESSION_MS } from './domain/session';
-import { CreateSessionDto } from './dto/create-session.dto';
+import { CreateSessionDto, toCredentials } from './dto/create-session.dto';
 import { CurrentSessionDto, toCurrentSessionDto } from './dto/current-session.dto';
-import { signInFailed } from './sessions.errors';
+import { secondFactorFailed, secondFactorRequired, signInFailed } from './sessions.errors';
 import { SessionsService } from './sessions.service';
 import { SignInService } from './sign-in.service';
 
@@ -32,12 +32,13 @@ export class SessionController {
     summary: 'Sign in',
     description:
       'Sets the cookie `billing_session`, which is the credential of a studio admin in a browser. It ends after 12 hours without ' +
-      'use, after 7 days, and with a new password. Five attempts are allowed in 15 minutes for each account and each address.',
+      'use, after 7 days, and with a new password. Five attempts are allowed in 15 minutes for each account and each address. An admin with a second factor also sends ' +
+      '`totp_code` or `recovery_code`; without one the answer is `second_factor_required`.',
     access: 'public',
     status: 201,
     answer: CurrentSessionDto,
     reads: 'body',
-    problems: [signInFailed, tooManySignIns],
+    problems: [signInFailed, secondFactorRequired, secondFactorFailed, tooManySignIns],
   })
   async createSession(
     @Body() body: CreateSessionDto,
@@ -47,7 +48,7 @@ export class SessionController {
     refuseOtherPages(request);
     const { ip = '', headers } = request;
     const browser = { address: ip, userAgent: headers['user-agent'] ?? '' };
-    const begun = await this.signIns.signIn(body, browser);
+    const begun = await this.signIns.signIn(toCredentials(body), browser);
     const { secret } = begun;
     setSessionCookie({ request, response }, { secret, expiresInMs: LONGEST_SESSION_MS });
     return toCurrentSessionDto(begun, csrfTokenOf(secret));
@@ -58,7 +59,6 @@ export class SessionController {
     summary: 'Read the own session',
     description: 'Returns the admin of the session cookie, its scopes and the CSRF token.',
     access: 'public',
-    status: 200,
     answer: CurrentSessionDto,
     reads: 'path',
     problems: [unauthenticated],
@@ -74,7 +74,6 @@ export class SessionController {
     description:
       'Ends the session of the cookie, and removes the cookie. Needs the header `X-CSRF-Token`. Does nothing without a session.',
     access: 'public',
-    status: 204,
     reads: 'path',
   })
   async deleteSession(

@@ -1,14 +1,15 @@
-import { Column, Entity, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import {
   IdColumn,
   InstantColumn,
   ReferenceColumn,
   RowVersionColumn,
 } from '../../platform/database';
-import type { Session } from './domain/session';
+import type { Session, SignInMethod } from './domain/session';
 
 @Entity('admin_session')
 @Unique('admin_session_hash_unique', ['hash'])
+@Check('admin_session_method_check', `"method" IN ('password', 'openid_connect')`)
 @Index('admin_session_admin_index', ['adminId', 'id'])
 @Index('admin_session_expiry_index', ['expiresAt'])
 export class SessionEntity implements Session {
@@ -18,6 +19,7 @@ export class SessionEntity implements Session {
   /** SHA-256 of the secret, in hex. */
   @Column({ type: 'char', length: 64 }) readonly hash!: string;
   @InstantColumn() readonly validFrom!: Date;
+  @Column({ type: 'varchar', length: 20, default: 'password' }) readonly method!: SignInMethod;
   @Column({ type: 'varchar', length: 45 }) readonly address!: string;
   @Column({ type: 'varchar', length: 200 }) readonly userAgent!: string;
   @InstantColumn() readonly createdAt!: Date;

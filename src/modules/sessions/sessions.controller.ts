@@ -1,7 +1,6 @@
 import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Caller, type Principal } from '../../platform/access';
-import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -29,10 +28,8 @@ export class SessionsController {
       'Returns the sessions of all admins to callers with `studio:read`, and to other admins their own. Newest first; sessions that ' +
       'ended stay for a month.',
     access: 'sessions:read',
-    status: 200,
     answer: pageOf(SessionDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listSessions(
     @Query() query: ListQueryDto,
@@ -47,7 +44,6 @@ export class SessionsController {
     description:
       'Ends a session at once, in every process. Admins can end their own sessions; those of others need `studio:write`.',
     access: 'sessions:write',
-    status: 204,
     reads: 'path',
     problems: [sessionNotFound],
   })

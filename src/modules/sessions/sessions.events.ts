@@ -1,18 +1,31 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
+import { SecondFactorDto, toSecondFactorDto } from './dto/second-factor.dto';
 import { SessionDto, toSessionDto } from './dto/session.dto';
 
-export const sessionCreated = defineEvent({
-  type: 'session.created',
-  meaning: 'An admin signed in.',
-  dto: SessionDto,
-  toDto: toSessionDto,
-});
+const sessionEvent = defineEvents(SessionDto, toSessionDto);
+const secondFactorEvent = defineEvents(SecondFactorDto, toSecondFactorDto);
 
-export const sessionEnded = defineEvent({
-  type: 'session.ended',
-  meaning:
-    'An admin signed out, or a session was revoked. Sessions that end by time, or with a new password or the deactivation of the admin, have no event of their own.',
-  dto: SessionDto,
-  toDto: toSessionDto,
-  example: { is_active: false, ended_at: '2026-03-01T17:00:00.000Z' },
-});
+export const sessionCreated = sessionEvent('session.created', 'An admin signed in.');
+
+export const sessionEnded = sessionEvent(
+  'session.ended',
+  'An admin signed out, or a session was revoked. Sessions that end by time, or with a new password, a change of the second factor or the deactivation of the admin, have no event of their own.',
+  { is_active: false, ended_at: '2026-03-01T17:00:00.000Z' },
+);
+
+export const secondFactorEnabledEvent = secondFactorEvent(
+  'second_factor.enabled',
+  'An admin confirmed a second factor. Sign-ins with a password need it from now on.',
+);
+
+export const secondFactorUpdatedEvent = secondFactorEvent(
+  'second_factor.updated',
+  'An admin used a recovery code, or replaced the recovery codes.',
+  { codes_left: 9 },
+);
+
+export const secondFactorDisabledEvent = secondFactorEvent(
+  'second_factor.disabled',
+  'The second factor of an admin was removed, by the admin or by an owner.',
+  { is_enabled: false, codes_left: 0, enabled_at: null },
+);

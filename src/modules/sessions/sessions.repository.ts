@@ -8,6 +8,10 @@ const DELETE_EXPIRED = `
     SELECT id FROM admin_session WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)
   RETURNING id`;
 
+const KEEP = `
+  UPDATE admin_session AS session SET valid_from = admin.sessions_valid_from
+  FROM studio_admin AS admin WHERE session.id = $1 AND admin.id = session.admin_id`;
+
 @Injectable()
 export class SessionsRepository {
   constructor(private readonly database: Database) {}
@@ -40,6 +44,11 @@ export class SessionsRepository {
       id,
       now,
     ]);
+  }
+
+  /** Makes the session valid under the `sessions_valid_from` that its admin has now. */
+  async keep(id: string): Promise<void> {
+    await this.database.query(KEEP, [id]);
   }
 
   async end({ id, endedAt, version }: Session): Promise<void> {

@@ -14,7 +14,9 @@ import {
   LONGEST_SESSION_MS,
   type Session,
   type SessionState,
+  type SignInMethod,
 } from './domain/session';
+import { SecondFactorsService } from './second-factors.service';
 import { sessionNotFound } from './sessions.errors';
 import { sessionCreated, sessionEnded } from './sessions.events';
 import { SessionsRepository } from './sessions.repository';
@@ -23,6 +25,8 @@ import { SessionsRepository } from './sessions.repository';
 export interface CurrentSession {
   readonly session: Session;
   readonly admin: AdminAccount;
+  /** The admin must enrol a second factor before it may do anything else. */
+  readonly mustEnrol: boolean;
 }
 
 /** Browser that signs in. */
@@ -45,13 +49,14 @@ export class SessionsService {
     private readonly database: Database,
     private readonly sessions: SessionsRepository,
     private readonly admins: AdminAccounts,
+    private readonly secondFactors: SecondFactorsService,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
     private readonly configuration: Configuration,
   ) {}
 
   /** Begins a session of an admin who has proved who it is. */
-  async begin(admin: AdminAccount, browser: Browser): Promise<BegunSession> {
+  async begin(admin: AdminAccount, browser: Browser, method: SignInMethod): Promise<BegunSession> {
     const now = this.clock.now();
     const secret = newSecret(`ss_${this.configuration.environmentName}_`);
     const session: Session = {
@@ -59,6 +64,7 @@ export class SessionsService {
       version: 1,
       adminId: admin.id,
       validFrom: admin.sessionsValidFrom,
+      method,
       address: browser.address.slice(0, LONGEST_ADDRESS),
       userAgent: browser.userAgent.slice(0, LONGEST_USER_AGENT),
       createdAt: now,
@@ -73,7 +79,7 @@ export class SessionsService {
         occurredAt: now,
       });
     });
-    return { session, admin, secret };
+    return { session, admin, secret, mustEnrol: await this.mustEnrol(session) };
   }
 
   /**
@@ -90,7 +96,12 @@ export class SessionsService {
     const now = this.clock.now();
     if (admin === null || !isActive(session, admin, now)) throw unauthenticated('session_ended');
     if (isTouchDue(session, now)) await this.sessions.touch(session.id, now);
-    return { session, admin };
+    return { session, admin, mustEnrol: await this.mustEnrol(session) };
+  }
+
+  /** Lets the session outlast a change that ends the other sessions of its admin. Call it in the transaction of the change. */
+  async keep(id: string): Promise<void> {
+    await this.sessions.keep(id);
   }
 
   /** Ends the session of the cookie. Does nothing if it has ended. */
@@ -120,6 +131,11 @@ export class SessionsService {
       if (!isOwn && !caller.scopes.has('studio:write')) throw forbidden('studio:write');
       await this.end(id);
     });
+  }
+
+  /** The OpenID provider asks for second factors itself. */
+  private async mustEnrol({ method, adminId }: Session): Promise<boolean> {
+    return method === 'password' && (await this.secondFactors.isMissing(adminId));
   }
 
   private async end(id: string): Promise<void> {

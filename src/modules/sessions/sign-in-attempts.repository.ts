@@ -15,6 +15,10 @@ const ADD = `
   WHERE (SELECT count(*) FROM unnest(attempt.tried_at) AS t WHERE t > $3) < ${MOST_ATTEMPTS}
   RETURNING key`;
 
+const CLAIM = `
+  INSERT INTO sign_in_attempt (key, tried_at, last_tried_at) VALUES ($1, ARRAY[$2::timestamptz], $2)
+  ON CONFLICT DO NOTHING RETURNING key`;
+
 const OLDEST = 'SELECT tried_at[1] AS oldest FROM sign_in_attempt WHERE key = $1';
 
 const REMOVE_LAST = `
@@ -37,6 +41,11 @@ export class SignInAttemptsRepository {
     if (added.length > 0) return null;
     const [row] = await this.database.query<{ oldest: Date | null }>(OLDEST, [key]);
     return new Date((row?.oldest ?? now).getTime() + WINDOW_MS);
+  }
+
+  /** Records a key that is used once. Returns false if it was recorded before, in the last 15 minutes at least. */
+  async claim(key: string, now: Date): Promise<boolean> {
+    return (await this.database.query(CLAIM, [key, now])).length > 0;
   }
 
   /** Takes the last attempt back. */

@@ -33,9 +33,15 @@ export class SignInLimit {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
+
+  /** Takes one attempt back, which was neither a success nor a failure. Failed attempts before it still count. */
+  async takeBack(attempt: SignInAttempt): Promise<void> {
+    await this.attempts.removeLast(accountKey(attempt));
+    await this.attempts.removeLast(addressKey(attempt));
+  }
 }
 
-/** A hash, because people type passwords into the field for the email. */
+/** Hashed, because people sometimes type their password into the email field. */
 function accountKey({ email }: SignInAttempt): string {
   return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;
 }

@@ -1,32 +1,46 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import { AdminAccounts } from '../studio';
-import { signInFailed } from './sessions.errors';
+import type { SecondFactorCode } from './domain/second-factor';
+import { SecondFactorsService } from './second-factors.service';
+import { secondFactorFailed, secondFactorRequired, signInFailed } from './sessions.errors';
 import { type BegunSession, type Browser, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
 export interface SignInCredentials {
   readonly email: string;
   readonly password: string;
+  readonly code: SecondFactorCode;
 }
 
-/** Signs admins in with email and password. */
+/** Signs admins in with email, password and the code of a second factor. */
 @Injectable()
 export class SignInService {
   constructor(
     private readonly limit: SignInLimit,
     private readonly admins: AdminAccounts,
+    private readonly secondFactors: SecondFactorsService,
     private readonly sessions: SessionsService,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `sign_in_failed`, `too_many_sign_ins` */
-  async signIn({ email, password }: SignInCredentials, browser: Browser): Promise<BegunSession> {
+  /**
+   * @throws {ProblemError} `sign_in_failed`, `second_factor_required`, `second_factor_failed`, `too_many_sign_ins`
+   */
+  async signIn(credentials: SignInCredentials, browser: Browser): Promise<BegunSession> {
+    const { email, password, code } = credentials;
     const attempt = { email, address: browser.address };
     await this.limit.count(attempt, this.clock.now());
-    const admin = await this.admins.withPassword(email, password);
-    if (admin === null) throw signInFailed();
+    const admin = (await this.admins.withPassword(email, password)) ?? raise(signInFailed());
+    const proof = await this.secondFactors.use(admin.id, code);
+    if (proof === 'missing') {
+      // Not forgiven, so that a known password does not reset the count of wrong codes.
+      await this.limit.takeBack(attempt);
+      throw secondFactorRequired();
+    }
+    if (proof === 'wrong') throw secondFactorFailed();
     await this.limit.forgive(attempt);
-    return this.sessions.begin(admin, browser);
+    return this.sessions.begin(admin, browser, 'password');
   }
 }

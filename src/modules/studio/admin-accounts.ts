@@ -22,6 +22,17 @@ export class AdminAccounts {
     return admin === null ? null : toAccount(admin);
   }
 
+  /** Locks the account until the transaction ends. */
+  async lock(id: string): Promise<AdminAccount | null> {
+    const admin = await this.admins.lock(id);
+    return admin === null ? null : toAccount(admin);
+  }
+
+  /** Ends the sessions that began before the instant. */
+  async endSessions(id: string, now: Date): Promise<void> {
+    await this.admins.endSessions(id, now);
+  }
+
   /** Returns the accounts with these ids, in any order. */
   async findMany(ids: readonly string[]): Promise<readonly AdminAccount[]> {
     return (await this.admins.findMany(ids)).map(toAccount);

@@ -1,14 +1,14 @@
 import { pbkdf2, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { verify as verifyArgon2 } from '@node-rs/argon2';
+import { hash as hashArgon2, verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { ConcurrencyLimiter } from '../../platform/concurrency';
 import { isAffordable, scryptBytes } from './domain/password-cost';
 import { parsePasswordHash, type PasswordHash } from './domain/password-hash';
 import { tooManySignIns } from './studio.errors';
 
-/** Half of the threads that Node has for such work, so that files and names are still read meanwhile. */
+/** Half of Node's worker threads, so that reading files and resolving names does not wait for passwords. */
 const AT_ONCE = 2;
 /** Checks that wait for their turn: a few seconds of work. */
 const MOST_WAITING = 32;
@@ -32,12 +32,20 @@ const derive = {
     }),
 };
 
+/** Parameters of argon2id at the floor of OWASP: 19 MiB in two passes. The library makes argon2id by default. */
+const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
 type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;
 
-/** Checks passwords against stored hashes, off the event loop and a few at once. */
+/** Hashes passwords, and checks them against stored hashes, off the event loop and a few at once. */
 @Injectable()
 export class Passwords {
   private readonly checks = new ConcurrencyLimiter(AT_ONCE, MOST_WAITING);
+
+  /** Returns an argon2id hash of the password with a random salt. */
+  hash(password: string): Promise<string> {
+    return hashArgon2(password, ARGON2ID);
+  }
 
   /** Returns true if a password can be checked against the hash: its form is known and its cost is bearable. */
   canCheck(passwordHash: string): boolean {

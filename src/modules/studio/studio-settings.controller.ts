@@ -18,9 +18,9 @@ export class StudioSettingsController {
   @Get()
   @Operation({
     summary: 'Read the studio settings',
-    description: 'Returns what the roles of admins are limited to.',
+    description:
+      'Returns what the roles of admins are limited to, and whether a second factor is required.',
     access: 'studio:read',
-    status: 200,
     answer: StudioSettingsDto,
     reads: 'path',
   })
@@ -31,9 +31,10 @@ export class StudioSettingsController {
   @Patch()
   @Operation({
     summary: 'Update the studio settings',
-    description: 'Replaces the refund limits of support. Takes effect at once, in every process.',
+    description:
+      'Replaces the refund limits of support, or requires a second factor of all admins who sign in with a password. Fields that ' +
+      'are left out stay. Takes effect at once, in every process.',
     access: 'studio:write',
-    status: 200,
     answer: StudioSettingsDto,
     reads: 'change',
   })

@@ -7,5 +7,6 @@ export class StudioSettingsEntity {
   @RowVersionColumn() readonly version!: number;
   /** Minor units as text, by currency. */
   @Column({ type: 'jsonb' }) readonly supportRefundLimits!: Readonly<Record<string, string>>;
+  @Column({ type: 'boolean', default: false }) readonly secondFactorRequired!: boolean;
   @InstantColumn() readonly updatedAt!: Date;
 }

@@ -6,6 +6,11 @@ import { StudioSettingsEntity } from './studio-settings.entity';
 /** The row exists from its migration on. */
 const BY_ID = 'WHERE id = $1';
 
+const UPDATE = `
+  UPDATE studio_settings
+  SET version = $2, support_refund_limits = $3, updated_at = $4, second_factor_required = $5
+  WHERE id = $1`;
+
 @Injectable()
 export class StudioSettingsRepository {
   constructor(private readonly database: Database) {}
@@ -22,12 +27,16 @@ export class StudioSettingsRepository {
     );
   }
 
-  async update({ version, supportRefundLimits, updatedAt }: StudioSettings): Promise<void> {
+  async update(settings: StudioSettings): Promise<void> {
+    const { version, supportRefundLimits, secondFactorRequired, updatedAt } = settings;
     const limits = [...supportRefundLimits].map(([currency, limit]) => [currency, String(limit)]);
-    await this.database.query(
-      'UPDATE studio_settings SET version = $2, support_refund_limits = $3, updated_at = $4 WHERE id = $1',
-      [SETTINGS_ID, version, JSON.stringify(Object.fromEntries(limits)), updatedAt],
-    );
+    await this.database.query(UPDATE, [
+      SETTINGS_ID,
+      version,
+      JSON.stringify(Object.fromEntries(limits)),
+      updatedAt,
+      secondFactorRequired,
+    ]);
   }
 }
 

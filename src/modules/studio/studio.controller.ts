@@ -1,7 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -46,10 +45,8 @@ export class StudioController {
     summary: 'List studio admins',
     description: 'Includes inactive admins.',
     access: 'studio:read',
-    status: 200,
     answer: pageOf(StudioAdminDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listStudioAdmins(@Query() query: ListQueryDto): Promise<PageDto<StudioAdminDto>> {
     return toPageDto(await this.studio.list(toPageRequest(query, 'admin')), toStudioAdminDto);
@@ -60,7 +57,6 @@ export class StudioController {
     summary: 'Read a studio admin',
     description: 'Returns the admin, never with the password hash.',
     access: 'studio:read',
-    status: 200,
     answer: StudioAdminDto,
     reads: 'path',
     problems: [studioAdminNotFound],
@@ -75,7 +71,6 @@ export class StudioController {
     description:
       'Changes the name, the password or both. A new password ends the sessions of the admin. An empty body changes nothing.',
     access: 'studio:write',
-    status: 200,
     answer: StudioAdminDto,
     reads: 'change',
     problems: [studioAdminNotFound],
@@ -93,7 +88,6 @@ export class StudioController {
     summary: 'Deactivate a studio admin',
     description: 'The admin can no longer sign in, but stays readable with `is_active: false`.',
     access: 'studio:write',
-    status: 204,
     reads: 'removal',
     problems: [studioAdminNotFound, lastOwner],
   })

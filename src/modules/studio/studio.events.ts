@@ -1,25 +1,21 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { StudioAdminDto, toStudioAdminDto } from './dto/studio-admin.dto';
 import { StudioSettingsDto, toStudioSettingsDto } from './dto/studio-settings.dto';
 
-export const studioAdminCreated = defineEvent({
-  type: 'studio_admin.created',
-  meaning: 'A studio admin was created.',
-  dto: StudioAdminDto,
-  toDto: toStudioAdminDto,
-});
+const studioAdminEvent = defineEvents(StudioAdminDto, toStudioAdminDto);
+const studioSettingsEvent = defineEvents(StudioSettingsDto, toStudioSettingsDto);
 
-export const studioAdminUpdated = defineEvent({
-  type: 'studio_admin.updated',
-  meaning:
-    'The name or the password of a studio admin changed, or the admin was deactivated. When only the password changed, `previous` may be empty.',
-  dto: StudioAdminDto,
-  toDto: toStudioAdminDto,
-});
+export const studioAdminCreated = studioAdminEvent(
+  'studio_admin.created',
+  'A studio admin was created.',
+);
 
-export const studioSettingsUpdated = defineEvent({
-  type: 'studio_settings.updated',
-  meaning: 'The settings of the studio changed, such as how much support may refund.',
-  dto: StudioSettingsDto,
-  toDto: toStudioSettingsDto,
-});
+export const studioAdminUpdated = studioAdminEvent(
+  'studio_admin.updated',
+  'The name, the role or the password of a studio admin changed, or the admin was deactivated. When only the password changed, `previous` may be empty.',
+);
+
+export const studioSettingsUpdated = studioSettingsEvent(
+  'studio_settings.updated',
+  'The settings of the studio changed, such as how much support may refund.',
+);

@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { AdminAccounts } from './admin-accounts';
 import { Passwords } from './passwords';
-import { StudioAdminEntity } from './studio-admin.entity';
+import { ProvidedAdmins } from './provided-admins.service';
 import { StudioSettingsController } from './studio-settings.controller';
-import { StudioSettingsEntity } from './studio-settings.entity';
 import { StudioSettingsRepository } from './studio-settings.repository';
 import { StudioSettingsService } from './studio-settings.service';
 import { StudioController } from './studio.controller';
@@ -12,16 +10,16 @@ import { StudioRepository } from './studio.repository';
 import { StudioService } from './studio.service';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([StudioAdminEntity, StudioSettingsEntity])],
   controllers: [StudioController, StudioSettingsController],
   providers: [
     AdminAccounts,
     Passwords,
+    ProvidedAdmins,
     StudioRepository,
     StudioService,
     StudioSettingsRepository,
     StudioSettingsService,
   ],
-  exports: [AdminAccounts, StudioSettingsService],
+  exports: [AdminAccounts, ProvidedAdmins, StudioSettingsService],
 })
 export class StudioModule {}

@@ -14,7 +14,8 @@ import { studioAdminEmailTaken } from './studio.errors';
 const ANY_PASSWORD_HASH = `
   WITH known AS (
     SELECT password_hash, row_number() OVER () - 1 AS place, count(*) OVER () AS admins
-    FROM (SELECT password_hash FROM studio_admin WHERE is_active ORDER BY id LIMIT 1000) AS admin)
+    FROM (SELECT password_hash FROM studio_admin
+      WHERE is_active AND password_hash <> '*' ORDER BY id LIMIT 1000) AS admin)
   SELECT password_hash FROM known WHERE place = $1 % admins`;
 
 @Injectable()
@@ -42,6 +43,11 @@ export class StudioRepository {
 
   findByEmail(emailKey: string): Promise<StudioAdmin | null> {
     return this.admins.findOneBy({ emailKey });
+  }
+
+  /** Returns true if an active owner exists. */
+  hasActiveOwner(): Promise<boolean> {
+    return this.admins.existsBy({ role: 'owner', isActive: true });
   }
 
   findMany(ids: readonly string[]): Promise<readonly StudioAdmin[]> {
@@ -81,15 +87,18 @@ export class StudioRepository {
 
   /** Writes the fields that an update or a deactivation may change. */
   async update(admin: StudioAdmin): Promise<void> {
-    const { name, passwordHash, sessionsValidFrom, isActive, version, updatedAt } = admin;
-    await this.database.update(StudioAdminEntity, admin.id, {
-      name,
-      passwordHash,
-      sessionsValidFrom,
-      isActive,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(StudioAdminEntity, admin, [
+      'name',
+      'role',
+      'passwordHash',
+      'sessionsValidFrom',
+      'isActive',
+    ]);
+  }
+
+  /** Ends the sessions that began before the instant. */
+  async endSessions(id: string, now: Date): Promise<void> {
+    await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
   }
 
   private get admins() {

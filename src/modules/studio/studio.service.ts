@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -13,6 +14,7 @@ import {
   type AdminChange,
   type AdminDetails,
   deactivated,
+  emailKeyOf,
   isLastOwner,
   type StudioAdmin,
   withChange,
@@ -51,9 +53,20 @@ export class StudioService {
 
   /** @throws {ProblemError} `studio_admin_not_found` */
   async get(id: string): Promise<StudioAdmin> {
-    const admin = await this.admins.find(id);
-    if (admin === null) throw studioAdminNotFound(id);
-    return admin;
+    return (await this.admins.find(id)) ?? raise(studioAdminNotFound(id));
+  }
+
+  /**
+   * Returns the admin with this email, in any case.
+   * @throws {ProblemError} `studio_admin_not_found`
+   */
+  async getByEmail(email: string): Promise<StudioAdmin> {
+    return (await this.admins.findByEmail(emailKeyOf(email))) ?? raise(studioAdminNotFound(email));
+  }
+
+  /** Returns true if an active owner exists. */
+  hasActiveOwner(): Promise<boolean> {
+    return this.admins.hasActiveOwner();
   }
 
   list(request: PageRequest): Promise<Page<StudioAdmin>> {
@@ -67,8 +80,7 @@ export class StudioService {
    */
   update(id: string, change: AdminChange, expected: VersionCondition): Promise<StudioAdmin> {
     return this.database.transaction(async () => {
-      const before = await this.admins.lock(id);
-      if (before === null) throw studioAdminNotFound(id);
+      const before = (await this.admins.lock(id)) ?? raise(studioAdminNotFound(id));
       assertVersion(expected, before);
       return this.write(before, withChange(before, change, this.clock.now()));
     });

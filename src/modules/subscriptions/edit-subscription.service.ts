@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
-import { metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
@@ -33,12 +33,10 @@ export class EditSubscriptionService {
     expected: VersionCondition,
   ): Promise<Subscription> {
     return this.database.transaction(async () => {
-      const found = await this.subscriptions.find(id);
-      if (found === null) throw subscriptionNotFound(id);
+      const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
       await this.customers.lockForHistory(found.customerId);
       const now = await this.testClocks.nowFor(found.testClockId);
-      const before = await this.subscriptions.lock(id);
-      if (before === null) throw subscriptionNotFound(id);
+      const before = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
       assertVersion(expected, before);
       const metadata = mergeMetadata(before.metadata, sent);
       if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();

@@ -19,7 +19,7 @@ export type {
 } from './domain/commands';
 export { SubscriptionPeriodsService } from './subscription-periods.service';
 export { type Decision, isNoOp, type Outcome, outcomeOf, takesBack } from './domain/outcome';
-export { SubscriptionsRepository } from './subscriptions.repository';
+export { DUE_SUBSCRIPTIONS, SubscriptionsRepository } from './subscriptions.repository';
 export { periodsOverdue, usageSoFar } from './domain/periods';
 export { SoldUsageService } from './sold-usage.service';
 export { type PaymentEvent, standingAfter } from './domain/standing';

@@ -1,8 +1,8 @@
 import { newId } from '../../platform/ids';
-import type { NewIds } from './domain/outcome';
+import type { NewSubscriptionIds } from './domain/outcome';
 
 /** Makes the ids of what decisions about subscriptions add. */
-export const SUBSCRIPTION_IDS: NewIds = {
+export const SUBSCRIPTION_IDS: NewSubscriptionIds = {
   item: () => newId('si'),
   period: () => newId('sp'),
   change: () => newId('sch'),

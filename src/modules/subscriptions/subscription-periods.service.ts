@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../core/time';
 import { earnedUntil } from './domain/periods';
-import { spanOf } from './domain/subscription';
+import { spanOf, type SubscriptionPeriod } from './domain/subscription';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
 /** An invoice, as far as it names what it billed of a subscription. */
@@ -21,6 +21,11 @@ export interface BilledState {
   readonly hasEnded: boolean;
   readonly billingPeriod: Period | null;
   readonly earnedUntil: Date | null;
+}
+
+/** @param isLast true for the period in which a subscription ended: no other one follows within its full span */
+function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
+  return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);
 }
 
 /** Tells invoices about the periods of subscriptions. */
@@ -50,13 +55,15 @@ export class SubscriptionPeriodsService {
       subscriptionId === null || periodStartAt === null
         ? null
         : await this.subscriptions.periodAt(subscriptionId, periodStartAt);
+    const hasEnded = (snapshot?.subscription.endedAt ?? null) !== null;
     return {
       itemEnds: await this.subscriptions.itemEnds(lines.flatMap(({ itemId }) => itemId ?? [])),
       isWithdrawn:
         reason === 'subscription_start' &&
         snapshot?.subscription.paymentBehavior === 'default_incomplete',
-      hasEnded: (snapshot?.subscription.endedAt ?? null) !== null,
-      billingPeriod: billed === null ? null : spanOf(billed),
+      hasEnded,
+      billingPeriod:
+        billed === null ? null : billingPeriodOf(billed, hasEnded && billed.id === period?.id),
       earnedUntil: period === null ? null : earnedUntil(period),
     };
   }

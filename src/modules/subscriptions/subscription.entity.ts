@@ -19,10 +19,12 @@ import type {
 
 @Entity('subscription')
 @Index('subscription_customer_index', ['customerId', 'id'])
-@Index('subscription_due_index', ['nextBillingAt'], {
+@Index('subscription_test_clock_index', ['testClockId'], { where: '"test_clock_id" IS NOT NULL' })
+@Index('subscription_status_index', ['status', 'id'])
+@Index('subscription_due_index', ['nextBillingAt', 'id'], {
   where: '"next_billing_at" IS NOT NULL AND "test_clock_id" IS NULL',
 })
-@Index('subscription_test_clock_due_index', ['testClockId', 'nextBillingAt'], {
+@Index('subscription_test_clock_due_index', ['testClockId', 'nextBillingAt', 'id'], {
   where: '"next_billing_at" IS NOT NULL AND "test_clock_id" IS NOT NULL',
 })
 @Check(

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Param, Patch, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -39,10 +39,8 @@ export class SubscriptionsController {
     summary: 'List subscriptions',
     description: 'Newest first, canceled subscriptions included.',
     access: 'subscriptions:read',
-    status: 200,
     answer: pageOf(SubscriptionDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listSubscriptions(@Query() query: ListSubscriptionsDto): Promise<PageDto<SubscriptionDto>> {
     const filter = { customerId: query.customer_id ?? null, status: query.status ?? null };
@@ -55,7 +53,6 @@ export class SubscriptionsController {
     summary: 'Read a subscription',
     description: 'Returns the subscription with its plan, add-ons and current period.',
     access: 'subscriptions:read',
-    status: 200,
     answer: SubscriptionDto,
     reads: 'path',
     problems: [subscriptionNotFound],
@@ -70,7 +67,6 @@ export class SubscriptionsController {
     description:
       'What is billed is changed with `POST /{id}/change`. Nothing sent changes nothing.',
     access: 'subscriptions:write',
-    status: 200,
     answer: SubscriptionDto,
     reads: 'change',
     problems: [subscriptionNotFound, metadataTooLarge, ...ON_A_CLOCK],
@@ -91,10 +87,9 @@ export class SubscriptionsController {
     summary: 'List the scheduled changes of a subscription',
     description: 'Those that wait, that were done and that were undone.',
     access: 'subscriptions:read',
-    status: 200,
     answer: pageOf(ScheduledChangeDto),
-    reads: 'query',
-    problems: [subscriptionNotFound, invalidCursor],
+    reads: 'list',
+    problems: [subscriptionNotFound],
   })
   async listScheduledChanges(
     @Param('id', subscriptionId) id: string,

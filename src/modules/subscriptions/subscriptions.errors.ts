@@ -1,95 +1,85 @@
 import { defineProblem } from '../../platform/errors';
 
-export const subscriptionNotFound = defineProblem(
-  {
-    code: 'subscription_not_found',
-    kind: 'not_found',
-    title: 'There is no such subscription',
-    meaning: 'The id in the path is not the id of a subscription.',
-  },
-  (id: string) => ({ detail: `There is no subscription ${JSON.stringify(id)}.` }),
-);
+export const subscriptionNotFound = defineProblem({
+  code: 'subscription_not_found',
+  kind: 'not_found',
+  title: 'There is no such subscription',
+  meaning: 'The id in the path is not the id of a subscription.',
+  detail: (id: string) => `There is no subscription ${JSON.stringify(id)}.`,
+});
 
-export const scheduledChangeNotFound = defineProblem(
-  {
-    code: 'scheduled_change_not_found',
-    kind: 'not_found',
-    title: 'There is no such scheduled change',
-    meaning: 'The id in the path is not the id of a scheduled change of this subscription.',
-  },
-  (id: string) => ({ detail: `There is no scheduled change ${JSON.stringify(id)}.` }),
-);
+export const scheduledChangeNotFound = defineProblem({
+  code: 'scheduled_change_not_found',
+  kind: 'not_found',
+  title: 'There is no such scheduled change',
+  meaning: 'The id in the path is not the id of a scheduled change of this subscription.',
+  detail: (id: string) => `There is no scheduled change ${JSON.stringify(id)}.`,
+});
 
-export const subscriptionNotRunning = defineProblem(
-  {
-    code: 'subscription_not_running',
-    kind: 'conflict',
-    title: 'The subscription does not run',
-    meaning: 'Only a subscription that is trialing, active or past due can be changed.',
-  },
-  (id: string, status: string) => ({
+export const subscriptionNotRunning = defineProblem({
+  code: 'subscription_not_running',
+  kind: 'conflict',
+  title: 'The subscription does not run',
+  meaning: 'Only a subscription that is trialing, active or past due can be changed.',
+  occurrence: (id: string, status: string) => ({
     detail: `The subscription ${id} is ${status}.`,
     extensions: { subscription_status: status },
   }),
-);
+});
 
-export const subscriptionChangePending = defineProblem(
-  {
-    code: 'subscription_change_pending',
-    kind: 'conflict',
-    title: 'A change of the subscription waits for its time',
-    meaning:
-      'A subscription has at most one scheduled change, of which a planned end is one. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` names it.',
-  },
-  (id: string) => ({ detail: `A change of the subscription ${id} waits for its time.` }),
-);
+export const subscriptionChangePending = defineProblem({
+  code: 'subscription_change_pending',
+  kind: 'conflict',
+  title: 'A change of the subscription waits for its time',
+  meaning:
+    'A subscription has at most one scheduled change, of which a planned end is one. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` names it.',
+  detail: (id: string) => `A change of the subscription ${id} waits for its time.`,
+});
 
-export const subscriptionCustomerDeleted = defineProblem(
-  {
-    code: 'subscription_customer_deleted',
-    kind: 'conflict',
-    title: 'The customer of the subscription was deleted',
-    meaning:
-      'Nothing can be done to a subscription whose customer was deleted. It ends when it next falls due, and bills nothing.',
-  },
-  (id: string) => ({ detail: `The customer of the subscription ${id} was deleted.` }),
-);
+export const subscriptionCustomerDeleted = defineProblem({
+  code: 'subscription_customer_deleted',
+  kind: 'conflict',
+  title: 'The customer of the subscription was deleted',
+  meaning:
+    'Nothing can be done to a subscription whose customer was deleted. It ends when it next falls due, and bills nothing.',
+  detail: (id: string) => `The customer of the subscription ${id} was deleted.`,
+});
 
-export const subscriptionBehind = defineProblem(
-  {
-    code: 'subscription_behind',
-    kind: 'conflict',
-    title: 'The subscription is being billed for earlier periods',
-    meaning:
-      'More than 12 periods of the subscription are due and not billed yet, as after a back-dated start. They are billed in ' +
-      'the background, one after the other; on a test clock, advance the clock first. Try again after `Retry-After`.',
-  },
-  ({ id, nextBillingAt }: { readonly id: string; readonly nextBillingAt: Date | null }) => ({
+export const subscriptionBehind = defineProblem({
+  code: 'subscription_behind',
+  kind: 'conflict',
+  title: 'The subscription is being billed for earlier periods',
+  meaning:
+    'More than 12 periods of the subscription are due and not billed yet, as after a back-dated start. They are billed in ' +
+    'the background, one after the other; on a test clock, advance the clock first. Try again after `Retry-After`.',
+  occurrence: ({
+    id,
+    nextBillingAt,
+  }: {
+    readonly id: string;
+    readonly nextBillingAt: Date | null;
+  }) => ({
     detail: `The subscription ${id} is billed up to ${nextBillingAt?.toISOString() ?? 'its start'} so far.`,
     retryAfterSeconds: 5,
   }),
-);
+});
 
-export const subscriptionNotCanceling = defineProblem(
-  {
-    code: 'subscription_not_canceling',
-    kind: 'conflict',
-    title: 'The subscription is not going to end',
-    meaning: 'There is no planned end to take back.',
-  },
-  (id: string) => ({ detail: `The subscription ${id} is not going to end.` }),
-);
+export const subscriptionNotCanceling = defineProblem({
+  code: 'subscription_not_canceling',
+  kind: 'conflict',
+  title: 'The subscription is not going to end',
+  meaning: 'There is no planned end to take back.',
+  detail: (id: string) => `The subscription ${id} is not going to end.`,
+});
 
-export const subscriptionTermsContradict = defineProblem(
-  {
-    code: 'subscription_terms_contradict',
-    kind: 'rule_broken',
-    title: 'The terms of the subscription contradict each other',
-    meaning:
-      'An add-on is named once and is in the currency of the plan; `plan_version: current` goes with no other plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years and 366 periods back; `payment_behavior: default_incomplete` goes with `collection: automatic`.',
-  },
-  (pointer: string, message: string) => ({
+export const subscriptionTermsContradict = defineProblem({
+  code: 'subscription_terms_contradict',
+  kind: 'rule_broken',
+  title: 'The terms of the subscription contradict each other',
+  meaning:
+    'An add-on is named once and is in the currency of the plan; `plan_version: current` goes with no other plan; `at` goes with `when: at` alone and lies in the future; a start lies at most two years and 366 periods back; `payment_behavior: default_incomplete` goes with `collection: automatic`.',
+  occurrence: (pointer: string, message: string) => ({
     detail: `${pointer} ${message}.`,
     errors: [{ pointer, code: 'contradiction', message }],
   }),
-);
+});

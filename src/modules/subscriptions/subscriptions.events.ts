@@ -1,86 +1,59 @@
-import { defineEvent, type DomainEvent } from '../../platform/outbox';
+import { defineEvents, type DomainEvent } from '../../platform/outbox';
 import type { SubscriptionEventKind } from './domain/outcome';
 import type { Subscription, SubscriptionStatus } from './domain/subscription';
 import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 
-const shown = { dto: SubscriptionDto, toDto: toSubscriptionDto };
+const subscriptionEvent = defineEvents(SubscriptionDto, toSubscriptionDto);
 
-const subscriptionPastDue = defineEvent({
-  type: 'subscription.past_due',
-  meaning:
-    'An automatic payment of an invoice of the subscription failed, and is tried again; or an unpaid one has another ' +
+const subscriptionPastDue = subscriptionEvent(
+  'subscription.past_due',
+  'An automatic payment of an invoice of the subscription failed, and is tried again; or an unpaid one has another ' +
     'payment method to try.',
-  example: { status: 'past_due' },
-  ...shown,
-});
+  { status: 'past_due' },
+);
 
 /** The event of each fact that a decision tells of. */
 export const SUBSCRIPTION_EVENTS = {
-  created: defineEvent({
-    type: 'subscription.created',
-    meaning: 'A customer subscribed.',
-    ...shown,
-  }),
-  activated: defineEvent({
-    type: 'subscription.activated',
-    meaning:
-      'A subscription began to be billed, at its start, with its first payment where it waits for that, or at the end of its ' +
+  created: subscriptionEvent('subscription.created', 'A customer subscribed.'),
+  activated: subscriptionEvent(
+    'subscription.activated',
+    'A subscription began to be billed, at its start, with its first payment where it waits for that, or at the end of its ' +
       'trial; or it was past due or unpaid and owes nothing any more.',
-    ...shown,
-  }),
-  updated: defineEvent({
-    type: 'subscription.updated',
-    meaning:
-      'A subscription changed: its plan, quantities, add-ons, or what is planned for it; or it has begun to wait for its ' +
+  ),
+  updated: subscriptionEvent(
+    'subscription.updated',
+    'A subscription changed: its plan, quantities, add-ons, or what is planned for it; or it has begun to wait for its ' +
       'first payment; or it is unpaid, since the last attempt at an invoice of it failed.',
-    ...shown,
-  }),
-  trial_ending: defineEvent({
-    type: 'subscription.trial_ending',
-    meaning:
-      'The trial of a subscription ends in three days. Sent at the start of a shorter trial.',
-    example: {
+  ),
+  trial_ending: subscriptionEvent(
+    'subscription.trial_ending',
+    'The trial of a subscription ends in three days. Sent at the start of a shorter trial.',
+    {
       status: 'trialing',
       trial_end_at: '2026-03-04T09:30:00.000Z',
       current_period_end: '2026-03-04T09:30:00.000Z',
       next_billing_at: '2026-03-04T09:30:00.000Z',
     },
-    ...shown,
-  }),
-  renewed: defineEvent({
-    type: 'subscription.renewed',
-    meaning: 'A further period of a subscription began.',
-    ...shown,
-  }),
-  paused: defineEvent({
-    type: 'subscription.paused',
-    meaning: 'A subscription was paused: no further period begins.',
-    ...shown,
-  }),
-  resumed: defineEvent({
-    type: 'subscription.resumed',
-    meaning: 'A paused subscription goes on.',
-    ...shown,
-  }),
-  expired: defineEvent({
-    type: 'subscription.expired',
-    meaning:
-      'A subscription that waited for its first payment did not get it in time, or cannot get it any more: its invoice was ' +
+  ),
+  renewed: subscriptionEvent('subscription.renewed', 'A further period of a subscription began.'),
+  paused: subscriptionEvent(
+    'subscription.paused',
+    'A subscription was paused: no further period begins.',
+  ),
+  resumed: subscriptionEvent('subscription.resumed', 'A paused subscription goes on.'),
+  expired: subscriptionEvent(
+    'subscription.expired',
+    'A subscription that waited for its first payment did not get it in time, or cannot get it any more: its invoice was ' +
       'voided or written off.',
-    example: {
+    {
       status: 'incomplete_expired',
       payment_behavior: 'default_incomplete',
       incomplete_expires_at: null,
       next_billing_at: null,
       ended_at: '2026-03-02T08:30:00.000Z',
     },
-    ...shown,
-  }),
-  canceled: defineEvent({
-    type: 'subscription.canceled',
-    meaning: 'A subscription ended.',
-    ...shown,
-  }),
+  ),
+  canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.'),
 } as const satisfies Record<SubscriptionEventKind, unknown>;
 
 /** Returns the event of a status that payments led to. */

@@ -1,36 +1,21 @@
 import { Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { SubscriptionsPurge } from './subscriptions-purge';
 import { CatalogModule } from '../catalog';
 import { CustomersModule } from '../customers';
 import { TestClocksModule } from '../test-clocks';
 import { EditSubscriptionService } from './edit-subscription.service';
 import { OffersService } from './offers.service';
-import { ScheduledChangeEntity } from './scheduled-change.entity';
 import { SoldUsageRepository } from './sold-usage.repository';
 import { SoldUsageService } from './sold-usage.service';
 import { StartSubscriptionService } from './start-subscription.service';
 import { SubscriptionCommandsService } from './subscription-commands.service';
-import { SubscriptionItemEntity } from './subscription-item.entity';
-import { SubscriptionPeriodEntity } from './subscription-period.entity';
 import { SubscriptionPeriodsService } from './subscription-periods.service';
-import { SubscriptionEntity } from './subscription.entity';
 import { SubscriptionsController } from './subscriptions.controller';
 import { SubscriptionsRepository } from './subscriptions.repository';
 import { SubscriptionsService } from './subscriptions.service';
 
 @Module({
-  imports: [
-    TypeOrmModule.forFeature([
-      SubscriptionEntity,
-      SubscriptionItemEntity,
-      SubscriptionPeriodEntity,
-      ScheduledChangeEntity,
-    ]),
-    CatalogModule,
-    CustomersModule,
-    TestClocksModule,
-  ],
+  imports: [CatalogModule, CustomersModule, TestClocksModule],
   controllers: [SubscriptionsController],
   providers: [
     SubscriptionsPurge,

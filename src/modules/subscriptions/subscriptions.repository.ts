@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import type { DueTable } from '../test-clocks';
 import type { Outcome } from './domain/outcome';
 import type {
   ScheduledChange,
@@ -20,32 +21,12 @@ export interface SubscriptionFilter {
   readonly status: SubscriptionStatus | null;
 }
 
-/** Real time leaves alone what lives on a test clock. */
-const CLAIM_DUE = `
-  WITH claimed AS (
-    UPDATE subscription SET lease_ends_at = $2 WHERE id IN (
-      SELECT id FROM subscription
-      WHERE next_billing_at <= $1 AND test_clock_id IS NULL
-        AND (lease_ends_at IS NULL OR lease_ends_at <= $1)
-      ORDER BY next_billing_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
-    RETURNING id, next_billing_at)
-  SELECT id FROM claimed ORDER BY next_billing_at, id`;
-
-/** On a test clock only postponed work has a lease; it fell due before all other work that is left. */
-const NEXT_ON_TEST_CLOCK = `
-  WITH planned AS (
-    SELECT min(next_billing_at) AS due_at FROM subscription
-    WHERE test_clock_id = $1 AND next_billing_at IS NOT NULL AND lease_ends_at IS NULL)
-  SELECT least(planned.due_at, (
-    SELECT min(greatest(next_billing_at, lease_ends_at)) FROM subscription
-    WHERE test_clock_id = $1 AND lease_ends_at IS NOT NULL
-      AND next_billing_at <= coalesce(planned.due_at, 'infinity'))) AS due_at
-  FROM planned`;
-
-const DUE_ON_TEST_CLOCK = `
-  SELECT id FROM subscription WHERE test_clock_id = $1 AND next_billing_at <= $2
-    AND (lease_ends_at IS NULL OR lease_ends_at <= $2)
-  ORDER BY next_billing_at, id LIMIT $3`;
+/** Subscriptions with due work. */
+export const DUE_SUBSCRIPTIONS: DueTable<{ readonly id: string }> = {
+  table: 'subscription',
+  dueColumn: 'next_billing_at',
+  columns: {},
+};
 
 const LEFT_ALONE = `
   SELECT id FROM subscription
@@ -154,7 +135,7 @@ export class SubscriptionsRepository {
     return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
   }
 
-  /** The same of all subscriptions of a customer that are not over, as they are now, not locked. */
+  /** Returns the snapshots of the subscriptions of a customer that have not ended. Takes no lock. */
   async snapshotsOf(customerId: string): Promise<readonly Snapshot[]> {
     const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
     const found = await this.database.select(SubscriptionEntity, running, [customerId]);
@@ -269,38 +250,6 @@ export class SubscriptionsRepository {
 
   findScheduledChange(subscriptionId: string, id: string): Promise<ScheduledChange | null> {
     return this.database.repository(ScheduledChangeEntity).findOneBy({ subscriptionId, id });
-  }
-
-  /** Subscriptions with due work by the real clock, in due order, leased to the caller. */
-  async claimDue(now: Date, leaseEndsAt: Date, most: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, [now, leaseEndsAt, most]);
-    return rows.map(({ id }) => id);
-  }
-
-  /** When the next piece of work falls due on a test clock. */
-  async nextDueOn(testClockId: string): Promise<Date | null> {
-    const [row] = await this.database.query<{ due_at: Date | null }>(NEXT_ON_TEST_CLOCK, [
-      testClockId,
-    ]);
-    return row?.due_at ?? null;
-  }
-
-  /** Subscriptions with due work on a test clock, in due order. */
-  async dueOn(testClockId: string, now: Date, most: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(DUE_ON_TEST_CLOCK, [
-      testClockId,
-      now,
-      most,
-    ]);
-    return rows.map(({ id }) => id);
-  }
-
-  /** Keeps due work of a subscription from being done before an instant. */
-  async postpone(id: string, until: Date): Promise<void> {
-    await this.database.query('UPDATE subscription SET lease_ends_at = $2 WHERE id = $1', [
-      id,
-      until,
-    ]);
   }
 
   /** Removes the subscriptions of customers with all their parts; returns their ids. */

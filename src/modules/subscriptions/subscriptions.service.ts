@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import type { Page, PageRequest } from '../../platform/database';
 import type { ScheduledChange, Subscription } from './domain/subscription';
 import { subscriptionNotFound } from './subscriptions.errors';
@@ -11,9 +12,7 @@ export class SubscriptionsService {
 
   /** @throws {ProblemError} `subscription_not_found` */
   async get(id: string): Promise<Subscription> {
-    const subscription = await this.subscriptions.find(id);
-    if (subscription === null) throw subscriptionNotFound(id);
-    return subscription;
+    return (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
   }
 
   list(filter: SubscriptionFilter, request: PageRequest): Promise<Page<Subscription>> {

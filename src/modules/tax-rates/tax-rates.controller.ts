@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -45,10 +45,8 @@ export class TaxRatesController {
     summary: 'List tax rates',
     description: 'Archived rates are not listed.',
     access: 'catalog:read',
-    status: 200,
     answer: pageOf(TaxRateDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listTaxRates(@Query() query: ListQueryDto): Promise<PageDto<TaxRateDto>> {
     return toPageDto(await this.rates.list(toPageRequest(query, 'txr')), toTaxRateDto);
@@ -59,7 +57,6 @@ export class TaxRatesController {
     summary: 'Read a tax rate',
     description: 'Returns the tax rate, also when it is archived.',
     access: 'catalog:read',
-    status: 200,
     answer: TaxRateDto,
     reads: 'path',
     problems: [taxRateNotFound],
@@ -75,7 +72,6 @@ export class TaxRatesController {
       'Activates or deactivates the rate, or merges its metadata. An inactive rate cannot be assigned to more customers; ' +
       'customers who have it keep it. An empty body changes nothing.',
     access: 'catalog:write',
-    status: 200,
     answer: TaxRateDto,
     reads: 'change',
     problems: [taxRateNotFound, metadataTooLarge],
@@ -94,7 +90,6 @@ export class TaxRatesController {
     description:
       'The rate is no longer returned and cannot be assigned to more customers. Customers who have it keep it.',
     access: 'catalog:write',
-    status: 204,
     reads: 'removal',
     problems: [taxRateNotFound],
   })

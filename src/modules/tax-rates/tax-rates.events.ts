@@ -1,23 +1,16 @@
-import { defineEvent } from '../../platform/outbox';
+import { defineEvents } from '../../platform/outbox';
 import { TaxRateDto, toTaxRateDto } from './dto/tax-rate.dto';
 
-export const taxRateCreated = defineEvent({
-  type: 'tax_rate.created',
-  meaning: 'A tax rate was created.',
-  dto: TaxRateDto,
-  toDto: toTaxRateDto,
-});
+const taxRateEvent = defineEvents(TaxRateDto, toTaxRateDto);
 
-export const taxRateUpdated = defineEvent({
-  type: 'tax_rate.updated',
-  meaning: 'A tax rate was activated or deactivated, or its metadata changed.',
-  dto: TaxRateDto,
-  toDto: toTaxRateDto,
-});
+export const taxRateCreated = taxRateEvent('tax_rate.created', 'A tax rate was created.');
 
-export const taxRateArchived = defineEvent({
-  type: 'tax_rate.archived',
-  meaning: 'A tax rate was archived. The event contains its last state.',
-  dto: TaxRateDto,
-  toDto: toTaxRateDto,
-});
+export const taxRateUpdated = taxRateEvent(
+  'tax_rate.updated',
+  'A tax rate was activated or deactivated, or its metadata changed.',
+);
+
+export const taxRateArchived = taxRateEvent(
+  'tax_rate.archived',
+  'A tax rate was archived. The event contains its last state.',
+);

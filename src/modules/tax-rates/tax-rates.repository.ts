@@ -48,14 +48,7 @@ export class TaxRatesRepository {
 
   /** Writes the fields that an update may change. */
   async update(rate: TaxRate): Promise<void> {
-    const { isActive, metadata, archivedAt, version, updatedAt } = rate;
-    await this.database.update(TaxRateEntity, rate.id, {
-      isActive,
-      metadata,
-      archivedAt,
-      version,
-      updatedAt,
-    });
+    await this.database.updateRevised(TaxRateEntity, rate, ['isActive', 'metadata', 'archivedAt']);
   }
 
   private get rates() {

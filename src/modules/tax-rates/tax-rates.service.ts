@@ -9,7 +9,7 @@ import {
   revise,
   type VersionCondition,
 } from '../../platform/database';
-import { referenceNotFound } from '../../platform/errors';
+import { referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import type { TaxRate, TaxRateChange, TaxRateTerms } from './domain/tax-rate';
@@ -46,9 +46,7 @@ export class TaxRatesService {
 
   /** @throws {ProblemError} `tax_rate_not_found` */
   async get(id: string): Promise<TaxRate> {
-    const rate = await this.rates.find(id);
-    if (rate === null) throw taxRateNotFound(id);
-    return rate;
+    return (await this.rates.find(id)) ?? raise(taxRateNotFound(id));
   }
 
   list(request: PageRequest): Promise<Page<TaxRate>> {
@@ -61,8 +59,7 @@ export class TaxRatesService {
    */
   update(id: string, change: TaxRateChange, expected: VersionCondition): Promise<TaxRate> {
     return this.database.transaction(async () => {
-      const before = await this.rates.lock(id);
-      if (before === null) throw taxRateNotFound(id);
+      const before = (await this.rates.lock(id)) ?? raise(taxRateNotFound(id));
       assertVersion(expected, before);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
@@ -78,8 +75,7 @@ export class TaxRatesService {
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = await this.rates.lock(id);
-      if (before === null) throw taxRateNotFound(id);
+      const before = (await this.rates.lock(id)) ?? raise(taxRateNotFound(id));
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = revise(before, { archivedAt: now }, now);

@@ -30,11 +30,12 @@ export interface TestClockPurge {
 
 /** Deletes the customers on a test clock, after everything that refers to them. */
 export interface TestClockCustomers {
+  readonly count: (testClockId: string) => Promise<number>;
   /**
-   * Locks the customers, deleted ones too, until the transaction ends, so that no new row refers to them.
+   * Locks up to `most` customers, deleted ones too, until the transaction ends, so that no new row refers to them.
    * Returns their ids.
    */
-  readonly lock: (testClockId: string) => Promise<readonly string[]>;
+  readonly lock: (testClockId: string, most: number) => Promise<readonly string[]>;
   readonly purge: (customerIds: readonly string[]) => Promise<void>;
 }
 
@@ -73,10 +74,14 @@ export class TestClockParticipants {
     return earliest;
   }
 
-  /** @returns the ids of the customers on the clock, locked until the transaction ends */
-  async lockCustomers(testClockId: string): Promise<readonly string[]> {
-    invariant(this.customers !== null, 'the customers module has registered its purge');
-    return this.customers.lock(testClockId);
+  /** Returns the number of customers on the clock, deleted ones included. */
+  countCustomers(testClockId: string): Promise<number> {
+    return this.registeredCustomers.count(testClockId);
+  }
+
+  /** Returns the ids of up to `most` customers on the clock, locked until the transaction ends. */
+  lockCustomers(testClockId: string, most: number): Promise<readonly string[]> {
+    return this.registeredCustomers.lock(testClockId, most);
   }
 
   /**
@@ -84,13 +89,17 @@ export class TestClockParticipants {
    * @returns the ids of all deleted objects, to delete their events
    */
   async purge(customerIds: readonly string[]): Promise<readonly string[]> {
-    invariant(this.customers !== null, 'the customers module has registered its purge');
     const purged = [...customerIds];
     // Modules start from the lowest layer up. The reverse order deletes referring rows before the rows they refer to.
     for (const { purge } of [...this.purges].reverse()) {
       purged.push(...(await purge(customerIds)));
     }
-    await this.customers.purge(customerIds);
+    await this.registeredCustomers.purge(customerIds);
     return purged;
+  }
+
+  private get registeredCustomers(): TestClockCustomers {
+    invariant(this.customers !== null, 'the customers module has registered its purge');
+    return this.customers;
   }
 }

@@ -4,6 +4,7 @@ import type { TestClock, TestClockStatus } from './domain/test-clock';
 
 @Entity('test_clock')
 @Index('test_clock_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
+@Index('test_clock_deleted_index', ['id'], { where: '"deleted_at" IS NOT NULL' })
 @Check('test_clock_status_check', `"status" IN ('ready', 'advancing', 'failed')`)
 @Check('test_clock_target_check', `("status" = 'ready') = ("target_at" IS NULL)`)
 export class TestClockEntity implements TestClock {
@@ -15,6 +16,8 @@ export class TestClockEntity implements TestClock {
   @InstantColumn({ nullable: true }) readonly targetAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
+  /** Start of its deletion, which purges the customers in portions and then deletes the row. */
+  @InstantColumn({ nullable: true }) readonly deletedAt?: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;
 }

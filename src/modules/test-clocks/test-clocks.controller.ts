@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor, outcomeUnknown } from '../../platform/errors';
+import { outcomeUnknown } from '../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -23,6 +23,7 @@ import {
   testClockFailed,
   testClockNotFound,
 } from './test-clocks.errors';
+import { DeleteTestClockService } from './delete-test-clock.service';
 import { TestClocksService } from './test-clocks.service';
 
 const testClockId = new IdPipe('clock', testClockNotFound);
@@ -30,7 +31,10 @@ const testClockId = new IdPipe('clock', testClockNotFound);
 @ApiTags('Test clocks')
 @Controller('v1/test-clocks')
 export class TestClocksController {
-  constructor(private readonly clocks: TestClocksService) {}
+  constructor(
+    private readonly clocks: TestClocksService,
+    private readonly deletion: DeleteTestClockService,
+  ) {}
 
   @Post()
   @Operation({
@@ -52,10 +56,8 @@ export class TestClocksController {
     summary: 'List test clocks',
     description: 'Newest first.',
     access: 'test-clocks:read',
-    status: 200,
     answer: pageOf(TestClockDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listTestClocks(@Query() query: ListQueryDto): Promise<PageDto<TestClockDto>> {
     return toPageDto(await this.clocks.list(toPageRequest(query, 'clock')), toTestClockDto);
@@ -66,7 +68,6 @@ export class TestClocksController {
     summary: 'Read a test clock',
     description: 'Returns the time of the clock and the progress of an advance.',
     access: 'test-clocks:read',
-    status: 200,
     answer: TestClockDto,
     reads: 'path',
     problems: [testClockNotFound],
@@ -80,14 +81,14 @@ export class TestClocksController {
     summary: 'Delete a test clock and its customers',
     description:
       'Deletes the customers of the clock with their subscriptions, invoices, payments, refunds and ledger transactions, ' +
-      'and the events and deliveries about them. Their numbers are not reused.',
+      'and the events and deliveries about them. Their numbers are not reused. The clock is gone at once, its customers are ' +
+      'purged in portions, and the answer comes when all are. After an interruption the service continues by itself.',
     access: 'test-clocks:write',
-    status: 204,
     reads: 'path',
     problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],
   })
   async deleteTestClock(@Param('id', testClockId) id: string): Promise<void> {
-    await this.clocks.delete(id);
+    await this.deletion.delete(id);
   }
 
   @Post(':id/advance')
@@ -99,7 +100,6 @@ export class TestClocksController {
       'responds when it is done. The same steps give the same amounts, lines and number of events. Repeat an interrupted ' +
       'call with the same `to`.',
     access: 'test-clocks:write',
-    status: 200,
     answer: TestClockDto,
     reads: 'post',
     key: 'optional',

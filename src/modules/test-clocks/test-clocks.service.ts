@@ -2,16 +2,11 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
-import { referenceNotFound } from '../../platform/errors';
+import { referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
-import { EventLog } from '../../platform/outbox';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
-import {
-  ADVANCING_LEASE_MS,
-  advanceRefusal,
-  isBeingMoved,
-  type TestClock,
-} from './domain/test-clock';
+import { LEASE_MS, advanceRefusal, type TestClock } from './domain/test-clock';
+import { DELETION_WORK } from './delete-test-clock.service';
 import { TestClockParticipants } from './test-clock-participants';
 import {
   testClockAdvancing,
@@ -21,7 +16,7 @@ import {
 } from './test-clocks.errors';
 import { TestClocksRepository } from './test-clocks.repository';
 
-/** Creates, advances and deletes test clocks, and tells the time for customers. */
+/** Creates and advances test clocks, and tells the time for customers. */
 @Injectable()
 export class TestClocksService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
@@ -30,16 +25,16 @@ export class TestClocksService implements OnModuleInit {
     private readonly database: Database,
     private readonly clocks: TestClocksRepository,
     private readonly participants: TestClockParticipants,
-    private readonly events: EventLog,
     private readonly abandoned: AbandonedWork,
     private readonly session: ProcessSession,
     private readonly clock: Clock,
     private readonly audit: AuditTrail,
   ) {}
 
-  /** After the death of a process, the next call continues its advance. */
+  /** After the death of a process, the next call continues its advance, and the background work its deletion. */
   onModuleInit(): void {
-    this.abandoned.register({ table: 'test_clock', leaseColumn: 'lease_ends_at', work: null });
+    const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
+    this.abandoned.register({ ...leases, work: DELETION_WORK });
   }
 
   async create(name: string, instant: Date): Promise<TestClock> {
@@ -68,9 +63,7 @@ export class TestClocksService implements OnModuleInit {
 
   /** @throws {ProblemError} `test_clock_not_found` */
   async get(id: string): Promise<TestClock> {
-    const found = await this.clocks.find(id);
-    if (found === null) throw testClockNotFound(id);
-    return found;
+    return (await this.clocks.find(id)) ?? raise(testClockNotFound(id));
   }
 
   list(request: PageRequest): Promise<Page<TestClock>> {
@@ -83,9 +76,7 @@ export class TestClocksService implements OnModuleInit {
    * @throws {ProblemError} `reference_not_found`
    */
   async requireForReference(id: string, pointer: string): Promise<TestClock> {
-    const found = await this.clocks.lock(id, 'reference');
-    if (found === null) throw referenceNotFound(pointer, id);
-    return found;
+    return (await this.clocks.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
   /**
@@ -97,8 +88,8 @@ export class TestClocksService implements OnModuleInit {
    */
   async nowFor(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
-    const found = await this.clocks.lock(testClockId, 'reference');
-    if (found === null) throw testClockNotFound(testClockId);
+    const found =
+      (await this.clocks.lock(testClockId, 'reference')) ?? raise(testClockNotFound(testClockId));
     if (found.status === 'advancing') throw testClockAdvancing(testClockId);
     if (found.status === 'failed') throw testClockFailed(testClockId);
     return found.instant;
@@ -118,8 +109,7 @@ export class TestClocksService implements OnModuleInit {
    */
   async shownTo(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
-    const found = await this.clocks.find(testClockId);
-    if (found === null) throw testClockNotFound(testClockId);
+    const found = (await this.clocks.find(testClockId)) ?? raise(testClockNotFound(testClockId));
     return found.instant;
   }
 
@@ -151,36 +141,13 @@ export class TestClocksService implements OnModuleInit {
     return this.end(id, 'ready', to);
   }
 
-  /**
-   * Deletes a clock and purges its customers with all data about them: billing, ledger, events and deliveries. Data of
-   * other customers is not changed.
-   * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
-   */
-  delete(id: string): Promise<void> {
-    return this.database.transaction(async () => {
-      this.assertDeletable(id, await this.clocks.find(id));
-      // Lock customers before their clock, as every command does, then again for customers created meanwhile.
-      await this.participants.lockCustomers(id);
-      this.assertDeletable(id, await this.clocks.lock(id, 'move'));
-      const customerIds = await this.participants.lockCustomers(id);
-      await this.events.remove(await this.participants.purge(customerIds));
-      await this.clocks.delete(id);
-      await this.recordChange(id, 'deleted', { purged_customers: customerIds.length });
-    });
-  }
-
   /** Records a change in the audit log, because test clocks have no events. */
   private recordChange(
     id: string,
-    change: 'created' | 'advanced' | 'deleted',
+    change: 'created' | 'advanced',
     fields: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     return this.audit.record({ action: `test_clock.${change}`, objectId: id, fields });
-  }
-
-  private assertDeletable(id: string, clock: TestClock | null): void {
-    if (clock === null) throw testClockNotFound(id);
-    if (isBeingMoved(clock, this.clock.now())) throw testClockAdvancing(id);
   }
 
   private begin(id: string, to: Date): Promise<TestClock> {
@@ -222,7 +189,7 @@ export class TestClocksService implements OnModuleInit {
 
   private lease(now: Date): Pick<TestClock, 'leaseEndsAt' | 'leasedBy'> {
     return {
-      leaseEndsAt: new Date(now.getTime() + ADVANCING_LEASE_MS),
+      leaseEndsAt: new Date(now.getTime() + LEASE_MS),
       leasedBy: this.session.number,
     };
   }
@@ -232,8 +199,7 @@ export class TestClocksService implements OnModuleInit {
     changed: (clock: TestClock, now: Date) => TestClock,
   ): Promise<TestClock> {
     return this.database.transaction(async () => {
-      const before = await this.clocks.lock(id, 'move');
-      if (before === null) throw testClockNotFound(id);
+      const before = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
       const now = this.clock.now();
       const after = { ...changed(before, now), version: before.version + 1, updatedAt: now };
       await this.clocks.update(after);

@@ -1,7 +1,7 @@
-import { Body, Controller, Delete, Get, Header, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../platform/database';
-import { invalidCursor, metadataTooLarge } from '../../platform/errors';
+import { metadataTooLarge } from '../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -73,10 +73,8 @@ export class WebhookEndpointsController {
     summary: 'List webhook endpoints',
     description: 'Newest first, inactive endpoints included.',
     access: 'webhooks:read',
-    status: 200,
     answer: pageOf(WebhookEndpointDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listWebhookEndpoints(@Query() query: ListQueryDto): Promise<PageDto<WebhookEndpointDto>> {
     return toPageDto(await this.endpoints.list(toPageRequest(query, 'whe')), toWebhookEndpointDto);
@@ -87,7 +85,6 @@ export class WebhookEndpointsController {
     summary: 'Read a webhook endpoint',
     description: 'Returns the endpoint without its secret.',
     access: 'webhooks:read',
-    status: 200,
     answer: WebhookEndpointDto,
     reads: 'path',
     problems: [webhookEndpointNotFound],
@@ -103,7 +100,6 @@ export class WebhookEndpointsController {
       'Changes the given fields and merges the metadata. An empty body changes nothing. Event names in the request that ' +
       'match no event type are kept and returned as `unknown_events`.',
     access: 'webhooks:write',
-    status: 200,
     answer: UpdatedWebhookEndpointDto,
     reads: 'change',
     problems: [webhookEndpointNotFound, webhookUrlNotAllowed, metadataTooLarge],
@@ -124,7 +120,6 @@ export class WebhookEndpointsController {
     summary: 'Delete a webhook endpoint',
     description: 'Discards pending deliveries and deletes the secrets of the endpoint.',
     access: 'webhooks:write',
-    status: 204,
     reads: 'removal',
     problems: [webhookEndpointNotFound],
   })
@@ -136,12 +131,10 @@ export class WebhookEndpointsController {
   }
 
   @Get(':id/secret')
-  @Header('Cache-Control', 'no-store')
   @Operation({
     summary: 'Read the secret of a webhook endpoint',
     description: 'Returns the current secret, which receivers verify signatures with.',
     access: 'webhooks:write',
-    status: 200,
     answer: WebhookSecretDto,
     reads: 'path',
     problems: [webhookEndpointNotFound],
@@ -153,14 +146,12 @@ export class WebhookEndpointsController {
   @Post(':id/rotate-secret')
   @NoFields()
   @SecretAnswer()
-  @Header('Cache-Control', 'no-store')
   @Operation({
     summary: 'Rotate the secret of a webhook endpoint',
     description:
       'Creates a new secret. For 24 hours, deliveries are signed with the replaced secrets as well, so that receivers ' +
       'can switch one by one.',
     access: 'webhooks:write',
-    status: 200,
     answer: RotatedWebhookSecretDto,
     reads: 'post',
     key: 'optional',

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -20,9 +21,7 @@ import {
   MOST_ENDPOINTS,
   type WebhookEndpoint,
 } from './domain/webhook-endpoint';
-import { DeliveriesRepository } from './delivery/deliveries.repository';
-import { HeadsRepository } from './delivery/heads.repository';
-import { ReceiversRepository } from './delivery/receivers.repository';
+import { EndpointQueue } from './delivery/endpoint-queue';
 import { WebhookEndpointsRepository } from './webhook-endpoints.repository';
 import { type RotatedSecret, WebhookSecretsService } from './webhook-secrets.service';
 import {
@@ -44,9 +43,7 @@ export class WebhookEndpointsService {
     private readonly database: Database,
     private readonly endpoints: WebhookEndpointsRepository,
     private readonly secrets: WebhookSecretsService,
-    private readonly deliveries: DeliveriesRepository,
-    private readonly heads: HeadsRepository,
-    private readonly receivers: ReceiversRepository,
+    private readonly queue: EndpointQueue,
     private readonly outbox: Outbox,
     private readonly http: OutboundHttp,
     private readonly idempotency: Idempotency,
@@ -91,9 +88,7 @@ export class WebhookEndpointsService {
 
   /** @throws {ProblemError} `webhook_endpoint_not_found` */
   async get(id: string): Promise<WebhookEndpoint> {
-    const endpoint = await this.endpoints.find(id);
-    if (endpoint === null) throw webhookEndpointNotFound(id);
-    return endpoint;
+    return (await this.endpoints.find(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
   list(request: PageRequest): Promise<Page<WebhookEndpoint>> {
@@ -125,11 +120,7 @@ export class WebhookEndpointsService {
       );
       if (after === before) return before;
       await this.endpoints.update(after);
-      if (after.ordered && !before.ordered) await this.heads.build(id);
-      if (before.ordered && !after.ordered) await this.heads.remove(id);
-      if (after.url !== before.url || (after.isActive && !before.isActive)) {
-        await this.receivers.resetHealth(id);
-      }
+      await this.queue.follow(before, after);
       await this.outbox.record(webhookEndpointUpdated, {
         after,
         before,
@@ -151,7 +142,7 @@ export class WebhookEndpointsService {
       const version = before.version + 1;
       await this.endpoints.update({ ...before, version, deletedAt: now, updatedAt: now });
       await this.secrets.deleteAll(id);
-      await this.deliveries.discardPending(id, now);
+      await this.queue.discard(id, now);
       await this.outbox.record(webhookEndpointDeleted, { after: before, occurredAt: now });
     });
   }
@@ -199,7 +190,7 @@ export class WebhookEndpointsService {
         updatedAt: now,
       };
       await this.endpoints.update(after);
-      if (reason === 'gone') await this.deliveries.discardPending(id, now);
+      if (reason === 'gone') await this.queue.discard(id, now);
       await this.outbox.record(webhookEndpointDisabled, { after, before, occurredAt: now });
     });
   }
@@ -209,16 +200,12 @@ export class WebhookEndpointsService {
    * @throws {ProblemError} `webhook_endpoint_not_found`
    */
   async lock(id: string): Promise<WebhookEndpoint> {
-    const endpoint = await this.endpoints.lock(id);
-    if (endpoint === null) throw webhookEndpointNotFound(id);
-    return endpoint;
+    return (await this.endpoints.lock(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
   /** Locks the endpoint. No delivery to it can be created until the transaction ends. */
   private async lockExclusive(id: string): Promise<WebhookEndpoint> {
-    const endpoint = await this.endpoints.lockExclusive(id);
-    if (endpoint === null) throw webhookEndpointNotFound(id);
-    return endpoint;
+    return (await this.endpoints.lockExclusive(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
   /** Checks the target of a URL. Call outside transactions, because it may resolve a name. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { newId } from '../../platform/ids';
-import { SecretBox } from '../../platform/secrets';
+import { SealedColumns, SecretBox } from '../../platform/secrets';
 import {
   expiryOfReplaced,
   MOST_REPLACED_SECRETS,
@@ -22,11 +22,21 @@ export interface RotatedSecret {
 
 /** Secrets of endpoints, encrypted at rest. Changes run in the transaction that locked the endpoint. */
 @Injectable()
-export class WebhookSecretsService {
+export class WebhookSecretsService implements OnModuleInit {
   constructor(
     private readonly secrets: WebhookSecretsRepository,
     private readonly box: SecretBox,
+    private readonly sealed: SealedColumns,
   ) {}
+
+  onModuleInit(): void {
+    this.sealed.register({
+      table: 'webhook_secret',
+      key: 'id',
+      column: 'sealed',
+      ownerOf: (id) => id,
+    });
+  }
 
   /** Creates the first secret of an endpoint. */
   async create(endpointId: string, now: Date): Promise<void> {

@@ -32,10 +32,15 @@ const LONGEST_WORK_MS = 600_000;
  * Middleware that makes the caller the actor of what the request changes. Must come last, because reading a body leaves
  * the asynchronous call. Reads change nothing and do not pay for it.
  * @param isBatched true for requests whose changes are written together with those of others
+ * @param isChange true for requests that change something although their method is safe
  */
-export function actAsCaller(isBatched: (request: Request) => boolean) {
+export function actAsCaller(
+  isBatched: (request: Request) => boolean,
+  isChange: (request: Request) => boolean,
+) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    if (SAFE_METHODS.has(request.method) || isBatched(request)) {
+    const isRead = SAFE_METHODS.has(request.method) && !isChange(request);
+    if (isRead || isBatched(request)) {
       next();
       return;
     }

@@ -4,6 +4,7 @@ export type { VerifyCredential } from './authenticate';
 export { Caller } from './caller';
 export { faultOfChosenSecret } from './chosen-secret';
 export { publicRoutes } from './declared-routes';
+export { clearFlowCookie, flowCookieOf, setFlowCookie } from './flow-cookie';
 export { operationOf } from './operation-name';
 export { mayReadCustomer, principalOf, principalWith } from './principal';
 export type { Principal } from './principal';

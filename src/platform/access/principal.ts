@@ -15,6 +15,17 @@ export interface Principal {
   readonly customerId: string | null;
   /** Largest refunded sum of a payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
+  /** Own rate limits of an API key; null: those of the configuration. */
+  readonly requestLimits: RequestLimits | null;
+  /** True for an admin who lacks scopes until it has enrolled a second factor. */
+  readonly mustEnrol: boolean;
+}
+
+/** Requests in a minute; null: as many as the configuration allows. */
+export interface RequestLimits {
+  readonly perMinute: number | null;
+  /** Reported usage and consumption. */
+  readonly usagePerMinute: number | null;
 }
 
 /** Returns a principal that holds these scopes. */
@@ -25,7 +36,15 @@ export function principalWith(
   customerId: string | null = null,
 ): Principal {
   const held = new Set(scopes.includes('*') ? ['*' as const, ...ALL_SCOPES] : scopes);
-  return { kind, id, scopes: held, customerId, refundLimits: null };
+  return {
+    kind,
+    id,
+    scopes: held,
+    customerId,
+    refundLimits: null,
+    requestLimits: null,
+    mustEnrol: false,
+  };
 }
 
 export const OPEN = principalWith('open', 'open', ['*']);

@@ -10,11 +10,16 @@ export const SESSION_COOKIE = 'billing_session';
 const CSRF_HEADER = 'x-csrf-token';
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Returns the secret of the session cookie, or null. */
-export function sessionSecretOf({ cookie }: IncomingHttpHeaders): string | null {
-  const prefix = `${SESSION_COOKIE}=`;
+/** Returns the value of a cookie as it was sent, or null. */
+export function cookieOf({ cookie }: IncomingHttpHeaders, name: string): string | null {
+  const prefix = `${name}=`;
   const pair = cookie?.split(';').find((part) => part.trimStart().startsWith(prefix));
   return pair?.trim().slice(prefix.length) ?? null;
+}
+
+/** Returns the secret of the session cookie, or null. */
+export function sessionSecretOf(headers: IncomingHttpHeaders): string | null {
+  return cookieOf(headers, SESSION_COOKIE);
 }
 
 /** Gives the browser a session, or takes it away. */

@@ -8,7 +8,7 @@ import { newId } from '../ids';
 import { auditedFields } from './audited-fields';
 
 /** An operation that changes something, and who asked for it. */
-export interface AuditEntry {
+export interface AuditedOperation {
   readonly id: string;
   readonly createdAt: Date;
   readonly actorType: string;
@@ -60,7 +60,7 @@ const RECORD = `
 @Injectable()
 export class AuditTrail {
   /** Entries by the call or the transaction that they describe. */
-  private readonly entries = new WeakMap<object, AuditEntry>();
+  private readonly entries = new WeakMap<object, AuditedOperation>();
 
   constructor(
     private readonly database: Database,
@@ -81,12 +81,12 @@ export class AuditTrail {
   }
 
   /** Returns the entry of the current call, or that of the transaction for the engine's own work. */
-  private entry(): AuditEntry {
+  private entry(): AuditedOperation {
     const call = currentCall();
     const subject = call ?? this.database.transactionIdentity;
     const known = this.entries.get(subject);
     if (known !== undefined) return known;
-    const made: AuditEntry = {
+    const made: AuditedOperation = {
       id: newId('aud'),
       createdAt: this.clock.now(),
       actorType: call?.principal.kind ?? 'worker',

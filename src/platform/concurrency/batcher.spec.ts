@@ -39,6 +39,15 @@ describe('a batcher', () => {
     expect(await results([batcher.add('e')])).toEqual(['e!']);
   });
 
+  it('waits shortly for about half of the callers that were just answered', async () => {
+    const batcher = new Batcher(answerAll, { most: 9, longestWaitMs: 20 });
+    const first = ['a', 'b', 'c', 'd'].map((item) => batcher.add(item));
+    expect(await results(first)).toEqual(['a!', 'b!', 'c!', 'd!']);
+    const second = ['e', 'f', 'g'].map((item) => batcher.add(item));
+    expect(await results(second)).toEqual(['e!', 'f!', 'g!']);
+    expect(batches).toEqual([['a'], ['b', 'c', 'd'], ['e', 'f', 'g']]);
+  });
+
   it('refuses one item without the others', async () => {
     const batcher = new Batcher(answerAll, { most: 9 });
     const all = ['a', 'refused', 'c'].map((item) => batcher.add(item));

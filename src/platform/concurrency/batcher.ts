@@ -9,6 +9,11 @@ interface BatchOptions {
   readonly most: number;
   /** Waits one turn of the event loop before a batch, for items that arrive at the same time. */
   readonly waitsForOthers?: true;
+  /**
+   * After a batch, waits at most this long for about half as many items: callers that were just answered ask again, and the
+   * first of them would otherwise get a batch of its own. A single caller never waits.
+   */
+  readonly longestWaitMs?: number;
   /** Returns true if each item of a batch that failed may succeed alone. Without it all items fail. */
   readonly retriesEach?: (error: unknown) => boolean;
 }
@@ -19,12 +24,19 @@ interface QueuedItem<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
+/** Items that wait for their batch. */
+interface Queue<Item, Answer> {
+  readonly items: QueuedItem<Item, Answer>[];
+  /** Called when an item is added. */
+  onAdded?: (() => void) | undefined;
+}
+
 /**
  * Answers items in batches: those that arrive during a batch form the next one, so that many share a statement and a single
  * one does not wait. Items of different keys do not wait for each other.
  */
 export class Batcher<Item, Answer> {
-  private readonly queues = new Map<string, QueuedItem<Item, Answer>[]>();
+  private readonly queues = new Map<string, Queue<Item, Answer>>();
   /** Runs a batch outside the async context of the item that started it. */
   private readonly outside = new AsyncResource('batcher');
 
@@ -42,19 +54,41 @@ export class Batcher<Item, Answer> {
       const queued = { item, resolve, reject };
       const queue = this.queues.get(key);
       if (queue !== undefined) {
-        queue.push(queued);
+        queue.items.push(queued);
+        queue.onAdded?.();
         return;
       }
-      this.queues.set(key, [queued]);
-      this.outside.runInAsyncScope(() => void this.drain(key));
+      const started: Queue<Item, Answer> = { items: [queued] };
+      this.queues.set(key, started);
+      this.outside.runInAsyncScope(() => void this.drain(key, started));
     });
   }
 
-  private async drain(key: string): Promise<void> {
-    const queue = this.queues.get(key) ?? [];
+  private async drain(key: string, queue: Queue<Item, Answer>): Promise<void> {
+    const { items } = queue;
     if (this.options.waitsForOthers === true) await new Promise((resolve) => setImmediate(resolve));
-    while (queue.length > 0) await this.answerBatch(queue.splice(0, this.options.most));
+    while (items.length > 0) {
+      const batch = items.splice(0, this.options.most);
+      await this.answerBatch(batch);
+      await this.waitFor(queue, Math.floor((batch.length + items.length) / 2));
+    }
     this.queues.delete(key);
+  }
+
+  private waitFor(queue: Queue<Item, Answer>, count: number): Promise<void> | undefined {
+    const { longestWaitMs } = this.options;
+    if (longestWaitMs === undefined || queue.items.length >= count) return undefined;
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        queue.onAdded = undefined;
+        resolve();
+      };
+      const timer = setTimeout(finish, longestWaitMs);
+      queue.onAdded = () => {
+        if (queue.items.length >= count) finish();
+      };
+    });
   }
 
   private async answerBatch(batch: readonly QueuedItem<Item, Answer>[]): Promise<void> {

@@ -118,6 +118,105 @@ describe('the configuration', () => {
     expect(new Configuration({ ...GIVEN, ...environment }).paymentProviders).toEqual(expected);
   });
 
+  describe('with an OpenID provider', () => {
+    const OPENID = {
+      OIDC_ISSUER: 'https://login.example.com/realms/staff/',
+      OIDC_CLIENT_ID: 'billing',
+      OIDC_CLIENT_SECRET: 'secret',
+      OIDC_ALLOWED_DOMAINS: 'example.com, EXAMPLE.org',
+      PUBLIC_URL: 'https://billing.example.com/',
+    };
+    const of = (environment: object) => new Configuration({ ...GIVEN, ...OPENID, ...environment });
+
+    it('knows who may sign in', () => {
+      expect(of({}).openId).toEqual({
+        issuer: OPENID.OIDC_ISSUER,
+        clientId: 'billing',
+        clientSecret: 'secret',
+        redirectUrl: 'https://billing.example.com/v1/session/oidc/callback',
+        allowedDomains: ['example.com', 'example.org'],
+        roleClaim: null,
+        roles: new Map(),
+        createsUnknownAdmins: false,
+        allowPrivateNetworks: false,
+      });
+      const roles = { OIDC_ROLE_CLAIM: 'groups', OIDC_ROLES: 'a=b=owner, staff = admin' };
+      expect(of({ ...roles, OIDC_UNKNOWN_ADMINS: 'create' }).openId).toMatchObject({
+        roleClaim: 'groups',
+        roles: new Map([
+          ['a=b', 'owner'],
+          ['staff', 'admin'],
+        ]),
+        createsUnknownAdmins: true,
+      });
+      expect(new Configuration({ OIDC_CLIENT_ID: 'billing' }).openId).toBeNull();
+    });
+
+    it.each([
+      [{ OIDC_CLIENT_SECRET: undefined }, /OIDC_CLIENT_SECRET must be set/],
+      [{ OIDC_ALLOWED_DOMAINS: undefined }, /OIDC_ALLOWED_DOMAINS must be set/],
+      [{ PUBLIC_URL: undefined }, /PUBLIC_URL must be set/],
+      [{ OIDC_CLIENT_SECRET: ' ' }, /^OIDC_CLIENT_SECRET is something else/],
+      [{ OIDC_ISSUER: 'http://login.example.com' }, /^OIDC_ISSUER is/],
+      [{ OIDC_ISSUER: 'https://a:b@login.example.com' }, /^OIDC_ISSUER is/],
+      [{ OIDC_ISSUER: 'http://localhost:8080' }, /OIDC_ALLOW_PRIVATE_NETWORKS must be true/],
+      [{ PUBLIC_URL: 'billing.example.com' }, /^PUBLIC_URL is/],
+      [{ OIDC_ALLOWED_DOMAINS: '*' }, /^OIDC_ALLOWED_DOMAINS is/],
+      [{ OIDC_ALLOWED_DOMAINS: '@example.com' }, /^OIDC_ALLOWED_DOMAINS is/],
+      [{ OIDC_ROLE_CLAIM: 'groups' }, /must be set together/],
+      [{ OIDC_ROLES: 'a=owner' }, /must be set together/],
+      [{ OIDC_ROLE_CLAIM: 'groups', OIDC_ROLES: 'a=king' }, /^OIDC_ROLES is/],
+      [{ OIDC_ROLE_CLAIM: 'groups', OIDC_ROLES: '=owner' }, /^OIDC_ROLES is/],
+      [{ OIDC_UNKNOWN_ADMINS: 'yes' }, /^OIDC_UNKNOWN_ADMINS is/],
+    ])('refuses %j', (environment, message) => {
+      expect(() => of(environment)).toThrow(message);
+    });
+  });
+
+  describe('with stripe', () => {
+    const TEST_KEY = 'sk_test_abcdefgh';
+    const LIVE_KEY = 'rk_live_abcdefgh';
+    const of = (environment: object) =>
+      new Configuration({ ...GIVEN, PAYMENT_PROVIDERS: 'stripe', ...environment });
+
+    it('reads the key, and the secrets of webhooks', () => {
+      const secrets = { STRIPE_WEBHOOK_SECRETS: 'whsec_newsecret, whsec_oldsecret' };
+      expect(of({ STRIPE_SECRET_KEY: TEST_KEY, ...secrets }).stripe).toEqual({
+        secretKey: TEST_KEY,
+        isLive: false,
+        webhookSecrets: ['whsec_newsecret', 'whsec_oldsecret'],
+        apiUrl: null,
+      });
+      const live = { STRIPE_SECRET_KEY: LIVE_KEY, STRIPE_MODE: 'live', AUTH: 'required' };
+      expect(of(live).stripe).toMatchObject({ isLive: true });
+      expect(new Configuration({ STRIPE_SECRET_KEY: TEST_KEY }).stripe).toBeNull();
+    });
+
+    it.each([
+      [{}, /^STRIPE_SECRET_KEY must be set/],
+      [{ STRIPE_SECRET_KEY: 'pk_test_abcdefgh' }, /^STRIPE_SECRET_KEY is something else/],
+      [{ STRIPE_SECRET_KEY: LIVE_KEY }, /is a live key, but STRIPE_MODE is "test"/],
+      [
+        { STRIPE_SECRET_KEY: TEST_KEY, STRIPE_MODE: 'live', AUTH: 'required' },
+        /is a test key, but STRIPE_MODE is "live"/,
+      ],
+      [{ STRIPE_SECRET_KEY: LIVE_KEY, STRIPE_MODE: 'live' }, /AUTH must be "required"/],
+      [
+        {
+          STRIPE_SECRET_KEY: LIVE_KEY,
+          STRIPE_MODE: 'live',
+          AUTH: 'required',
+          PAYMENT_PROVIDERS: 'stripe,sandbox',
+        },
+        /must not name sandbox/,
+      ],
+      [{ STRIPE_SECRET_KEY: TEST_KEY, STRIPE_WEBHOOK_SECRETS: 'whsec_a' }, /WEBHOOK_SECRETS is/],
+    ])('and %j refuses to start', (environment, message) => {
+      expect(() => of(environment)).toThrow(message);
+      expect(() => of(environment)).not.toThrow(/abcdefgh/);
+    });
+  });
+
   it.each([
     ['*', 'any'],
     ['443', [443]],

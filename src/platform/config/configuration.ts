@@ -1,7 +1,9 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { EncryptionKey } from './encryption-keys';
-import { SETTINGS, type Setting } from './settings';
+import { isLoopback } from './loopback';
+import { type OpenIdSettings, readOpenId } from './openid-settings';
+import type { Setting } from './setting';
+import { SETTINGS } from './settings';
 
 /** A setting has an invalid value. The message names the setting, and the process does not start. */
 export class ConfigurationError extends Error {
@@ -41,6 +43,8 @@ interface RateLimitSettings {
   readonly perCaller: number;
   readonly usagePerCaller: number;
   readonly perAddress: number;
+  /** Greatest limits that an API key can be given instead of the first two. */
+  readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
 function readRateLimits(environment: Environment, auth: 'open' | 'required'): RateLimitSettings {
@@ -52,13 +56,57 @@ function readRateLimits(environment: Environment, auth: 'open' | 'required'): Ra
     perCaller: limit('RATE_LIMIT_PER_MINUTE', 6_000),
     usagePerCaller: limit('RATE_LIMIT_USAGE_PER_MINUTE', 120_000),
     perAddress: limit('RATE_LIMIT_ADDRESS_PER_MINUTE', 600),
+    keyCeilings: {
+      perCaller: readWithFallback(
+        environment,
+        'RATE_LIMIT_KEY_CEILING',
+        SETTINGS.RATE_LIMIT_KEY_CEILING,
+      ),
+      usagePerCaller: readWithFallback(
+        environment,
+        'RATE_LIMIT_USAGE_KEY_CEILING',
+        SETTINGS.RATE_LIMIT_USAGE_KEY_CEILING,
+      ),
+    },
   };
 }
 
-/** Returns true if only this machine can connect to the address. */
-export function isLoopback(host: string): boolean {
-  if (isIP(host) === 4) return host.startsWith('127.');
-  return host === '::1' || host === 'localhost';
+interface StripeSettings {
+  readonly secretKey: string;
+  /** True if money is real. */
+  readonly isLive: boolean;
+  readonly webhookSecrets: readonly string[];
+  /** Address of a test double; null for Stripe itself. */
+  readonly apiUrl: URL | null;
+}
+
+/**
+ * Reads the access to Stripe.
+ * @throws {ConfigurationError} for a key of the other mode, or a live key where anyone could use it
+ */
+function readStripe(
+  environment: Environment,
+  auth: 'open' | 'required',
+  providers: readonly string[],
+): StripeSettings {
+  const secretKey = readWithFallback(environment, 'STRIPE_SECRET_KEY', SETTINGS.STRIPE_SECRET_KEY);
+  const mode = readWithFallback(environment, 'STRIPE_MODE', SETTINGS.STRIPE_MODE);
+  const apiUrl = read(environment, 'STRIPE_API_URL', SETTINGS.STRIPE_API_URL);
+  const modeOfKey = secretKey.slice(3).startsWith('live_') ? 'live' : 'test';
+  if (modeOfKey !== mode) {
+    throw new ConfigurationError(
+      `STRIPE_SECRET_KEY is a ${modeOfKey} key, but STRIPE_MODE is "${mode}": use a ${mode} key, or set STRIPE_MODE=${modeOfKey}.`,
+    );
+  }
+  const isUnsafe = auth === 'open' || providers.includes('sandbox') || apiUrl !== null;
+  if (mode === 'live' && isUnsafe) {
+    throw new ConfigurationError(
+      'STRIPE_MODE is "live", so AUTH must be "required", PAYMENT_PROVIDERS must not name sandbox, and STRIPE_API_URL must not be set.',
+    );
+  }
+  const webhookSecrets =
+    read(environment, 'STRIPE_WEBHOOK_SECRETS', SETTINGS.STRIPE_WEBHOOK_SECRETS) ?? [];
+  return { secretKey, isLive: mode === 'live', webhookSecrets, apiUrl };
 }
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
@@ -67,6 +115,8 @@ const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 export class Configuration {
   readonly port: number;
   readonly host: string;
+  /** Port that answers health probes and metrics without credentials. */
+  readonly monitoringPort: number | null;
   readonly databaseUrl: string | null;
   readonly databasePoolSize: number;
   readonly databaseStatementTimeoutMs: number;
@@ -92,9 +142,15 @@ export class Configuration {
   readonly webhooksAllowPrivateNetworks: boolean;
   readonly webhooksAllowedPorts: readonly number[] | 'any';
   /** Enabled payment providers. Payments and payment methods of other providers are refused. */
-  readonly paymentProviders: readonly ('sandbox' | 'manual')[];
+  readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[];
+  /** Access to Stripe; null unless it is an enabled payment provider. */
+  readonly stripe: StripeSettings | null;
   /** Days to wait after each failed automatic attempt to collect an invoice. */
   readonly paymentRetryDays: readonly number[];
+  /** Whole months for which the audit log is kept; null: for ever. */
+  readonly auditRetentionMonths: number | null;
+  /** OpenID provider at which admins sign in; null: none. */
+  readonly openId: OpenIdSettings | null;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   readonly shutdownTimeoutMs: number;
   /** Longest time that a client may send nothing of an NDJSON body it has started. */
@@ -121,6 +177,7 @@ export class Configuration {
       readWithFallback(environment, variable, setting);
     this.port = required('PORT', SETTINGS.PORT);
     this.host = required('HOST', SETTINGS.HOST);
+    this.monitoringPort = read(environment, 'MONITORING_PORT', SETTINGS.MONITORING_PORT);
     this.databaseUrl = read(environment, 'DATABASE_URL', SETTINGS.DATABASE_URL);
     this.databasePoolSize = required('DATABASE_POOL_SIZE', SETTINGS.DATABASE_POOL_SIZE);
     this.databaseStatementTimeoutMs = required(
@@ -141,7 +198,21 @@ export class Configuration {
     this.paymentProviders =
       read(environment, 'PAYMENT_PROVIDERS', SETTINGS.PAYMENT_PROVIDERS) ??
       (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
+    this.stripe = this.paymentProviders.includes('stripe')
+      ? readStripe(environment, this.auth, this.paymentProviders)
+      : null;
     this.paymentRetryDays = required('PAYMENT_RETRY_DAYS', SETTINGS.PAYMENT_RETRY_DAYS);
+    this.auditRetentionMonths = read(
+      environment,
+      'AUDIT_RETENTION_MONTHS',
+      SETTINGS.AUDIT_RETENTION_MONTHS,
+    );
+    this.openId = readOpenId(
+      (variable, setting) => read(environment, variable, setting),
+      (message) => {
+        throw new ConfigurationError(message);
+      },
+    );
     this.logLevel = required('LOG_LEVEL', SETTINGS.LOG_LEVEL);
     this.shutdownTimeoutMs = required('SHUTDOWN_TIMEOUT_MS', SETTINGS.SHUTDOWN_TIMEOUT_MS);
     this.ndjsonIdleTimeoutMs = required('NDJSON_IDLE_TIMEOUT_MS', SETTINGS.NDJSON_IDLE_TIMEOUT_MS);

@@ -1,4 +1,6 @@
-export { Configuration, ConfigurationError, isLoopback, loadConfiguration } from './configuration';
+export { Configuration, ConfigurationError, loadConfiguration } from './configuration';
 export { ConfigurationModule } from './configuration.module';
 export { parseEncryptionKeys } from './encryption-keys';
 export type { EncryptionKey } from './encryption-keys';
+export { isLoopback } from './loopback';
+export type { OpenIdSettings } from './openid-settings';

@@ -1,91 +1,21 @@
 import { faultOfChosenSecret } from '../access/chosen-secret';
 import { parseEncryptionKeys } from './encryption-keys';
-
-/** An environment variable: how to parse it, and its row in docs/configuration.md. */
-export interface Setting<Value> {
-  readonly fallback: string | null;
-  readonly accepts: string;
-  readonly meaning: string;
-  /** Hides a wrong value in the error message. */
-  readonly isSecret?: true;
-  /** Returns the value, or undefined if the text is invalid. */
-  readonly parse: (text: string) => Value | undefined;
-}
-
-function setting<Value>(definition: Setting<Value>): Setting<Value> {
-  return definition;
-}
-
-function integerBetween(least: number, most: number): (text: string) => number | undefined {
-  return (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most ? value : undefined;
-  };
-}
-
-function oneOf<const Choice extends string>(
-  ...choices: readonly Choice[]
-): (text: string) => Choice | undefined {
-  return (text) => choices.find((choice) => choice === text);
-}
-
-function boolean(text: string): boolean | undefined {
-  return text === 'true' ? true : text === 'false' ? false : undefined;
-}
-
-function nonEmpty(text: string): string | undefined {
-  return text.trim() === '' ? undefined : text;
-}
-
-/** Parses `*`, or port numbers separated by commas. */
-function ports(text: string): readonly number[] | 'any' | undefined {
-  if (text.trim() === '*') return 'any';
-  const parse = integerBetween(1, 65_535);
-  const numbers = text.split(',').map((part) => parse(part.trim()));
-  const valid = numbers.filter((port) => port !== undefined);
-  return valid.length === numbers.length ? valid : undefined;
-}
-
-/** Splits text at line breaks, at a literal `\\n` (for files that cannot contain line breaks) and at bars. */
-function lines(text: string): readonly string[] | undefined {
-  const parts = text
-    .split(/\r?\n|\\n|\|/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-  return parts.length === 0 ? undefined : parts;
-}
-
-function commaSeparated(text: string): readonly string[] | undefined {
-  const parts = text.split(',').map((part) => part.trim());
-  return parts.includes('') ? undefined : parts;
-}
-
-const PAYMENT_PROVIDERS = ['sandbox', 'manual'] as const;
-type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
-
-/** Parses one or more provider names, separated by commas. */
-function paymentProviders(text: string): readonly PaymentProviderName[] | undefined {
-  const parse = oneOf(...PAYMENT_PROVIDERS);
-  const names = text.split(',').map((part) => parse(part.trim()));
-  const valid = names.filter((name) => name !== undefined);
-  return valid.length === names.length ? valid : undefined;
-}
-
-const MOST_RETRIES = 10;
-const LONGEST_RETRY_DAYS = 60;
-
-/** Parses whole numbers of days, separated by commas. Empty text means none. */
-function retryDays(text: string): readonly number[] | undefined {
-  if (text.trim() === '') return [];
-  const parse = integerBetween(1, LONGEST_RETRY_DAYS);
-  const days = text.split(',').map((part) => parse(part.trim()));
-  const valid = days.filter((day) => day !== undefined);
-  return valid.length === days.length && days.length <= MOST_RETRIES ? valid : undefined;
-}
-
-function postgresUrl(text: string): string | undefined {
-  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
-}
+import { OPENID_SETTINGS } from './openid-settings';
+import {
+  boolean,
+  commaSeparated,
+  httpUrl,
+  integerBetween,
+  lines,
+  nonEmpty,
+  oneOf,
+  paymentProviders,
+  ports,
+  postgresUrl,
+  retryDays,
+  setting,
+  webhookSecrets,
+} from './setting';
 
 /** All environment variables of the service. A test compares them with the table in docs/configuration.md. */
 export const SETTINGS = {
@@ -100,6 +30,13 @@ export const SETTINGS = {
     accepts: 'an address or host name',
     meaning: 'Address to listen on.',
     parse: nonEmpty,
+  }),
+  MONITORING_PORT: setting({
+    fallback: null,
+    accepts: '0 to 65535',
+    meaning:
+      'Port for `/health` and `/metrics` without credentials, for workers and monitoring. Unset: none.',
+    parse: integerBetween(0, 65_535),
   }),
   DATABASE_URL: setting({
     fallback: null,
@@ -176,6 +113,19 @@ export const SETTINGS = {
       'Requests of each address without a valid credential in a minute. Unset: 600 with `AUTH=required`, else 0.',
     parse: integerBetween(0, 100_000_000),
   }),
+  RATE_LIMIT_KEY_CEILING: setting({
+    fallback: '60000',
+    accepts: '1 to 100000000',
+    meaning: 'Most requests in a minute that an API key can be given with `requests_per_minute`.',
+    parse: integerBetween(1, 100_000_000),
+  }),
+  RATE_LIMIT_USAGE_KEY_CEILING: setting({
+    fallback: '1200000',
+    accepts: '1 to 100000000',
+    meaning:
+      'Most usage requests in a minute that an API key can be given with `usage_requests_per_minute`.',
+    parse: integerBetween(1, 100_000_000),
+  }),
   AUTH_OPEN_ACKNOWLEDGED: setting({
     fallback: 'false',
     accepts: '`true`, `false`',
@@ -232,16 +182,51 @@ export const SETTINGS = {
   }),
   PAYMENT_PROVIDERS: setting({
     fallback: null,
-    accepts: '`sandbox`, `manual`, comma separated',
+    accepts: '`sandbox`, `manual`, `stripe`, comma separated',
     meaning:
       'Payment providers switched on. Unset: `manual`; also `sandbox` where `AUTH=open` listens on loopback.',
     parse: paymentProviders,
+  }),
+  STRIPE_MODE: setting({
+    fallback: 'test',
+    accepts: '`test`, `live`',
+    meaning:
+      'Mode that `STRIPE_SECRET_KEY` must have. `live` moves real money, and needs `AUTH=required` and no `sandbox`.',
+    parse: oneOf('test', 'live'),
+  }),
+  STRIPE_SECRET_KEY: setting({
+    fallback: null,
+    accepts: 'a secret or restricted key of Stripe: `sk_…` or `rk_…`',
+    meaning: 'Key for requests to Stripe. Needed if `PAYMENT_PROVIDERS` names `stripe`.',
+    isSecret: true,
+    parse: (text) => (/^[sr]k_(?:test|live)_[A-Za-z0-9_]{6,250}$/.test(text) ? text : undefined),
+  }),
+  STRIPE_WEBHOOK_SECRETS: setting({
+    fallback: null,
+    accepts: 'one or two secrets `whsec_…`, comma separated',
+    meaning:
+      'Signing secrets of the webhook at Stripe; two while one replaces the other. Unset: webhooks are refused.',
+    isSecret: true,
+    parse: webhookSecrets,
+  }),
+  STRIPE_API_URL: setting({
+    fallback: null,
+    accepts: 'an origin, e.g. `http://127.0.0.1:12111`',
+    meaning: 'Address of a test double of Stripe, for tests. Refused with `STRIPE_MODE=live`.',
+    parse: httpUrl,
   }),
   PAYMENT_RETRY_DAYS: setting({
     fallback: '1,3,5,7',
     accepts: 'up to 10 numbers from 1 to 60, comma separated, or nothing',
     meaning: 'Days after each failed attempt at an invoice until the next; then it is given up.',
     parse: retryDays,
+  }),
+  AUDIT_RETENTION_MONTHS: setting({
+    fallback: null,
+    accepts: '3 to 1200',
+    meaning:
+      'Whole months for which the audit log is kept; older ones are dropped. Unset: kept for ever.',
+    parse: integerBetween(3, 1_200),
   }),
   LOG_LEVEL: setting({
     fallback: 'info',
@@ -275,6 +260,7 @@ export const SETTINGS = {
       'Hours for which the invoice of a renewal stays a draft, for usage that is late; a customer may have its own.',
     parse: integerBetween(0, 720),
   }),
+  ...OPENID_SETTINGS,
   SELLER_NAME: setting({
     fallback: null,
     accepts: 'a text',

@@ -8,7 +8,6 @@ export class CallScope<Value> {
   private readonly storage = new AsyncLocalStorage<Value>();
   private calls = 0;
 
-  /** Value of the current call. */
   get current(): Value | undefined {
     return this.storage.getStore();
   }

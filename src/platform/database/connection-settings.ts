@@ -1,4 +1,5 @@
-import { Client, type ClientBase, type ClientConfig, type Pool } from 'pg';
+import type { ClientBase, ClientConfig, Pool } from 'pg';
+import { DatabaseClient } from './database-client';
 
 export const CONNECT_TIMEOUT_MS = 5_000;
 /** Longest silence before the client checks whether the server's machine is reachable. */
@@ -65,8 +66,8 @@ export async function prepareConnection(
 }
 
 /** Opens a connection outside of any pool, with the common settings. */
-export async function openConnection(url: string): Promise<Client> {
-  const connection = new Client({ connectionString: url, ...clientSettings() });
+export async function openConnection(url: string): Promise<DatabaseClient> {
+  const connection = new DatabaseClient({ connectionString: url, ...clientSettings() });
   try {
     await connection.connect();
     await prepareConnection(connection);

@@ -7,8 +7,14 @@ import {
   prepareConnection,
   STATEMENT_TIMEOUT_MS,
 } from './connection-settings';
+import { DatabaseClient } from './database-client';
 import { SnakeNaming } from './snake-naming';
 
+/** Longer than most quiet times, so that a burst of requests finds open connections with prepared statements. */
+const IDLE_CONNECTION_MS = 600_000;
+
+/** Files of all entities, found by their name. */
+export const ENTITIES = join(__dirname, '../../**/*.entity.{js,ts}');
 const MIGRATIONS = join(__dirname, '../../../migrations/*-*.{js,ts}');
 
 /** Options of all connection pools. */
@@ -30,7 +36,9 @@ export function dataSourceOptions(
     migrationsTableName: 'migration',
     migrationsTransactionMode: 'each',
     extra: {
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
       ...clientSettings(statementTimeoutMs),
+      Client: DatabaseClient,
       onConnect: (connection: ClientBase) => prepareConnection(connection, statementTimeoutMs),
     },
   };

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Configuration } from '../config';
-import { dataSourceOptions } from './data-source-options';
+import { dataSourceOptions, ENTITIES } from './data-source-options';
 import { Database } from './database';
 import { Reports } from './reports';
 import { ReservedConnection } from './reserved-connection';
@@ -24,7 +24,7 @@ export class DatabaseModule {
               configuration.databasePoolSize,
               configuration.databaseStatementTimeoutMs,
             ),
-            autoLoadEntities: true,
+            entities: [ENTITIES],
             retryAttempts: 0,
           }),
         }),

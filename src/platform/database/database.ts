@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import {
   DataSource,
   type EntityManager,
@@ -8,14 +8,14 @@ import {
   type QueryRunner,
   type Repository,
 } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { CallScope } from './call-scope';
 import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
 import { abandon, commit, sendAutocommit, timed, type TimedQuery } from './connections';
 import { CommitTrace } from './commit-trace';
 import { copyIn } from './copy-in';
-import { EntitySql, type Statement } from './entity-sql';
+import { EntityStatements } from './entity-statements';
 import { OutageLog } from './outage-log';
+import { poolOf } from './pool-use';
 import { isWorthRetrying } from './postgres-errors';
 import { withRetries } from './with-retries';
 
@@ -27,6 +27,8 @@ interface OpenTransaction {
   /** Set at the end. The connection may then belong to another transaction. */
   isOver?: true;
 }
+
+type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 
 const TRIES = 3;
 
@@ -41,12 +43,11 @@ export class Database {
   private readonly open = new CallScope<OpenTransaction>();
   private readonly outage = new OutageLog();
   readonly commits = new CommitTrace();
-  /** Names of prepared inserts, by their SQL. */
-  private readonly insertNames = new Map<string, string>();
-  private readonly entitySql = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
+  private readonly entities: EntityStatements;
 
   constructor(private readonly dataSource: DataSource) {
-    keepOnlyIdleConnections(this.pool);
+    this.entities = new EntityStatements(dataSource);
+    keepOnlyIdleConnections(poolOf(this.dataSource));
   }
 
   /**
@@ -131,17 +132,14 @@ export class Database {
 
   private async send<Row>(statement: string | TimedQuery, values?: unknown[]): Promise<Row[]> {
     const transaction = this.currentTransaction;
-    if (transaction === undefined) return this.sendAutocommitted(statement, values);
+    if (transaction === undefined) {
+      return (await this.observed(
+        sendAutocommit(poolOf(this.dataSource), statement, values),
+      )) as Row[];
+    }
     const connection = (await transaction.runner.connect()) as PoolClient;
     const { rows } = await connection.query(timed(statement, transaction.answerTimeoutMs), values);
     return rows as Row[];
-  }
-
-  private async sendAutocommitted<Row>(
-    statement: string | TimedQuery,
-    values?: unknown[],
-  ): Promise<Row[]> {
-    return (await this.observed(sendAutocommit(this.pool, statement, values))) as Row[];
   }
 
   /** Reports the success or failure of a connection outside of the pool to the outage log. */
@@ -205,7 +203,7 @@ export class Database {
     tail: string,
     parameters: readonly unknown[],
   ): Promise<Entity[]> {
-    const entitySql = this.sqlOf(entity);
+    const entitySql = this.entities.of(entity);
     return entitySql.toEntities(await this.query(entitySql.select(tail), parameters));
   }
 
@@ -228,7 +226,7 @@ export class Database {
     tail: string,
     parameters: readonly unknown[],
   ): Promise<Entity | null> {
-    const entitySql = this.sqlOf(entity);
+    const entitySql = this.entities.of(entity);
     const rows = await this.query<Record<string, unknown>>(
       entitySql.updateReturning(tail),
       parameters,
@@ -246,7 +244,7 @@ export class Database {
     entity: EntityTarget<Entity>,
     row: Entity,
   ): Promise<void> {
-    await this.insertPrepared(this.sqlOf(entity).insert(row));
+    await this.prepared(...this.entities.named(this.entities.of(entity).insert(row)));
   }
 
   /** Inserts rows with one statement. All rows must set the same columns. */
@@ -255,7 +253,7 @@ export class Database {
     rows: readonly Entity[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    await this.insertPrepared(this.sqlOf(entity).insertMany(rows));
+    await this.prepared(...this.entities.named(this.entities.of(entity).insertMany(rows)));
   }
 
   /** Updates many rows with one statement. All rows must set the same columns. */
@@ -264,7 +262,7 @@ export class Database {
     rows: readonly (Partial<Entity> & { readonly id: string })[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const { sql, parameters } = this.sqlOf(entity).updateMany(rows);
+    const { sql, parameters } = this.entities.of(entity).updateMany(rows);
     await this.query(sql, parameters);
   }
 
@@ -274,8 +272,19 @@ export class Database {
     id: string,
     columns: Partial<Entity>,
   ): Promise<void> {
-    const { sql, parameters } = this.sqlOf(entity).update(id, columns);
+    const { sql, parameters } = this.entities.of(entity).update(id, columns);
     await this.query(sql, parameters);
+  }
+
+  /** Updates the given columns of a row, and its version and time of change. */
+  async updateRevised<Entity extends Revised, Column extends keyof Entity & string>(
+    entity: EntityTarget<Entity>,
+    row: Pick<Entity, Column | keyof Revised>,
+    columns: readonly Column[],
+  ): Promise<void> {
+    const written = [...columns, 'version', 'updatedAt'] as const;
+    const values = Object.fromEntries(written.map((column) => [column, row[column]]));
+    await this.update(entity, row.id, values as Partial<Entity>);
   }
 
   /**
@@ -333,27 +342,5 @@ export class Database {
     const transaction = this.open.current;
     if (transaction?.isOver !== true) return transaction;
     throw new Error('The transaction of this call has ended: something in it was not awaited.');
-  }
-
-  /**
-   * Prepares inserts only. The plan of a statement that searches rows depends on the table sizes when it was made, and
-   * new tables grow faster than they are analysed.
-   */
-  private async insertPrepared({ sql, parameters }: Statement): Promise<void> {
-    const name = this.insertNames.get(sql) ?? `insert_${this.insertNames.size + 1}`;
-    this.insertNames.set(sql, name);
-    await this.prepared(name, sql, parameters);
-  }
-
-  private get pool(): Pool {
-    return (this.dataSource.driver as PostgresDriver).master as Pool;
-  }
-
-  private sqlOf<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): EntitySql<Entity> {
-    const known = this.entitySql.get(entity);
-    if (known !== undefined) return known as unknown as EntitySql<Entity>;
-    const made = new EntitySql<Entity>(this.dataSource.getMetadata(entity));
-    this.entitySql.set(entity, made);
-    return made;
   }
 }

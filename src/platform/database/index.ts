@@ -10,9 +10,10 @@ export {
 } from './columns';
 export { IDLE_IN_TRANSACTION_TIMEOUT_MS, openConnection } from './connection-settings';
 export { Database } from './database';
+export type { Statement } from './entity-sql';
 export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
-export { dataSourceOptions } from './data-source-options';
+export { dataSourceOptions, ENTITIES } from './data-source-options';
 export { MigrationLockError } from './migration-lock';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
@@ -26,6 +27,7 @@ export {
   violatedConstraint,
   violatesCheck,
 } from './postgres-errors';
+export { poolUseOf } from './pool-use';
 export { PoolerError } from './require-dedicated-sessions';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';

@@ -36,8 +36,6 @@ export async function lockMigrations(
   onWait: (holder: string) => void,
   longestWaitMs: number,
 ): Promise<void> {
-  await connection.query('BEGIN');
-  await connection.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   const givesUpAt = performance.now() + longestWaitMs;
   for (let looks = 0; !(await tryLock(connection)); looks += 1) {
     const holder = await holderOf(connection);
@@ -47,12 +45,20 @@ export async function lockMigrations(
   }
 }
 
+/**
+ * Opens a transaction with the lock, or none. `CREATE INDEX CONCURRENTLY` waits for the end of every transaction with a
+ * snapshot. So a process that waits ends its transaction before it pauses, and the holder has no snapshot: a statement with
+ * parameters would keep one until the next statement.
+ */
 async function tryLock(connection: Client): Promise<boolean> {
+  await connection.query('BEGIN');
+  await connection.query('SET LOCAL idle_in_transaction_session_timeout = 0');
   const { rows } = await connection.query<{ free: boolean }>(
-    'SELECT pg_try_advisory_xact_lock($1) AS free',
-    [MIGRATION_LOCK],
+    `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS free`,
   );
-  return rows[0]?.free === true;
+  if (rows[0]?.free === true) return true;
+  await connection.query('ROLLBACK');
+  return false;
 }
 
 /** Returns null if the lock was released meanwhile. */

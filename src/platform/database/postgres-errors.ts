@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { isFromDatabase } from './database-client';
 import { OutcomeUnknownError } from './outcome-unknown';
 
 interface PostgresError {
@@ -8,7 +9,7 @@ interface PostgresError {
   readonly constraint?: string;
 }
 
-/** Returns the error of `pg` or of a socket without its wrappers, or null for any other error. */
+/** Returns the error of `pg` or of a socket without its wrappers, or null for a value that is not an error. */
 export function asPostgresError(error: unknown): PostgresError | null {
   const thrown: unknown = error instanceof OutcomeUnknownError ? error.cause : error;
   const candidate: unknown = thrown instanceof QueryFailedError ? thrown.driverError : thrown;
@@ -49,7 +50,8 @@ const QUERY_CANCELED = '57014';
 /** The database is a replica, or is set to read-only. */
 const READ_ONLY = '25006';
 
-const OUT_OF_REACH = new Set([
+/** Codes of sockets, which connections to other systems have as well. */
+const SOCKET_FAILURES = new Set([
   'ECONNABORTED',
   'ECONNREFUSED',
   'ECONNRESET',
@@ -60,6 +62,10 @@ const OUT_OF_REACH = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'EAI_AGAIN',
+]);
+
+/** SQLSTATEs. */
+const OUT_OF_REACH = new Set([
   '3D000', // no such database
   READ_ONLY,
 ]);
@@ -103,10 +109,7 @@ export function isAnswerLost(error: unknown): boolean {
   const postgresError = asPostgresError(error);
   if (postgresError === null) return false;
   const { code, message } = postgresError;
-  // Socket codes such as `EPIPE` also have five letters, but only database errors have a severity.
-  if (code !== undefined && 'severity' in postgresError && SQLSTATE.test(code)) {
-    return ENDS_SESSION.test(code);
-  }
+  if (isSqlState(postgresError, code)) return ENDS_SESSION.test(code);
   return isDatabaseOutOfReach(error) && !new RegExp(NOT_SENT).test(message);
 }
 
@@ -118,9 +121,17 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
   if (postgresError === null) return false;
   const { code, message } = postgresError;
   if (code === undefined) return OUT_OF_REACH_MESSAGE.test(message);
+  if (!isSqlState(postgresError, code)) {
+    return SOCKET_FAILURES.has(code) && isFromDatabase(postgresError);
+  }
   // Operator intervention: shutdown, crash, cannot connect now.
   if (code.startsWith('57P')) return true;
   return OUT_OF_REACH.has(code) || OUT_OF_REACH_CLASSES.has(code.slice(0, 2));
+}
+
+/** Socket codes such as `EPIPE` also have five letters, but only database errors have a severity. */
+function isSqlState(error: PostgresError, code: string | undefined): code is string {
+  return code !== undefined && 'severity' in error && SQLSTATE.test(code);
 }
 
 /** Returns true if the database is unreachable or overloaded, so that the caller may try again later. */

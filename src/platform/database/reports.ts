@@ -1,11 +1,10 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
 import { ConcurrencyLimiter } from '../concurrency';
 import { tooManyReports } from '../errors';
 import { keepOnlyIdleConnections } from './connection-settings';
 import { Database } from './database';
+import { poolOf } from './pool-use';
 import { postgresOptionsOf } from './postgres-options';
 
 /** As many connections as reports that may run at once. */
@@ -96,7 +95,7 @@ export class Reports implements OnApplicationShutdown {
     this.source ??= new DataSource({ ...postgresOptionsOf(this.dataSource), poolSize: POOL_SIZE })
       .initialize()
       .then((source) => {
-        keepOnlyIdleConnections((source.driver as PostgresDriver).master as Pool);
+        keepOnlyIdleConnections(poolOf(source));
         return source;
       })
       .catch((error: unknown) => {

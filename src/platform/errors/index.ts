@@ -1,11 +1,5 @@
-export { allProblems, defineProblem, ProblemError } from './problem';
-export type {
-  Problem,
-  ProblemDefinition,
-  ProblemItem,
-  ProblemKind,
-  ProblemOccurrence,
-} from './problem';
+export { allProblems, defineProblem, ProblemError, raise } from './problem';
+export type { Problem, ProblemDefinition, ProblemItem, ProblemKind } from './problem';
 export { forbidden, notForCustomerToken, rateLimited, unauthenticated } from './access.errors';
 export {
   crossSiteRequest,

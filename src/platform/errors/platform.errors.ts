@@ -5,15 +5,13 @@ function sentenceOf({ pointer, message }: ProblemItem): string {
   return pointer === '' ? `The body ${message}.` : `${pointer}: ${message}`;
 }
 
-export const validationFailed = defineProblem(
-  {
-    code: 'validation_failed',
-    kind: 'malformed',
-    title: 'The request does not match the schema',
-    meaning:
-      'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists up to 100 of them.',
-  },
-  (errors: readonly ProblemItem[]) => {
+export const validationFailed = defineProblem({
+  code: 'validation_failed',
+  kind: 'malformed',
+  title: 'The request does not match the schema',
+  meaning:
+    'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists up to 100 of them.',
+  occurrence: (errors: readonly ProblemItem[]) => {
     const [first] = errors;
     return {
       detail:
@@ -23,175 +21,141 @@ export const validationFailed = defineProblem(
       errors,
     };
   },
-);
+});
 
-export const malformedRequest = defineProblem(
-  {
-    code: 'malformed_request',
-    kind: 'malformed',
-    title: 'The request cannot be read',
-    meaning: 'The body is not JSON, or the path, a query parameter or a header is malformed.',
-  },
-  (detail: string) => ({ detail }),
-);
+export const malformedRequest = defineProblem({
+  code: 'malformed_request',
+  kind: 'malformed',
+  title: 'The request cannot be read',
+  meaning: 'The body is not JSON, or the path, a query parameter or a header is malformed.',
+  occurrence: (detail: string) => ({ detail }),
+});
 
-export const invalidCursor = defineProblem(
-  {
-    code: 'invalid_cursor',
-    kind: 'malformed',
-    title: 'The cursor does not belong to this list',
-    meaning:
-      'Pass `next_cursor` of the previous page unchanged, or omit `cursor` to start with the first page.',
-  },
-  () => ({
-    detail: 'The cursor does not belong to this list. Omit it to start with the first page.',
-  }),
-);
+export const invalidCursor = defineProblem({
+  code: 'invalid_cursor',
+  kind: 'malformed',
+  title: 'The cursor does not belong to this list',
+  meaning:
+    'Pass `next_cursor` of the previous page unchanged, or omit `cursor` to start with the first page.',
+  detail: () => 'The cursor does not belong to this list. Omit it to start with the first page.',
+});
 
-export const routeNotFound = defineProblem(
-  {
-    code: 'route_not_found',
-    kind: 'not_found',
-    title: 'Unknown route',
-    meaning: 'The API has no such path. See `/docs`.',
-  },
-  (method: string, path: string) => ({
-    detail: `There is no route ${method} ${path}. See /docs for the routes of the API.`,
-  }),
-);
+export const routeNotFound = defineProblem({
+  code: 'route_not_found',
+  kind: 'not_found',
+  title: 'Unknown route',
+  meaning: 'The API has no such path. See `/docs`.',
+  detail: (method: string, path: string) =>
+    `There is no route ${method} ${path}. See /docs for the routes of the API.`,
+});
 
-export const hostNotLoopback = defineProblem(
-  {
-    code: 'host_not_loopback',
-    kind: 'forbidden',
-    title: 'The Host header does not name this machine',
-    meaning:
-      'The service listens on loopback without keys, and answers only requests whose `Host` is `localhost`, `127.x.x.x` or `[::1]`: otherwise a web page could reach it through DNS rebinding. Use such an address; a proxy in front must send one.',
-  },
-  (host: string) => ({
-    detail: `The Host header is ${JSON.stringify(host)}; the service answers to localhost, 127.0.0.1 and [::1] only.`,
-  }),
-);
+export const hostNotLoopback = defineProblem({
+  code: 'host_not_loopback',
+  kind: 'forbidden',
+  title: 'The Host header does not name this machine',
+  meaning:
+    'The service listens on loopback without keys, and answers only requests whose `Host` is `localhost`, `127.x.x.x` or `[::1]`: otherwise a web page could reach it through DNS rebinding. Use such an address; a proxy in front must send one.',
+  detail: (host: string) =>
+    `The Host header is ${JSON.stringify(host)}; the service answers to localhost, 127.0.0.1 and [::1] only.`,
+});
 
-export const crossSiteRequest = defineProblem(
-  {
-    code: 'cross_site_request',
-    kind: 'forbidden',
-    title: 'The request comes from a web page of another site',
-    meaning:
-      'A service on loopback without keys answers no requests that a browser sends for a page of another origin (`Sec-Fetch-Site`, `Origin`). Links to its pages can be followed. With a session cookie, requests must come from a page of the same origin, and changes need the `csrf_token` of the session in `X-CSRF-Token`.',
-  },
-  (detail?: string) => ({
-    detail:
-      detail ??
-      'A browser sent this for a page of another origin, which a service on loopback without keys refuses.',
-  }),
-);
+export const crossSiteRequest = defineProblem({
+  code: 'cross_site_request',
+  kind: 'forbidden',
+  title: 'The request comes from a web page of another site',
+  meaning:
+    'A service on loopback without keys answers no requests that a browser sends for a page of another origin (`Sec-Fetch-Site`, `Origin`). Links to its pages can be followed. With a session cookie, requests must come from a page of the same origin, and changes need the `csrf_token` of the session in `X-CSRF-Token`.',
+  detail: (detail?: string) =>
+    detail ??
+    'A browser sent this for a page of another origin, which a service on loopback without keys refuses.',
+});
 
-export const methodNotAllowed = defineProblem(
-  {
-    code: 'method_not_allowed',
-    kind: 'method_not_allowed',
-    title: 'The route does not support this method',
-    meaning:
-      'The path exists, but not for this method. The `Allow` header lists the supported methods.',
-  },
-  (method: string, allow: readonly string[]) => ({
+export const methodNotAllowed = defineProblem({
+  code: 'method_not_allowed',
+  kind: 'method_not_allowed',
+  title: 'The route does not support this method',
+  meaning:
+    'The path exists, but not for this method. The `Allow` header lists the supported methods.',
+  occurrence: (method: string, allow: readonly string[]) => ({
     detail: `${method} is not supported here. Use one of: ${allow.join(', ')}.`,
     allow,
   }),
-);
+});
 
-export const referenceNotFound = defineProblem(
-  {
-    code: 'reference_not_found',
-    kind: 'rule_broken',
-    title: 'The request refers to something that does not exist',
-    meaning: 'A field of the body holds the id of a resource that does not exist or was deleted.',
-  },
-  (pointer: string, id: string) => ({
+export const referenceNotFound = defineProblem({
+  code: 'reference_not_found',
+  kind: 'rule_broken',
+  title: 'The request refers to something that does not exist',
+  meaning: 'A field of the body holds the id of a resource that does not exist or was deleted.',
+  occurrence: (pointer: string, id: string) => ({
     detail: `${pointer} refers to ${JSON.stringify(id)}, which does not exist.`,
     errors: [{ pointer, code: 'reference_not_found', message: 'does not exist' }],
   }),
-);
+});
 
-export const metadataTooLarge = defineProblem(
-  {
-    code: 'metadata_too_large',
-    kind: 'rule_broken',
-    title: 'The merged metadata would be too large',
-    meaning: 'Metadata holds at most 50 keys and 16 KiB after the keys sent are merged in.',
-  },
-  () => ({
-    detail:
-      'After the merge, the metadata would hold more than 50 keys or more than 16 KiB. Remove keys by sending null.',
-  }),
-);
+export const metadataTooLarge = defineProblem({
+  code: 'metadata_too_large',
+  kind: 'rule_broken',
+  title: 'The merged metadata would be too large',
+  meaning: 'Metadata holds at most 50 keys and 16 KiB after the keys sent are merged in.',
+  detail: () =>
+    'After the merge, the metadata would hold more than 50 keys or more than 16 KiB. Remove keys by sending null.',
+});
 
-export const invalidTransition = defineProblem(
-  {
-    code: 'invalid_transition',
-    kind: 'conflict',
-    title: 'The state of the resource does not allow this',
-    meaning:
-      'The resource cannot change from its current state to the requested one. Nothing changed.',
-  },
-  (resource: string, from: string, to: string) => ({
+export const invalidTransition = defineProblem({
+  code: 'invalid_transition',
+  kind: 'conflict',
+  title: 'The state of the resource does not allow this',
+  meaning:
+    'The resource cannot change from its current state to the requested one. Nothing changed.',
+  occurrence: (resource: string, from: string, to: string) => ({
     detail: `A ${resource} that is ${from} cannot become ${to}.`,
     extensions: { from, to },
   }),
-);
+});
 
-export const preconditionFailed = defineProblem(
-  {
-    code: 'precondition_failed',
-    kind: 'precondition_failed',
-    title: 'The resource has changed since it was read',
-    meaning: 'The `If-Match` header does not hold the current `ETag`. Read the resource again.',
-  },
-  () => ({
-    detail:
-      'The resource no longer has the version named in If-Match. Read it again and repeat the change.',
+export const preconditionFailed = defineProblem({
+  code: 'precondition_failed',
+  kind: 'precondition_failed',
+  title: 'The resource has changed since it was read',
+  meaning: 'The `If-Match` header does not hold the current `ETag`. Read the resource again.',
+  detail: () =>
+    'The resource no longer has the version named in If-Match. Read it again and repeat the change.',
+});
+
+export const payloadTooLarge = defineProblem({
+  code: 'payload_too_large',
+  kind: 'too_large',
+  title: 'The body is too large',
+  meaning:
+    'A body may hold 1 MiB; one that reports usage 20 MiB, or as NDJSON 100,000 lines of 1 MiB each and 256 MiB in all. A compressed NDJSON body may expand to a hundred times its size.',
+  occurrence: (detail: string) => ({ detail }),
+});
+
+export const requestTimeout = defineProblem({
+  code: 'request_timeout',
+  kind: 'timed_out',
+  title: 'The body arrived too slowly',
+  meaning:
+    'The client began to send NDJSON and then sent nothing for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set, or took longer ' +
+    'than that and sent less than 500 bytes a second. Nothing was stored, and the connection is closed. Send the request ' +
+    'again.',
+  detail: (longestPauseMs: number) =>
+    `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
+});
+
+export const unsupportedMediaType = defineProblem({
+  code: 'unsupported_media_type',
+  kind: 'unsupported_media_type',
+  title: 'The body is not JSON',
+  meaning:
+    'Send the body as UTF-8 with `Content-Type: application/json`, or `application/x-ndjson` where the operation reads it; ' +
+    'compressed with gzip or deflate, or not compressed.',
+  occurrence: (detail: string, acceptedEncodings?: readonly string[]) => ({
+    detail,
+    acceptedEncodings,
   }),
-);
-
-export const payloadTooLarge = defineProblem(
-  {
-    code: 'payload_too_large',
-    kind: 'too_large',
-    title: 'The body is too large',
-    meaning:
-      'A body may hold 1 MiB; one that reports usage 20 MiB, or as NDJSON 100,000 lines of 1 MiB each and 256 MiB in all. A compressed NDJSON body may expand to a hundred times its size.',
-  },
-  (detail: string) => ({ detail }),
-);
-
-export const requestTimeout = defineProblem(
-  {
-    code: 'request_timeout',
-    kind: 'timed_out',
-    title: 'The body arrived too slowly',
-    meaning:
-      'The client began to send NDJSON and then sent nothing for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set, or took longer ' +
-      'than that and sent less than 500 bytes a second. Nothing was stored, and the connection is closed. Send the request ' +
-      'again.',
-  },
-  (longestPauseMs: number) => ({
-    detail: `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
-  }),
-);
-
-export const unsupportedMediaType = defineProblem(
-  {
-    code: 'unsupported_media_type',
-    kind: 'unsupported_media_type',
-    title: 'The body is not JSON',
-    meaning:
-      'Send the body as UTF-8 with `Content-Type: application/json`, or `application/x-ndjson` where the operation reads it; ' +
-      'compressed with gzip or deflate, or not compressed.',
-  },
-  (detail: string, acceptedEncodings?: readonly string[]) => ({ detail, acceptedEncodings }),
-);
+});
 
 /** Refuses a body in an unsupported encoding. */
 export function unsupportedEncoding(encoding: string): ProblemError {
@@ -199,27 +163,23 @@ export function unsupportedEncoding(encoding: string): ProblemError {
   return unsupportedMediaType(detail, ['gzip', 'deflate']);
 }
 
-export const idempotencyKeyReused = defineProblem(
-  {
-    code: 'idempotency_key_reused',
-    kind: 'conflict',
-    title: 'The idempotency key was used for another request',
-    meaning:
-      'The same key was sent before with another path or body. Use a new key for a new request.',
-  },
-  () => ({ detail: 'This idempotency key was used before for another request. Send a new key.' }),
-);
+export const idempotencyKeyReused = defineProblem({
+  code: 'idempotency_key_reused',
+  kind: 'conflict',
+  title: 'The idempotency key was used for another request',
+  meaning:
+    'The same key was sent before with another path or body. Use a new key for a new request.',
+  detail: () => 'This idempotency key was used before for another request. Send a new key.',
+});
 
-export const idempotencyKeyInUse = defineProblem(
-  {
-    code: 'idempotency_key_in_use',
-    kind: 'conflict',
-    title: 'The first request with this key is still running',
-    meaning:
-      'Another request with the same key has not ended yet. Try again after `Retry-After`. `resource_id` is the id of the ' +
-      'payment or refund that it creates, which can be read meanwhile; null if nothing is committed yet.',
-  },
-  (retryAfterSeconds: number, resourceId: string | null) => ({
+export const idempotencyKeyInUse = defineProblem({
+  code: 'idempotency_key_in_use',
+  kind: 'conflict',
+  title: 'The first request with this key is still running',
+  meaning:
+    'Another request with the same key has not ended yet. Try again after `Retry-After`. `resource_id` is the id of the ' +
+    'payment or refund that it creates, which can be read meanwhile; null if nothing is committed yet.',
+  occurrence: (retryAfterSeconds: number, resourceId: string | null) => ({
     detail:
       resourceId === null
         ? 'A request with this idempotency key is still running.'
@@ -227,89 +187,70 @@ export const idempotencyKeyInUse = defineProblem(
     extensions: { resource_id: resourceId },
     retryAfterSeconds,
   }),
-);
+});
 
-export const idempotencyKeyMismatch = defineProblem(
-  {
-    code: 'idempotency_key_mismatch',
-    kind: 'malformed',
-    title: 'Two different idempotency keys were sent',
-    meaning:
-      'The `Idempotency-Key` header and the field `idempotencyKey` differ. Send one, or both the same.',
-  },
-  () => ({
-    detail: 'The Idempotency-Key header and the body contain different keys. Send one key.',
-  }),
-);
+export const idempotencyKeyMismatch = defineProblem({
+  code: 'idempotency_key_mismatch',
+  kind: 'malformed',
+  title: 'Two different idempotency keys were sent',
+  meaning:
+    'The `Idempotency-Key` header and the field `idempotencyKey` differ. Send one, or both the same.',
+  detail: () => 'The Idempotency-Key header and the body contain different keys. Send one key.',
+});
 
-export const idempotencyKeyRequired = defineProblem(
-  {
-    code: 'idempotency_key_required',
-    kind: 'malformed',
-    title: 'The request needs an idempotency key',
-    meaning:
-      'The operation moves money or starts a contract, and `IDEMPOTENCY_KEYS` is `required`. Nothing was done. Send the ' +
-      'request with an `Idempotency-Key` header, and repeat it with the same key if no answer arrives.',
-  },
-  () => ({
-    detail:
-      'Send this request with an Idempotency-Key header, so that a repetition is not executed twice.',
-  }),
-);
+export const idempotencyKeyRequired = defineProblem({
+  code: 'idempotency_key_required',
+  kind: 'malformed',
+  title: 'The request needs an idempotency key',
+  meaning:
+    'The operation moves money or starts a contract, and `IDEMPOTENCY_KEYS` is `required`. Nothing was done. Send the ' +
+    'request with an `Idempotency-Key` header, and repeat it with the same key if no answer arrives.',
+  detail: () =>
+    'Send this request with an Idempotency-Key header, so that a repetition is not executed twice.',
+});
 
-export const outcomeUnknown = defineProblem(
-  {
-    code: 'outcome_unknown',
-    kind: 'unavailable',
-    title: 'The outcome of the request is unknown',
-    meaning:
-      'The answer of the database to the commit was lost: the request was executed completely or not at all. Repeat a ' +
-      'request with a key unchanged: it is executed once, and answered. The key is the `Idempotency-Key` header, `idempotencyKey` of a refund, or `idempotency_key` of a ' +
-      'usage event or a consumption. For a request without a key, check for its effect before repeating it: it may be ' +
-      'executed twice.',
-  },
-  () => ({
-    detail:
-      'The answer of the database to the commit was lost, so this request may have been executed. If it has a key (the ' +
-      'Idempotency-Key header, idempotencyKey of a refund, idempotency_key of a usage event or a consumption), send it again ' +
-      'unchanged: it is executed once. Otherwise check for its effect before repeating it.',
-  }),
-);
+export const outcomeUnknown = defineProblem({
+  code: 'outcome_unknown',
+  kind: 'unavailable',
+  title: 'The outcome of the request is unknown',
+  meaning:
+    'The answer of the database to the commit was lost: the request was executed completely or not at all. Repeat a ' +
+    'request with a key unchanged: it is executed once, and answered. The key is the `Idempotency-Key` header, `idempotencyKey` of a refund, or `idempotency_key` of a ' +
+    'usage event or a consumption. For a request without a key, check for its effect before repeating it: it may be ' +
+    'executed twice.',
+  detail: () =>
+    'The answer of the database to the commit was lost, so this request may have been executed. If it has a key (the ' +
+    'Idempotency-Key header, idempotencyKey of a refund, idempotency_key of a usage event or a consumption), send it again ' +
+    'unchanged: it is executed once. Otherwise check for its effect before repeating it.',
+});
 
-export const serviceUnavailable = defineProblem(
-  {
-    code: 'service_unavailable',
-    kind: 'unavailable',
-    title: 'The service is temporarily unavailable',
-    meaning:
-      'The service is stopping, its database is unreachable, overloaded or read-only, or too many bytes of request ' +
-      'bodies are in flight. Nothing was done. Try again after `Retry-After`.',
-  },
-  (detail: string) => ({ detail, retryAfterSeconds: 2 }),
-);
+export const serviceUnavailable = defineProblem({
+  code: 'service_unavailable',
+  kind: 'unavailable',
+  title: 'The service is temporarily unavailable',
+  meaning:
+    'The service is stopping, its database is unreachable, overloaded or read-only, or too many bytes of request ' +
+    'bodies are in flight. Nothing was done. Try again after `Retry-After`.',
+  occurrence: (detail: string) => ({ detail, retryAfterSeconds: 2 }),
+});
 
-export const tooManyReports = defineProblem(
-  {
-    code: 'too_many_reports',
-    kind: 'too_many_requests',
-    title: 'Too many reports are running',
-    meaning:
-      'The number of verifications, simulations and proofs that run or wait is limited, so that they do not slow down other requests. Nothing was done. Try again after `Retry-After`.',
-  },
-  (kind: string) => ({
+export const tooManyReports = defineProblem({
+  code: 'too_many_reports',
+  kind: 'too_many_requests',
+  title: 'Too many reports are running',
+  meaning:
+    'The number of verifications, simulations and proofs that run or wait is limited, so that they do not slow down other requests. Nothing was done. Try again after `Retry-After`.',
+  occurrence: (kind: string) => ({
     detail: `This process allows no further report of the kind ${JSON.stringify(kind)} to run or wait. Try again in a few seconds.`,
     retryAfterSeconds: 5,
   }),
-);
+});
 
-export const internalError = defineProblem(
-  {
-    code: 'internal_error',
-    kind: 'internal',
-    title: 'The service failed',
-    meaning: 'A defect of the service. The log names it under the `request_id`.',
-  },
-  () => ({
-    detail: 'The service failed to answer this request. The error is logged under the request_id.',
-  }),
-);
+export const internalError = defineProblem({
+  code: 'internal_error',
+  kind: 'internal',
+  title: 'The service failed',
+  meaning: 'A defect of the service. The log names it under the `request_id`.',
+  detail: () =>
+    'The service failed to answer this request. The error is logged under the request_id.',
+});

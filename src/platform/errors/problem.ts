@@ -68,21 +68,34 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
 
 const definitions = new Map<string, ProblemDefinition>();
 
+/** Definition of an error, with a function that describes an occurrence: by its detail alone, or as a whole. */
+type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
+  (
+    | { readonly detail: (...values: Arguments) => string }
+    | { readonly occurrence: (...values: Arguments) => ProblemOccurrence }
+  );
+
 /** Defines an error once: its stable code, and a function that describes an occurrence. */
 export function defineProblem<Arguments extends readonly unknown[]>(
-  definition: ProblemDefinition,
-  describe: (...values: Arguments) => ProblemOccurrence,
+  texts: ProblemTexts<Arguments>,
 ): Problem<Arguments> {
-  if (definitions.has(definition.code)) {
-    throw new Error(`The error code ${definition.code} is defined twice.`);
-  }
-  definitions.set(definition.code, definition);
+  const { code, kind, title, meaning } = texts;
+  const definition = { code, kind, title, meaning };
+  if (definitions.has(code)) throw new Error(`The error code ${code} is defined twice.`);
+  definitions.set(code, definition);
+  const describe = (...values: Arguments): ProblemOccurrence =>
+    'detail' in texts ? { detail: texts.detail(...values) } : texts.occurrence(...values);
   return Object.assign(
     (...values: Arguments) => new ProblemError(definition, describe(...values)),
     {
       definition,
     },
   );
+}
+
+/** Throws an error where an expression has no value: `(await find(id)) ?? raise(notFound(id))`. */
+export function raise(error: ProblemError): never {
+  throw error;
 }
 
 /** Returns the errors defined by the modules loaded so far, sorted by code. The documentation is generated from them. */

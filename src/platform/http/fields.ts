@@ -131,7 +131,6 @@ export function IdField(
   return Field({ type: String }, [IsIdOf(prefix)], description, options);
 }
 
-/** One of the values. */
 export function EnumField(
   values: readonly string[],
   description: string,

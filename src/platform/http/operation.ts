@@ -17,6 +17,7 @@ import {
   idempotencyKeyRequired,
   idempotencyKeyReused,
   internalError,
+  invalidCursor,
   malformedRequest,
   notForCustomerToken,
   outcomeUnknown,
@@ -45,8 +46,9 @@ interface OperationTexts {
   readonly access: Access;
   /** Place at which a request with a customer token names the customer. Omitted: customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
-  readonly status: 200 | 201 | 204;
-  /** DTO class of the answer; none for 204. */
+  /** Default: 200, or 204 without an answer. 303: a redirect. */
+  readonly status?: 201 | 303;
+  /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
   /** The class of the answer with `?preview=true`, whose status is 200 where that of `answer` is another. */
   readonly preview?: Type<unknown>;
@@ -63,11 +65,11 @@ interface OperationTexts {
 }
 
 /**
- * Inputs of the operation besides its path and declared query. `query` or `body` can be malformed; `post` is a body and
- * an `Idempotency-Key`; `change` is a body and an `If-Match`; `removal` is an `If-Match` only.
+ * Inputs of the operation besides its path and declared query. `query` or `body` can be malformed; `list` is a query with a
+ * cursor; `post` is a body and an `Idempotency-Key`; `change` is a body and an `If-Match`; `removal` is an `If-Match` only.
  */
 interface OperationReads {
-  readonly reads: 'path' | 'query' | 'body' | 'change' | 'removal';
+  readonly reads: 'path' | 'query' | 'list' | 'body' | 'change' | 'removal';
 }
 
 interface PostReads {
@@ -91,6 +93,7 @@ const BODY: readonly AnyProblem[] = [
 const IMPLIED: Readonly<Record<OperationOptions['reads'], readonly AnyProblem[]>> = {
   path: [validationFailed, malformedRequest],
   query: [validationFailed, malformedRequest],
+  list: [invalidCursor, validationFailed, malformedRequest],
   body: BODY,
   post: [...BODY, idempotencyKeyReused, idempotencyKeyInUse, outcomeUnknown],
   change: [...BODY, preconditionFailed, outcomeUnknown],
@@ -116,7 +119,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ...ALWAYS,
   ];
   return applyDecorators(
-    HttpCode(options.status),
+    HttpCode(statusOf(options)),
     RequireAccess(options.access, options.customerToken ?? null),
     ...(options.access === 'public' ? [] : [ApiExtension('x-required-scope', options.access)]),
     NoUnreadQuery,
@@ -135,6 +138,11 @@ export function Operation(options: OperationOptions): MethodDecorator {
   );
 }
 
+function statusOf({ status, answer, answers, file, lines }: OperationTexts): 200 | 201 | 204 | 303 {
+  const hasAnswer = [answer, answers, file, lines].some((one) => one !== undefined);
+  return status ?? (hasAnswer ? 200 : 204);
+}
+
 function describe({ description, access, customerToken }: OperationTexts): string {
   if (access === 'public') return description;
   const tokens = customerToken === undefined ? '' : ' Customer tokens may read their own customer.';
@@ -149,8 +157,9 @@ function securityOf(access: Access): Record<string, never[]>[] {
 const NDJSON = 'application/x-ndjson';
 
 function linesResponse(status: number, lines: readonly Type<unknown>[]): MethodDecorator {
-  const oneOf = lines.map((line) => ({ $ref: getSchemaPath(line) }));
-  const schema = { type: 'string', contentMediaType: NDJSON, contentSchema: { oneOf } };
+  const [first, ...others] = lines.map((line) => ({ $ref: getSchemaPath(line) }));
+  const contentSchema = others.length === 0 ? first : { oneOf: [first, ...others] };
+  const schema = { type: 'string', contentMediaType: NDJSON, contentSchema };
   return applyDecorators(
     ApiExtraModels(...lines),
     ApiResponse({
@@ -162,7 +171,9 @@ function linesResponse(status: number, lines: readonly Type<unknown>[]): MethodD
 }
 
 function successResponses(options: OperationOptions): readonly MethodDecorator[] {
-  const { status, answer, preview, answers, file, lines } = options;
+  const { answer, preview, answers, file, lines } = options;
+  const status = statusOf(options);
+  if (status === 303) return [redirectResponse(status)];
   if (answers !== undefined) return [oneOfResponse(status, answers)];
   if (lines !== undefined) return [linesResponse(status, lines)];
   const success = ApiResponse({
@@ -174,6 +185,14 @@ function successResponses(options: OperationOptions): readonly MethodDecorator[]
   if (preview === undefined) return [success];
   const description = 'The preview, with `?preview=true`.';
   return [success, ApiResponse({ status: 200, description, type: preview })];
+}
+
+function redirectResponse(status: 303): MethodDecorator {
+  return ApiResponse({
+    status,
+    description: 'A redirect; no body.',
+    headers: { Location: { description: 'Address to open.', schema: { type: 'string' } } },
+  });
 }
 
 function fileSchema(mediaType: string): { readonly type: 'string'; readonly format?: 'binary' } {

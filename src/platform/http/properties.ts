@@ -53,7 +53,6 @@ export function BooleanProperty(
   return property({ type: Boolean }, description, example, options);
 }
 
-/** One of the values. */
 export function EnumProperty(
   values: readonly (string | boolean)[],
   description: string,

@@ -33,6 +33,8 @@ const OF_PAGES = {
  * cannot read them. The further headers of pages would take a twentieth of the time of a usage report.
  */
 const OF_DATA: Headers = new Map([
+  // A cache between browser and service may otherwise store what an admin reads with a cookie.
+  ['Cache-Control', 'no-store'],
   ['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
   ['X-Content-Type-Options', 'nosniff'],

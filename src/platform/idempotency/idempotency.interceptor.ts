@@ -20,11 +20,11 @@ import { StoredRefusal } from '../http/stored-refusal';
 import { problemResponse } from '../http/problem-response';
 import { requestIdOf } from '../http/request-id';
 import { etagOf } from '../http/versions';
-import { SecretBox } from '../secrets';
 import { JSON_MEDIA_TYPE } from './created-answer';
 import { Idempotency, type KeyedOutcome } from './idempotency';
 import type { Answer } from './idempotency.types';
 import { idempotencyKeyOf, toKeyedRequest } from './keyed-request';
+import { SealedAnswers } from './sealed-answers';
 
 interface PhasedOptions {
   readonly bodyField: string | null;
@@ -70,7 +70,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly idempotency: Idempotency,
     private readonly reflector: Reflector,
-    private readonly secrets: SecretBox,
+    private readonly sealed: SealedAnswers,
     private readonly configuration: Configuration,
   ) {}
 
@@ -119,10 +119,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   private sealedFor(key: string): AnswerForms {
-    const owner = `idempotency_key ${key}`;
     return {
-      stored: (answer) => ({ ...answer, body: this.secrets.seal(answer.body, owner) }),
-      sent: (answer) => ({ ...answer, body: this.secrets.open(answer.body, owner) }),
+      stored: (answer) => this.sealed.seal(answer, key),
+      sent: (answer) => this.sealed.open(answer, key),
     };
   }
 }

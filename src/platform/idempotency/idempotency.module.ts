@@ -1,14 +1,12 @@
 import { Global, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { ExpiredKeys } from './expired-keys';
 import { Idempotency } from './idempotency';
-import { IdempotencyKeyEntity } from './idempotency-key.entity';
 import { IdempotencyRepository } from './idempotency.repository';
+import { SealedAnswers } from './sealed-answers';
 
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([IdempotencyKeyEntity])],
-  providers: [Idempotency, IdempotencyRepository, ExpiredKeys],
-  exports: [Idempotency],
+  providers: [Idempotency, IdempotencyRepository, ExpiredKeys, SealedAnswers],
+  exports: [Idempotency, SealedAnswers],
 })
 export class IdempotencyModule {}

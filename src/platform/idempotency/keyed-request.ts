@@ -52,6 +52,11 @@ function keyOfPrincipal(key: string, principalId: string): string {
   return principalId === OPEN.id ? key : `${principalId}\n${key}`;
 }
 
+/** Returns the key as the client sent it. */
+export function withoutPrincipal(storedKey: string): string {
+  return storedKey.slice(storedKey.indexOf('\n') + 1);
+}
+
 function canonicalJson(body: unknown): string {
   return JSON.stringify(body, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

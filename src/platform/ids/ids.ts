@@ -31,6 +31,7 @@ export type IdPrefix =
   | 'ref'
   | 'sch'
   | 'sess'
+  | 'sf'
   | 'si'
   | 'sp'
   | 'sub'

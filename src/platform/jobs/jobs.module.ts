@@ -1,7 +1,11 @@
 import { Global, Module } from '@nestjs/common';
 import { Jobs } from './jobs';
 import { Signals } from './signals';
+import { WaitingRowsRepository } from './waiting-rows.repository';
 
 @Global()
-@Module({ providers: [Jobs, Signals], exports: [Jobs, Signals] })
+@Module({
+  providers: [Jobs, Signals, WaitingRowsRepository],
+  exports: [Jobs, Signals, WaitingRowsRepository],
+})
 export class JobsModule {}

@@ -7,6 +7,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Configuration } from '../config';
+import type { WaitingRows } from './waiting-rows.repository';
 
 /** Longest pause after one run, so that due work goes on under any load. */
 const LONGEST_YIELD_MS = 250;
@@ -22,6 +23,8 @@ export interface DueWork {
    * others from being processed; errors are logged and the work runs again.
    */
   readonly runDue: () => Promise<boolean>;
+  /** For the metrics of due work. */
+  readonly waiting?: WaitingRows;
 }
 
 interface Loop {
@@ -52,6 +55,11 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       wakeRequested: false,
       ended: Promise.resolve(),
     });
+  }
+
+  /** All registered work. */
+  get all(): readonly DueWork[] {
+    return [...this.loops.values()].map(({ work }) => work);
   }
 
   /** Pauses all due work while the condition holds. It is evaluated before each run. */

@@ -1,14 +1,8 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiProperty, ApiTags } from '@nestjs/swagger';
-import { ReservedConnection } from '../database';
-import { serviceUnavailable } from '../errors';
 import { Operation } from '../http/operation';
-import { ClockCheck } from '../processes';
-import { Lifecycle } from './lifecycle';
 import { Metrics } from './metrics';
-
-/** Time limit in milliseconds for the database, so that the probe has its answer within 1 s. */
-const ANSWER_MS = 800;
+import { Readiness } from './readiness';
 
 class HealthDto {
   @ApiProperty({ enum: ['ok'], example: 'ok' })
@@ -19,10 +13,8 @@ class HealthDto {
 @Controller()
 export class HealthController {
   constructor(
-    private readonly reserved: ReservedConnection,
-    private readonly lifecycle: Lifecycle,
+    private readonly readiness: Readiness,
     private readonly metrics: Metrics,
-    private readonly clockCheck: ClockCheck,
   ) {}
 
   @Get('health/live')
@@ -30,7 +22,6 @@ export class HealthController {
     summary: 'Liveness probe',
     description: 'Answers 200 while the process runs, regardless of its database.',
     access: 'public',
-    status: 200,
     answer: HealthDto,
     reads: 'path',
   })
@@ -45,18 +36,11 @@ export class HealthController {
       '503 while the process starts or stops, while its database is unreachable or read-only, or while its clock differs from ' +
       'that of the database by more than 5 s.',
     access: 'public',
-    status: 200,
     answer: HealthDto,
     reads: 'path',
   })
   async ready(): Promise<HealthDto> {
-    if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');
-    // `OutageLog` logs the reason.
-    await this.reserved.requireWritable(ANSWER_MS).catch(() => {
-      throw serviceUnavailable('The database does not answer, or is read-only.');
-    });
-    const { fault } = this.clockCheck;
-    if (fault !== null) throw serviceUnavailable(fault);
+    await this.readiness.check();
     return { status: 'ok' };
   }
 
@@ -66,7 +50,6 @@ export class HealthController {
     summary: 'Read the metrics',
     description: 'In the text format of Prometheus.',
     access: 'metrics:read',
-    status: 200,
     file: 'text/plain',
     reads: 'path',
   })

@@ -1,3 +1,4 @@
 export { Lifecycle } from './lifecycle';
 export { Metrics } from './metrics';
+export { MonitoringServer } from './monitoring-server';
 export { ObservabilityModule } from './observability.module';

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { DataSource } from 'typeorm';
+import { poolUseOf } from '../database';
 import { Jobs } from '../jobs';
 
 /** A process that had a request this recently, health probes aside, leaves time to requests. */
@@ -21,9 +23,10 @@ export class Metrics {
 
   private lastRequestAt = Number.NEGATIVE_INFINITY;
 
-  constructor(jobs: Jobs) {
+  constructor(jobs: Jobs, dataSource: DataSource) {
     jobs.yieldWhile(() => performance.now() - this.lastRequestAt < RECENT_MS);
     collectDefaultMetrics({ register: this.registry });
+    this.measurePool(dataSource);
   }
 
   /** Middleware that measures each request by its route pattern, so that ids do not create new series. */
@@ -43,4 +46,19 @@ export class Metrics {
     });
     next();
   };
+
+  private measurePool(dataSource: DataSource): void {
+    new Gauge({
+      name: 'database_connections',
+      help: 'Connections of the pool by state; waiting counts callers that wait for one.',
+      labelNames: ['state'] as const,
+      registers: [this.registry],
+      collect() {
+        const { busy, idle, waiting } = poolUseOf(dataSource);
+        this.set({ state: 'busy' }, busy);
+        this.set({ state: 'idle' }, idle);
+        this.set({ state: 'waiting' }, waiting);
+      },
+    });
+  }
 }

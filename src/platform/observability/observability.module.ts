@@ -1,12 +1,15 @@
 import { Global, Module } from '@nestjs/common';
+import { DueWorkMetrics } from './due-work-metrics';
 import { HealthController } from './health.controller';
 import { Lifecycle } from './lifecycle';
 import { Metrics } from './metrics';
+import { MonitoringServer } from './monitoring-server';
+import { Readiness } from './readiness';
 
 @Global()
 @Module({
   controllers: [HealthController],
-  providers: [Lifecycle, Metrics],
-  exports: [Lifecycle, Metrics],
+  providers: [DueWorkMetrics, Lifecycle, Metrics, MonitoringServer, Readiness],
+  exports: [DueWorkMetrics, Lifecycle, Metrics, MonitoringServer],
 })
 export class ObservabilityModule {}

@@ -6,6 +6,7 @@ export interface OutboundAnswer {
   readonly status: number;
   /** The header `Retry-After`, unchanged. */
   readonly retryAfter: string | null;
+  readonly contentType: string | null;
   /** Start of the body as text, at most `keepBytes`. U+FFFD replaces NUL and bytes that are not UTF-8. */
   readonly bodyStart: string;
   readonly durationMs: number;
@@ -55,7 +56,8 @@ export function exchange(
         settle(() => {
           const { statusCode: status = 0, headers } = response;
           const retryAfter = headers['retry-after'] ?? null;
-          resolve({ status, retryAfter, bodyStart, durationMs: elapsedMs() });
+          const contentType = headers['content-type'] ?? null;
+          resolve({ status, retryAfter, contentType, bodyStart, durationMs: elapsedMs() });
         }),
       );
     };

@@ -1,4 +1,4 @@
-export type { OutboundAnswer } from './exchange';
-export { OutboundError, type OutboundReason } from './outbound-error';
+export { OutboundError } from './outbound-error';
 export { OutboundHttp, type OutboundRequest } from './outbound-http';
 export { OutboundModule } from './outbound.module';
+export { resolverFor } from './resolver';

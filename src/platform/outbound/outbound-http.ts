@@ -1,13 +1,12 @@
 import { type Agent, request as requestHttp, type RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
-import { Configuration } from '../config';
 import { isAllowedAddress } from './addresses';
 import { exchange, type OutboundAnswer, type Send } from './exchange';
 import { TargetError, OutboundError } from './outbound-error';
-import { HostResolver } from './resolver';
+import type { HostResolver } from './resolver';
 import { addressFault, findTargetFault, hostOf, type OutboundPolicy, portOf } from './target';
 import { USER_AGENT } from './user-agent';
 
@@ -37,21 +36,15 @@ const MOST_CONNECTIONS_TO_A_HOST = 256;
 const MOST_IDLE_CONNECTIONS_TO_A_HOST = 64;
 const MOST_HEADER_BYTES = 16_384;
 
-/** Calls addresses that customers name. The README describes the policy. */
-@Injectable()
+/** Calls addresses that customers or other services name, within a policy that the README describes. */
 export class OutboundHttp implements OnApplicationShutdown {
-  private readonly policy: OutboundPolicy;
   /** By scheme, with and without keep-alive. */
   private readonly agents: Readonly<Record<'http' | 'https', Readonly<Record<Connection, Agent>>>>;
 
   constructor(
-    configuration: Configuration,
+    private readonly policy: OutboundPolicy,
     private readonly resolver: HostResolver,
   ) {
-    this.policy = {
-      allowPrivateNetworks: configuration.webhooksAllowPrivateNetworks,
-      allowedPorts: configuration.webhooksAllowedPorts,
-    };
     const options = {
       timeout: IDLE_MS,
       maxSockets: MOST_CONNECTIONS_TO_A_HOST,
@@ -82,27 +75,42 @@ export class OutboundHttp implements OnApplicationShutdown {
    * (see `exchange`).
    * @throws {OutboundError} when no answer arrived
    */
-  async post(request: OutboundRequest): Promise<OutboundAnswer> {
+  post(request: OutboundRequest): Promise<OutboundAnswer> {
+    return this.send(request, request.body);
+  }
+
+  /**
+   * Sends a GET, likewise.
+   * @throws {OutboundError} when no answer arrived
+   */
+  get(request: Omit<OutboundRequest, 'body'>): Promise<OutboundAnswer> {
+    return this.send(request, null);
+  }
+
+  private async send(
+    request: Omit<OutboundRequest, 'body'>,
+    body: string | null,
+  ): Promise<OutboundAnswer> {
     const { url, fault } = this.read(request.url);
     if (fault !== null) throw new OutboundError('blocked', 0, { detail: `the URL ${fault}` });
     const isSecure = url.protocol === 'https:';
     const agents = isSecure ? this.agents.https : this.agents.http;
     const options: RequestOptions = {
-      method: 'POST',
+      method: body === null ? 'GET' : 'POST',
       host: hostOf(url),
       port: portOf(url),
       path: `${url.pathname}${url.search}`,
       headers: {
         'User-Agent': USER_AGENT,
-        'Content-Type': 'application/json',
+        ...(body !== null && { 'Content-Type': 'application/json' }),
         ...request.headers,
-        'Content-Length': String(Buffer.byteLength(request.body)),
+        ...(body !== null && { 'Content-Length': String(Buffer.byteLength(body)) }),
       },
       maxHeaderSize: MOST_HEADER_BYTES,
     };
     const start = isSecure ? requestHttps : requestHttp;
     const send: Send = (connection) => start({ ...options, agent: agents[connection] });
-    return exchange(send, request.body, request);
+    return exchange(send, body ?? '', request);
   }
 
   /**

@@ -1,18 +1,30 @@
 import { Global, Module } from '@nestjs/common';
 import { Configuration } from '../config';
 import { OutboundHttp } from './outbound-http';
-import { DnsResolver, HostResolver, SystemResolver } from './resolver';
+import { HostResolver, resolverFor } from './resolver';
+import type { OutboundPolicy } from './target';
+
+/** Returns the policy for webhooks. */
+export function webhookPolicy(configuration: Configuration): OutboundPolicy {
+  return {
+    allowPrivateNetworks: configuration.webhooksAllowPrivateNetworks,
+    allowedPorts: configuration.webhooksAllowedPorts,
+  };
+}
 
 @Global()
 @Module({
   providers: [
-    OutboundHttp,
+    {
+      provide: OutboundHttp,
+      inject: [Configuration, HostResolver],
+      useFactory: (configuration: Configuration, resolver: HostResolver) =>
+        new OutboundHttp(webhookPolicy(configuration), resolver),
+    },
     {
       provide: HostResolver,
       inject: [Configuration],
-      // Private names are resolved by the hosts file or the local network.
-      useFactory: ({ webhooksAllowPrivateNetworks }: Configuration): HostResolver =>
-        webhooksAllowPrivateNetworks ? new SystemResolver() : new DnsResolver(),
+      useFactory: (configuration: Configuration) => resolverFor(webhookPolicy(configuration)),
     },
   ],
   exports: [OutboundHttp],

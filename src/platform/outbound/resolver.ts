@@ -1,4 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises';
+import type { OutboundPolicy } from './target';
 
 /** Resolves host names. */
 export abstract class HostResolver {
@@ -52,4 +53,9 @@ export class SystemResolver extends HostResolver {
       clearTimeout(limit);
     }
   }
+}
+
+/** Returns a resolver for the policy: private names are resolved by the hosts file or the local network. */
+export function resolverFor({ allowPrivateNetworks }: OutboundPolicy): HostResolver {
+  return allowPrivateNetworks ? new SystemResolver() : new DnsResolver();
 }

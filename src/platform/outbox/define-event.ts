@@ -21,13 +21,20 @@ export type EventDefinition = Pick<
 
 const definitions = new Map<string, EventDefinition>();
 
-/** Defines an event type. The catalogue and its documentation are generated from the definitions. */
-export function defineEvent<Resource, Dto extends { readonly id: string }>(
-  event: DomainEvent<Resource, Dto>,
-): DomainEvent<Resource, Dto> {
-  if (definitions.has(event.type)) throw new Error(`The event ${event.type} is defined twice.`);
-  definitions.set(event.type, event);
-  return event;
+/**
+ * Returns the function that defines the event types of a resource: by type, meaning, and the fields of the example that
+ * differ from the example of the resource. The catalogue and its documentation are generated from the definitions.
+ */
+export function defineEvents<Resource, Dto extends { readonly id: string }>(
+  dto: Type<Dto>,
+  toDto: (resource: Resource) => Dto,
+) {
+  return (type: string, meaning: string, example?: Partial<Dto>): DomainEvent<Resource, Dto> => {
+    if (definitions.has(type)) throw new Error(`The event ${type} is defined twice.`);
+    const event = { type, meaning, dto, toDto, ...(example !== undefined && { example }) };
+    definitions.set(type, event);
+    return event;
+  };
 }
 
 /** Returns the events defined by the modules loaded so far, sorted by type. */

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, type PageRequest } from '../database';
+import { invalidCursor } from '../errors';
+import type { WaitingRows } from '../jobs';
+import { type EventLogCursor, type EventLogFilter, eventPage, isByTime } from './event-page';
 
 /** An event as it was recorded. */
 export interface RecordedEvent {
@@ -18,16 +21,6 @@ export interface RecordedEvent {
 /** Fields of an event that decide which endpoints receive it. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
-export interface EventLogFilter {
-  /** A type, or `resource.*`; null for all. */
-  readonly type: string | null;
-  readonly objectId: string | null;
-  /** First instant, inclusive. */
-  readonly from: Date | null;
-  /** Last instant, exclusive. */
-  readonly to: Date | null;
-}
-
 interface EventHeadRow {
   readonly id: string;
   readonly type: string;
@@ -43,6 +36,13 @@ interface EventLogRow extends EventHeadRow {
 
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
+/** Only counted: an event on a test clock carries the time of its clock, which says nothing about the delay. */
+export const UNDISPATCHED: WaitingRows = {
+  table: 'event',
+  dueAt: 'now()',
+  where: 'dispatched_at IS NULL',
+};
+
 const CLAIM = `
   SELECT ${HEAD} FROM event WHERE dispatched_at IS NULL
   ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
@@ -51,15 +51,7 @@ const MARK = 'UPDATE event SET dispatched_at = $2 WHERE id = ANY ($1)';
 
 const FIND = `SELECT ${HEAD}, actor, data::text AS data FROM event WHERE id = ANY ($1)`;
 
-const MATCHES = `
-  ($1::varchar IS NULL OR type = $1 OR (right($1, 2) = '.*' AND starts_with(type, left($1, -1))))
-  AND ($2::varchar IS NULL OR object_id = $2)
-  AND ($3::timestamptz IS NULL OR occurred_at >= $3)
-  AND ($4::timestamptz IS NULL OR occurred_at < $4)`;
-
-const PAGE = `
-  SELECT ${HEAD}, actor, data::text AS data FROM event
-  WHERE ${MATCHES} AND ($5::varchar IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`;
+const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1)';
 
@@ -84,25 +76,28 @@ export class EventLog {
     await this.database.query(MARK, [ids, now]);
   }
 
-  /** Returns the events with these ids, by id. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedEvent>> {
     const rows = await this.database.query<EventLogRow>(FIND, [ids]);
     return new Map(rows.map((row) => [row.id, toEvent(row)]));
   }
 
-  /** Returns a page of matching events, newest first. */
+  /**
+   * Returns a page of matching events, newest first: by id, or by the time they occurred if the filter names a time.
+   * @throws {ProblemError} `invalid_cursor` when the last event of the previous page was purged
+   */
   async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
-    const { type, objectId, from, to } = filter;
-    const rows = await this.database.query<EventLogRow>(PAGE, [
-      type,
-      objectId,
-      from,
-      to,
-      after,
-      limit + 1,
-    ]);
+    const cursor = after === null ? null : await this.cursorOf(after, filter);
+    const { sql, parameters } = eventPage(filter, cursor, limit + 1);
+    const rows = await this.database.query<EventLogRow>(sql, parameters);
     const items = rows.slice(0, limit).map(toEvent);
     return { items, next: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  private async cursorOf(id: string, filter: EventLogFilter): Promise<EventLogCursor> {
+    if (!isByTime(filter)) return { id, occurredAt: null };
+    const [row] = await this.database.query<{ occurred_at: Date }>(CURSOR, [id]);
+    if (row === undefined) throw invalidCursor();
+    return { id, occurredAt: row.occurred_at };
   }
 
   /** Deletes all events of these deleted objects, together with their deliveries. */

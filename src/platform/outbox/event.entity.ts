@@ -5,6 +5,7 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 @Entity('event')
 @Unique('event_object_sequence_unique', ['objectId', 'sequence'])
 @Index('event_type_index', ['type', 'id'])
+@Index('event_type_occurred_at_index', ['type', 'occurredAt', 'id'])
 @Index('event_occurred_at_index', ['occurredAt', 'id'])
 @Index('event_undispatched_index', ['id'], { where: '"dispatched_at" IS NULL' })
 @Index('event_undispatched_object_index', ['objectId', 'sequence'], {

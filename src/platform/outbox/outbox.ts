@@ -49,6 +49,8 @@ const INSERT = `
 /** Writes events in the transaction of the change they describe. */
 @Injectable()
 export class Outbox {
+  private recordedEvents = 0;
+
   constructor(
     private readonly database: Database,
     private readonly signals: Signals,
@@ -88,11 +90,11 @@ export class Outbox {
         occurred_at: occurredAt,
       };
     });
-    const rows = await this.database.query<{ id: string; sequence: number }>(INSERT, [
-      JSON.stringify(records),
-      currentActor(),
-      ...this.audit.entryParameters(),
-    ]);
+    const rows = await this.database.prepared<{ id: string; sequence: number }>(
+      this.statementName(records.length),
+      INSERT,
+      [JSON.stringify(records), currentActor(), ...this.audit.entryParameters()],
+    );
     const sequences = new Map(rows.map(({ id, sequence }) => [id, sequence]));
     this.database.afterCommit(() => {
       this.signals.announce(DISPATCH_WORK);
@@ -102,6 +104,16 @@ export class Outbox {
       invariant(sequence !== undefined, `The event ${id} was not written.`);
       return { id, type, objectId, sequence, occurredAt };
     });
+  }
+
+  /**
+   * Returns the name of the prepared statement. Planning the statement costs as much as running it, but its plan depends
+   * on the size of the table: while that is small, it reads all of it. So each fourfold number of events gets a new name,
+   * and with it a new plan.
+   */
+  private statementName(events: number): string {
+    this.recordedEvents += events;
+    return `record_events_${Math.floor(Math.log2(this.recordedEvents) / 2)}`;
   }
 }
 

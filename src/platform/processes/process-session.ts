@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Client } from 'pg';
 import { Database, openConnection } from '../database';
+import { SEALING_LOCK_CLASS, SecretBox } from '../secrets';
 
 /** First key of the advisory locks of processes. The second key is the number of the process. */
 export const PROCESS_LOCK_CLASS = 720_575;
@@ -9,6 +10,9 @@ const RECONNECT_MS = 1_000;
 const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
   FROM (SELECT nextval('process_number')::integer AS number) AS next`;
+
+/** Shows the rotation of encryption keys which key this process seals with. */
+const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
 /**
  * Holds the connection that proves that this process is alive, with an advisory lock on the number of the process.
@@ -26,7 +30,10 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   private stopped = false;
   private isFailing = false;
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: SecretBox,
+  ) {}
 
   /** Number of this process; null while it has none. Its work is then protected by lease expiry only. */
   get number(): number | null {
@@ -77,7 +84,9 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       opened.on('end', () => {
         this.lose(opened, new Error('The connection ended.'));
       });
-      this.current = await takeNumber(opened);
+      const number = await takeNumber(opened);
+      await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
+      this.current = number;
       this.client = opened;
       if (this.isFailing) {
         this.logger.log({ number: this.current }, 'this process has a number again');

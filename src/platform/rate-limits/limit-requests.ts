@@ -1,17 +1,37 @@
 import type { NextFunction, Request, Response } from 'express';
-import { principalOf } from '../access';
+import { type Principal, principalOf } from '../access';
 import { ProblemError, rateLimited } from '../errors';
 import { countedAddress } from './address';
 import type { RateLimits } from './rate-limits';
 
 /** Requests in a minute; 0: no limit. */
-export interface RequestLimits {
+interface ConfiguredLimits {
   /** Limit of each key, admin or token. */
   readonly perCaller: number;
   /** Limit of each key for reported usage and consumption, which do not count for the limit of the key. */
   readonly usagePerCaller: number;
   /** Limit of each address without a valid credential. */
   readonly perAddress: number;
+  /** Greatest own limits of keys. */
+  readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
+}
+
+type Policy = 'usage' | 'address' | 'default';
+
+/** Returns the limit of a caller: its own within the ceiling, or the configured one. */
+function limitOf(
+  policy: Policy,
+  { kind, requestLimits }: Principal,
+  limits: ConfiguredLimits,
+): number {
+  const { keyCeilings } = limits;
+  if (policy === 'address') return kind === 'open' ? limits.perCaller : limits.perAddress;
+  if (policy === 'usage') {
+    const own = requestLimits?.usagePerMinute ?? null;
+    return own === null ? limits.usagePerCaller : Math.min(own, keyCeilings.usagePerCaller);
+  }
+  const own = requestLimits?.perMinute ?? null;
+  return own === null ? limits.perCaller : Math.min(own, keyCeilings.perCaller);
 }
 
 type LimitMiddleware = (request: Request, response: Response, next: NextFunction) => void;
@@ -22,7 +42,7 @@ type LimitMiddleware = (request: Request, response: Response, next: NextFunction
  */
 export function limitRequests(
   identify: LimitMiddleware,
-  limits: RequestLimits,
+  limits: ConfiguredLimits,
   {
     counts,
     isUsage,
@@ -30,15 +50,12 @@ export function limitRequests(
 ): LimitMiddleware {
   /** @throws {ProblemError} `rate_limited` */
   const count = (request: Request, response: Response, isValid: boolean): void => {
-    const { kind, id } = principalOf(request);
+    const principal = principalOf(request);
+    const { kind, id } = principal;
     const byAddress = !isValid || kind === 'anonymous' || kind === 'open';
     const usage = isUsage(request);
     const policy = usage && isValid ? 'usage' : byAddress ? 'address' : 'default';
-    const limit = {
-      usage: limits.usagePerCaller,
-      address: kind === 'open' ? limits.perCaller : limits.perAddress,
-      default: limits.perCaller,
-    }[policy];
+    const limit = limitOf(policy, principal, limits);
     if (limit === 0) return;
     const caller = byAddress ? countedAddress(request.ip ?? 'unknown') : id;
     const { isExceeded, remaining, resetSeconds } = counts.take(`${policy}:${caller}`, limit);

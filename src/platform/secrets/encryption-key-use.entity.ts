@@ -1,12 +1,20 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
+
+/**
+ * `in_use`: seals and opens. `retiring`: opens, while what it sealed is sealed again with another key. `retired`: nothing
+ * is sealed with it any more.
+ */
+export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 
 /** A sample sealed with an encryption key of this database. A process that cannot open it has a wrong key. */
 @Entity('encryption_key_use')
+@Check('encryption_key_use_status_check', `"status" IN ('in_use', 'retiring', 'retired')`)
 export class EncryptionKeyUseEntity {
   @PrimaryColumn({ type: 'varchar', length: 32, collation: 'C' }) readonly keyId!: string;
   /** Owner that the sealed text is bound to, needed to open it. */
   @Column({ type: 'text' }) readonly owner!: string;
   @Column({ type: 'text' }) readonly sealed!: string;
+  @Column({ type: 'varchar', length: 20, default: 'in_use' }) readonly status!: KeyStatus;
   @InstantColumn() readonly createdAt!: Date;
 }

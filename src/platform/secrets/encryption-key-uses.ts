@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock';
 import { ConfigurationError } from '../config';
 import { Database } from '../database';
+import type { KeyStatus } from './encryption-key-use.entity';
 import { SealedTextError, SecretBox } from './secret-box';
 
 const SAMPLE_OWNER = 'encryption-key-use';
@@ -11,15 +12,24 @@ interface UseRow {
   readonly key_id: string;
   readonly owner: string;
   readonly sealed: string;
+  readonly status: KeyStatus;
 }
 
-const FIND = 'SELECT key_id, owner, sealed FROM encryption_key_use ORDER BY created_at, key_id';
+const FIND = `
+  SELECT key_id, owner, sealed, status FROM encryption_key_use ORDER BY created_at, key_id`;
 
 const INSERT = `
   INSERT INTO encryption_key_use (key_id, owner, sealed, created_at) VALUES ($1, $2, $3, $4)`;
 
 /** Serialises two processes that start at once with different keys: the second one sees the row of the first. */
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
+
+/** First key of the advisory locks that processes share on the key they seal with. */
+export const SEALING_LOCK_CLASS = 720_576;
+
+const IS_UNUSED = `SELECT pg_try_advisory_xact_lock(${SEALING_LOCK_CLASS}, hashtext($1)) AS unused`;
+
+const SET_STATUS = 'UPDATE encryption_key_use SET status = $2 WHERE key_id = ANY ($1)';
 
 /** Records the encryption keys used in this database, each with a sample that proves its value. */
 @Injectable()
@@ -59,17 +69,54 @@ export class EncryptionKeyUses {
     });
   }
 
+  /**
+   * Moves all keys but the given one towards `retired`, so that no process starts to seal with them.
+   * @returns the ids of keys that are not retired yet, or were not before
+   * @throws {ConfigurationError} when a running process seals with one of them
+   */
+  retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {
+    return this.database.transaction(async () => {
+      await this.database.query(LOCK);
+      const uses = await this.database.query<UseRow>(FIND);
+      const others = uses.filter((use) => use.key_id !== keyId && use.status !== 'retired');
+      const ids = others.map((use) => use.key_id);
+      for (const id of ids) await this.requireUnused(id, keyId);
+      await this.database.query(SET_STATUS, [ids, status]);
+      return ids;
+    });
+  }
+
+  private async requireUnused(id: string, newId: string): Promise<void> {
+    const [row] = await this.database.query<{ unused: boolean }>(IS_UNUSED, [id]);
+    if (row?.unused === true) return;
+    throw new ConfigurationError(
+      `A running process seals with the encryption key ${id}. Put ${newId} first in ENCRYPTION_KEYS of every process, ` +
+        `keep ${id} behind it, restart them, and run this command again.`,
+    );
+  }
+
   private isRecorded(box: SecretBox, uses: readonly UseRow[]): boolean {
-    for (const use of uses) requireOpens(box, use);
+    for (const use of uses) {
+      if (use.status !== 'in_use') requireOtherSealingKey(box, use);
+      if (use.status !== 'retired') requireOpens(box, use);
+    }
     return uses.some((use) => use.key_id === box.sealingKeyId);
   }
+}
+
+function requireOtherSealingKey(box: SecretBox, { key_id: keyId }: UseRow): void {
+  if (box.sealingKeyId !== keyId) return;
+  throw new ConfigurationError(
+    `The encryption key ${keyId} was retired by rotate-encryption, but is the first of ENCRYPTION_KEYS. ` +
+      'Put the key that replaced it first.',
+  );
 }
 
 function requireOpens(box: SecretBox, { key_id: keyId, owner, sealed }: UseRow): void {
   if (!box.hasKey(keyId)) {
     throw new ConfigurationError(
       `The database holds secrets sealed with the encryption key ${keyId}, which this process does not have. Add it to ` +
-        'ENCRYPTION_KEYS: all processes on one database need the same keys. docs/operations.md says how to retire a key.',
+        'ENCRYPTION_KEYS: all processes on one database need the same keys. docs/operations.md says how to change keys.',
     );
   }
   try {

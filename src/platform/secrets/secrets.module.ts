@@ -1,16 +1,19 @@
 import { Global, Logger, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
 import { Configuration, type EncryptionKey } from '../config';
-import { EncryptionKeyUseEntity } from './encryption-key-use.entity';
 import { EncryptionKeyUses } from './encryption-key-uses';
 import { keyFileIn } from './key-file';
+import { KeyRotation } from './key-rotation';
+import { SealedColumns } from './sealed-columns';
+import { SealedTextsRepository } from './sealed-texts.repository';
 import { SecretBox } from './secret-box';
 
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([EncryptionKeyUseEntity])],
   providers: [
     EncryptionKeyUses,
+    KeyRotation,
+    SealedColumns,
+    SealedTextsRepository,
     {
       provide: SecretBox,
       inject: [Configuration, EncryptionKeyUses],
@@ -24,7 +27,7 @@ import { SecretBox } from './secret-box';
       },
     },
   ],
-  exports: [SecretBox],
+  exports: [KeyRotation, SealedColumns, SecretBox],
 })
 export class SecretsModule {}
 

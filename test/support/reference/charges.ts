@@ -1,7 +1,8 @@
 import { datesBetween, secondsBetween } from './calendar';
 import { isInAdvance, isWholeOnly, type Item, unitOf } from './items';
 import { wholeWithin, trueUp } from './limits';
-import { type BilledLine, billedWith, giveBack, UNTOUCHED } from './line';
+import type { CreditLimits } from './given-back';
+import { type BilledLine, billedWith, UNTOUCHED } from './line';
 import { type Fraction, fraction, fromDecimal, least, rounded, sum, times } from './money';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
@@ -23,6 +24,7 @@ export class Charges {
   constructor(
     private readonly zone: string,
     private readonly usage: Usage,
+    private readonly limits: () => CreditLimits,
   ) {}
 
   /** Returns the bills of a period after its end, a line for each part. */
@@ -53,6 +55,7 @@ export class Charges {
 
   /** Returns credits for the unused part of each remaining line that no other credit has taken. */
   credits(items: readonly Item[], now: number, isEnd: boolean, period: number): Bills {
+    const limits = this.limits();
     return items.filter(isInAdvance).map((item) => {
       const lines = item.billed
         .filter(({ to, isTakenBack }) => to > now && !isTakenBack)
@@ -65,7 +68,7 @@ export class Charges {
             span < 0n ? 0n : span,
             this.measure(line.unit, line.fullFrom, line.fullTo),
           );
-          return creditOf(line, unused, now, period);
+          return creditOf(line, unused, now, period, limits);
         });
       const isNothing = (): boolean => lines.length === 0;
       return { make: () => lines, isUsage: false, isNothing, advance: null };
@@ -106,9 +109,10 @@ export function creditOf(
   unused: Fraction,
   from: number,
   period: number,
+  limits: CreditLimits,
 ): readonly BilledLine[] {
   const lines = billedWith(line);
-  const { amount, back } = giveBack(lines, unusedShare(line, unused), period);
+  const { amount, back } = limits.giveBack(lines, unusedShare(line, unused), period);
   if (amount === 0n && back.returned.length === 0) return [];
   line.credited += amount;
   line.isTakenBack = true;

@@ -1,14 +1,19 @@
 import { isOwed, type ReferenceInvoice, runningAt } from './bill';
 import { creditOf } from './charges';
 import type { Drafts } from './drafts';
+import { CreditLimits } from './given-back';
 import { type BilledLine, UNTOUCHED } from './line';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 import { isCredited, voidInvoice } from './voids';
 
 interface Corrected {
+  limitedCredits: number;
   readonly now: number;
   readonly drafts: Drafts;
+  readonly invoices: readonly ReferenceInvoice[];
+  readonly payments: { refundedOf(invoice: ReferenceInvoice): bigint };
+  readonly creditNotes: { givenOf(invoice: ReferenceInvoice): { readonly refunds: bigint } };
   readonly usage: Usage;
   readonly firstPayments: { givenUp(invoice: ReferenceInvoice): void };
   invoice(place: number): ReferenceInvoice;
@@ -45,11 +50,14 @@ export class Corrections {
     const isOvertaken = lines.some(
       ({ item, takesBack, to }) => takesBack === null && item !== null && item.to < to,
     );
+    const limits = new CreditLimits(this.owner);
     const again = lines.flatMap((line): readonly BilledLine[] => {
       const { takesBack: from, capped, back, listed } = line;
       if (from === null) return [{ ...line, ...UNTOUCHED, capped, back, listed }];
       const isBilled = line.item?.billed.includes(from) ?? false;
-      return isBilled && !from.isTakenBack ? creditOf(from, line.part, line.from, period) : [];
+      return isBilled && !from.isTakenBack
+        ? creditOf(from, line.part, line.from, period, limits)
+        : [];
     });
     for (const line of again) {
       const { together } = line;

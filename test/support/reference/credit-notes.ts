@@ -1,4 +1,5 @@
 import { type Credit, owedOf, type Payer, type ReferenceInvoice } from './bill';
+import { standingOf } from './given-back';
 import { type BilledLine, billedWith, netOf } from './line';
 import { fraction, least, rounded, shares, split, sum } from './money';
 
@@ -31,6 +32,7 @@ export interface ReferenceNote {
 
 interface Noted {
   readonly now: number;
+  readonly invoices: readonly ReferenceInvoice[];
   readonly payer: Payer;
   readonly payments: { refundedOf(invoice: ReferenceInvoice): bigint };
   readonly collection: { credited(invoice: ReferenceInvoice, now: number): void };
@@ -65,7 +67,9 @@ export class CreditNotes {
     // not.
     const back = settle === 'refund' ? before.refunds : most(before.refunds, refunded);
     const limit = invoice.paid + invoice.creditApplied - before.credit - back;
-    if (!isWithdrawal && rest > limit) return 'credit_given_back_already';
+    const standing =
+      standingOf(invoice, this.owner) - (back > before.refunds ? refunded - before.refunds : 0n);
+    if (!isWithdrawal && (rest > limit || net + tax > standing)) return 'credit_given_back_already';
     const toRefund = settle === 'refund' ? least(rest, invoice.paid - before.refunds) : 0n;
     const given = rest - toRefund;
     const credit = given > 0n ? { left: given } : null;

@@ -8,6 +8,7 @@ import { CreditNotes } from './credit-notes';
 import { Drafts } from './drafts';
 import { FinalUsage } from './final-usage';
 import { FirstPayments } from './first-payments';
+import { CreditLimits } from './given-back';
 import {
   FOREVER,
   hasTerms,
@@ -36,6 +37,7 @@ function since({ items, period }: ReferenceSubscription): readonly Item[] {
 export class Reference {
   /** Tax rates that are archived or inactive. */
   readonly oldRates = new Set<number>();
+  limitedCredits = 0;
   readonly offers = new Offers();
   readonly subscriptions: ReferenceSubscription[] = [];
   readonly invoices: ReferenceInvoice[] = [];
@@ -57,7 +59,7 @@ export class Reference {
     readonly payer: Payer,
     graceHours: number,
   ) {
-    this.charges = new Charges(zone, this.usage);
+    this.charges = new Charges(zone, this.usage, () => new CreditLimits(this));
     this.drafts = new Drafts(this, graceHours);
   }
 
@@ -374,7 +376,6 @@ export class Reference {
     const bills: Bill[] = [];
     if (!period.isOver) {
       this.drafts.finalizeFor(subscription, held(subscription, this.now));
-      this.moveToNextPeriod(subscription);
       bills.push(...this.charges.arrears(subscription, this.now, isTermination));
       const isCredited = credits && isTermination && !period.isTrial;
       if (isCredited)

@@ -1,4 +1,5 @@
 import type { TestApp } from '../test-app';
+import { owedOf } from './bill';
 import type { EngineUnderTest } from './commands';
 import type { Reference } from './model';
 import { sum } from './money';
@@ -46,17 +47,27 @@ export async function assertMoney(
   return { payments: found.map(({ id }) => id), refunds: refundIds };
 }
 
-/** Asserts that the credit balance, with the refunds of credit, is at most what the customer paid. */
+/**
+ * Asserts that no money was given back twice: the credit balance is at most what was paid and not refunded, or is still owed.
+ * Where usage was taken back after it was billed, refunds of that invoice are not looked at.
+ */
 export async function assertCreditWasPaid(
   engine: TestApp,
   { customerId }: EngineUnderTest,
-  { payments }: Reference,
+  { payments, invoices }: Reference,
 ): Promise<void> {
   const { body } = await engine.http.get(`/v1/customers/${customerId}/balance`);
   const { balance } = body as { balance: number };
   const paid = payments.all.filter(({ status }) => status === 'succeeded');
-  const kept = sum(paid.map(({ amount, credit }) => amount - (credit?.refunded ?? 0n)));
-  expect(balance).toBeLessThanOrEqual(Number(kept));
+  const lines = invoices.filter(({ status }) => status !== 'void').flatMap((one) => one.lines);
+  const isUsageTakenBack = lines.some(({ isLate, amount }) => isLate && amount < 0n);
+  const kept = sum(
+    paid.map(({ amount, refunded, credit }) =>
+      isUsageTakenBack ? amount - (credit?.refunded ?? 0n) : amount - refunded,
+    ),
+  );
+  const owed = isUsageTakenBack ? 0n : sum(invoices.map(owedOf));
+  expect(balance).toBeLessThanOrEqual(Number(kept + owed));
 }
 
 interface Payment {

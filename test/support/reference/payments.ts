@@ -1,4 +1,5 @@
 import type { Credit, Payer, ReferenceInvoice } from './bill';
+import { standingOf } from './given-back';
 import { least } from './money';
 
 /** Payment method; the later ones delay the outcome, refuse refunds, or delay refunds. */
@@ -45,9 +46,7 @@ export class Payments {
     private readonly owner: {
       readonly payer: Payer;
       readonly invoices: readonly ReferenceInvoice[];
-      readonly creditNotes: {
-        givenOf(invoice: ReferenceInvoice): { readonly credit: bigint; readonly applied: bigint };
-      };
+      readonly creditNotes: { givenOf(invoice: ReferenceInvoice): { readonly refunds: bigint } };
     },
   ) {}
 
@@ -67,27 +66,12 @@ export class Payments {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);
     if (invoice === null || applied === 0n) return all;
-    const noted = this.owner.creditNotes.givenOf(invoice);
-    const given = noted.credit + this.creditedLater(invoice);
-    if (given === 0n) return all;
     const free = all - (credit?.left ?? 0n);
-    // What lowered the open invoice was never paid.
-    const lowered = invoice.credited - noted.applied;
-    const paid = invoice.paid + invoice.creditApplied + lowered;
-    const left = paid - given - this.refundedOf(invoice);
+    // A refund fulfils the notes that are settled as a refund.
+    const noted = this.owner.creditNotes.givenOf(invoice).refunds;
+    const left = standingOf(invoice, this.owner) + noted - this.refundedOf(invoice);
     const capped = left < 0n ? 0n : least(free, left);
     return all - free + capped;
-  }
-
-  /** Sums what lines of later invoices credit of an invoice, with tax. */
-  private creditedLater(invoice: ReferenceInvoice): bigint {
-    const finalized = this.owner.invoices.filter(
-      ({ status }) => status !== 'draft' && status !== 'void',
-    );
-    return finalized
-      .flatMap(({ lines }) => lines)
-      .filter(({ takesBack }) => takesBack !== null && invoice.lines.includes(takesBack))
-      .reduce((total, { amount, tax, taxWithin }) => total - amount - (tax - taxWithin), 0n);
   }
 
   /** The payments without a known outcome. */

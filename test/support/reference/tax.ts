@@ -42,16 +42,34 @@ function billedRates(lines: readonly BilledLine[]): readonly number[] {
  * tax as of their amounts.
  */
 function taxOf({ amount, discount, back }: BilledLine, rate: number): Fraction {
-  const terms = rateOf(rate);
-  if (back === null) return times(fraction(amount - discount), shareOf(terms));
+  if (back === null) return times(fraction(amount - discount), shareOf(rateOf(rate)));
+  const tax = taxOfPart(back.lines, back.held, -amount, rate);
+  return { ...tax, over: -tax.over };
+}
+
+function taxOfPart(
+  lines: readonly BilledLine[],
+  held: bigint,
+  amount: bigint,
+  rate: number,
+): Fraction {
   if (amount === 0n) return fraction(0n);
-  const left = sum(back.lines.map((line) => taxLeft(line, rate)));
-  const isAll = -amount >= back.held;
-  if (isAll) return fraction(-left);
-  if (!isTaxedAlike(back.lines)) return fraction(left * amount, back.held);
-  const exact = times(fraction(-amount), shareOf(terms));
-  const isMore = exact.over > left * exact.under;
-  return isMore ? fraction(-left) : { ...exact, over: -exact.over };
+  const left = sum(lines.map((line) => taxLeft(line, rate)));
+  if (amount >= held) return fraction(left);
+  if (!isTaxedAlike(lines)) return fraction(left * amount, held);
+  const exact = times(fraction(amount), shareOf(rateOf(rate)));
+  return exact.over > left * exact.under ? fraction(left) : exact;
+}
+
+/** Returns the most that the tax on top of a part of what lines hold can come to: that of each rate, rounded up. */
+export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: bigint): bigint {
+  const rates = billedRates(lines).filter((rate) => !rateOf(rate).inclusive);
+  return sum(
+    rates.map((rate) => {
+      const { over, under } = taxOfPart(lines, held, amount, rate);
+      return (over + under - 1n) / under;
+    }),
+  );
 }
 
 /** Returns the tax as a share of the amount of a line. */

@@ -14,12 +14,20 @@ const KEY: ApiKey = {
   previousExpiresAt: null,
   revokedAt: null,
   lastUsedAt: null,
+  requestsPerMinute: null,
+  usageRequestsPerMinute: 500,
   createdBy: 'open',
   createdAt: NOW,
   updatedAt: NOW,
 };
 
-const NOTHING = { name: undefined, scopes: undefined, expiresAt: undefined };
+const NOTHING = {
+  name: undefined,
+  scopes: undefined,
+  expiresAt: undefined,
+  requestsPerMinute: undefined,
+  usageRequestsPerMinute: undefined,
+};
 
 describe('an API key', () => {
   it.each([
@@ -27,6 +35,7 @@ describe('an API key', () => {
     [{ ...NOTHING, name: 'Servers' }],
     [{ ...NOTHING, scopes: ['usage:write'] as const }],
     [{ ...NOTHING, expiresAt: null }],
+    [{ ...NOTHING, requestsPerMinute: null, usageRequestsPerMinute: 500 }],
   ])('stays the same with %j', (change) => {
     expect(withChange(KEY, change, LATER)).toBe(KEY);
   });
@@ -35,6 +44,8 @@ describe('an API key', () => {
     [{ ...NOTHING, name: 'Gateway' }, { name: 'Gateway' }],
     [{ ...NOTHING, scopes: ['*'] as const }, { scopes: ['*'] }],
     [{ ...NOTHING, expiresAt: LATER }, { expiresAt: LATER }],
+    [{ ...NOTHING, requestsPerMinute: 60 }, { requestsPerMinute: 60 }],
+    [{ ...NOTHING, usageRequestsPerMinute: null }, { usageRequestsPerMinute: null }],
   ])('changes with %j', (change, expected) => {
     expect(withChange(KEY, change, LATER)).toEqual({
       ...KEY,

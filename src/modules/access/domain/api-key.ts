@@ -14,6 +14,9 @@ export interface ApiKey {
   readonly previousExpiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
+  /** Own rate limits; null: those of the configuration. */
+  readonly requestsPerMinute: number | null;
+  readonly usageRequestsPerMinute: number | null;
   /** Principal that created the key. */
   readonly createdBy: string;
   readonly createdAt: Date;
@@ -24,31 +27,37 @@ export interface ApiKeyTerms {
   readonly name: string;
   readonly scopes: readonly GrantedScope[];
   readonly expiresAt: Date | null;
+  readonly requestsPerMinute: number | null;
+  readonly usageRequestsPerMinute: number | null;
 }
 
 /** Undefined fields stay as they are. */
-export interface ApiKeyChange {
-  readonly name: string | undefined;
-  readonly scopes: readonly GrantedScope[] | undefined;
-  readonly expiresAt: Date | null | undefined;
-}
+export type ApiKeyChange = { readonly [Term in keyof ApiKeyTerms]: ApiKeyTerms[Term] | undefined };
 
 /** Returns the key with the change, or the key itself if nothing changes. */
 export function withChange(key: ApiKey, change: ApiKeyChange, now: Date): ApiKey {
   const terms = {
     name: change.name ?? key.name,
     scopes: change.scopes ?? key.scopes,
-    expiresAt: change.expiresAt === undefined ? key.expiresAt : change.expiresAt,
+    expiresAt: changed(change.expiresAt, key.expiresAt),
+    requestsPerMinute: changed(change.requestsPerMinute, key.requestsPerMinute),
+    usageRequestsPerMinute: changed(change.usageRequestsPerMinute, key.usageRequestsPerMinute),
   };
   if (isSame(terms, key)) return key;
   return { ...key, ...terms, version: key.version + 1, updatedAt: now };
+}
+
+function changed<Value>(change: Value | undefined, present: Value): Value {
+  return change === undefined ? present : change;
 }
 
 function isSame(one: ApiKeyTerms, other: ApiKeyTerms): boolean {
   return (
     one.name === other.name &&
     one.scopes.join() === other.scopes.join() &&
-    one.expiresAt?.getTime() === other.expiresAt?.getTime()
+    one.expiresAt?.getTime() === other.expiresAt?.getTime() &&
+    one.requestsPerMinute === other.requestsPerMinute &&
+    one.usageRequestsPerMinute === other.usageRequestsPerMinute
   );
 }
 

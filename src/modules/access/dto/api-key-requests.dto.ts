@@ -25,13 +25,34 @@ function ExpiryField(): PropertyDecorator {
   });
 }
 
+const LARGEST_LIMIT = 100_000_000;
+
+function LimitField(description: string, example: number | null): PropertyDecorator {
+  const limits = { least: 1, most: LARGEST_LIMIT };
+  return IntegerField(description, { ...limits, nullable: true, example });
+}
+
+function RequestsField(): PropertyDecorator {
+  return LimitField(
+    'Requests in a minute, at most `RATE_LIMIT_KEY_CEILING` of the service. Null: `RATE_LIMIT_PER_MINUTE`.',
+    600,
+  );
+}
+
+function UsageRequestsField(): PropertyDecorator {
+  return LimitField(
+    'Requests in a minute that report or consume usage, at most `RATE_LIMIT_USAGE_KEY_CEILING` of the service. Null: `RATE_LIMIT_USAGE_PER_MINUTE`.',
+    null,
+  );
+}
+
 export class CreateApiKeyDto {
   @TextField('For display only.', { most: LONGEST_NAME, example: 'Checkout servers' })
   readonly name!: string;
-  @ScopesField()
-  readonly scopes!: readonly GrantedScope[];
-  @ExpiryField()
-  readonly expires_at?: string | null;
+  @ScopesField() readonly scopes!: readonly GrantedScope[];
+  @ExpiryField() readonly expires_at?: string | null;
+  @RequestsField() readonly requests_per_minute?: number | null;
+  @UsageRequestsField() readonly usage_requests_per_minute?: number | null;
 }
 
 export class UpdateApiKeyDto {
@@ -41,10 +62,10 @@ export class UpdateApiKeyDto {
     example: 'Checkout servers',
   })
   readonly name?: string;
-  @ScopesField({ optional: true })
-  readonly scopes?: readonly GrantedScope[];
-  @ExpiryField()
-  readonly expires_at?: string | null;
+  @ScopesField({ optional: true }) readonly scopes?: readonly GrantedScope[];
+  @ExpiryField() readonly expires_at?: string | null;
+  @RequestsField() readonly requests_per_minute?: number | null;
+  @UsageRequestsField() readonly usage_requests_per_minute?: number | null;
 }
 
 export class RollApiKeyDto {
@@ -59,11 +80,23 @@ export class RollApiKeyDto {
 }
 
 export function toApiKeyTerms(dto: CreateApiKeyDto): ApiKeyTerms {
-  return { name: dto.name, scopes: dto.scopes, expiresAt: toInstant(dto.expires_at) ?? null };
+  return {
+    name: dto.name,
+    scopes: dto.scopes,
+    expiresAt: toInstant(dto.expires_at) ?? null,
+    requestsPerMinute: dto.requests_per_minute ?? null,
+    usageRequestsPerMinute: dto.usage_requests_per_minute ?? null,
+  };
 }
 
 export function toApiKeyChange(dto: UpdateApiKeyDto): ApiKeyChange {
-  return { name: dto.name, scopes: dto.scopes, expiresAt: toInstant(dto.expires_at) };
+  return {
+    name: dto.name,
+    scopes: dto.scopes,
+    expiresAt: toInstant(dto.expires_at),
+    requestsPerMinute: dto.requests_per_minute,
+    usageRequestsPerMinute: dto.usage_requests_per_minute,
+  };
 }
 
 /** Returns the overlap in milliseconds. */

@@ -1,15 +1,19 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ALL_SCOPES, type GrantedScope } from '../../../core/access';
-import { IdProperty, InstantProperty, TextProperty, toDto } from '../../../platform/http';
+import {
+  IdProperty,
+  InstantProperty,
+  IntegerProperty,
+  TextProperty,
+  toDto,
+} from '../../../platform/http';
 import type { ApiKey } from '../domain/api-key';
 
 export const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];
 
 export class ApiKeyDto {
-  @IdProperty('key_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('For display only.', 'Checkout servers')
-  readonly name!: string;
+  @IdProperty('key_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('For display only.', 'Checkout servers') readonly name!: string;
   @ApiProperty({
     enum: GRANTED_SCOPES,
     isArray: true,
@@ -17,10 +21,8 @@ export class ApiKeyDto {
     example: ['usage:write', 'entitlements:read'],
   })
   readonly scopes!: readonly GrantedScope[];
-  @TextProperty('First characters of the secret.', 'sk_live_')
-  readonly prefix!: string;
-  @TextProperty('Last four characters of the secret.', '4Xw2')
-  readonly last_four!: string;
+  @TextProperty('First characters of the secret.', 'sk_live_') readonly prefix!: string;
+  @TextProperty('Last four characters of the secret.', '4Xw2') readonly last_four!: string;
   @InstantProperty('When the key stops working; null: never.', { nullable: true })
   readonly expires_at!: string | null;
   @InstantProperty('Until when the secret before the last roll works, if it was rolled.', {
@@ -31,15 +33,25 @@ export class ApiKeyDto {
   readonly revoked_at!: string | null;
   @InstantProperty('When the key was last used, to within a minute.', { nullable: true })
   readonly last_used_at!: string | null;
+  @IntegerProperty(
+    'Requests in a minute; null: `RATE_LIMIT_PER_MINUTE` of the service. Reported usage and consumption do not count.',
+    null,
+    { nullable: true },
+  )
+  readonly requests_per_minute!: number | null;
+  @IntegerProperty(
+    'Requests in a minute that report or consume usage; null: `RATE_LIMIT_USAGE_PER_MINUTE` of the service.',
+    null,
+    { nullable: true },
+  )
+  readonly usage_requests_per_minute!: number | null;
   @TextProperty(
     'Who created the key: the id of an API key or an admin, `open` without a credential, `command_line` or `bootstrap`.',
     'key_01h455vb4pex5vsknk084sn02q',
   )
   readonly created_by!: string;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 /** An API key with its secret, which is in this answer only. */

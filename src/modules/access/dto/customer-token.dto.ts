@@ -44,8 +44,7 @@ export class CreateCustomerTokenDto {
 }
 
 export class CustomerTokenDto {
-  @IdProperty('ctok_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('ctok_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
   @ApiProperty({
@@ -55,15 +54,13 @@ export class CustomerTokenDto {
     example: ['entitlements:read'],
   })
   readonly scopes!: readonly CustomerScope[];
-  @InstantProperty('When the token stops working.')
-  readonly expires_at!: string;
+  @InstantProperty('When the token stops working.') readonly expires_at!: string;
   @TextProperty(
     'Who issued the token: the id of an API key or an admin, or `open`.',
     'key_01h455vb4pex5vsknk084sn02q',
   )
   readonly created_by!: string;
-  @InstantProperty('When it was issued.')
-  readonly created_at!: string;
+  @InstantProperty('When it was issued.') readonly created_at!: string;
 }
 
 /** A customer token with its secret, which is in this answer only. */

@@ -1,4 +1,14 @@
-import { monthsFrom } from './partition';
+import { monthsFrom, oldestKept } from './partition';
+
+describe('the oldest kept month', () => {
+  it.each([
+    ['2026-03-31T23:59:59.999Z', 3, '2025_12'],
+    ['2026-03-01T00:00:00.000Z', 24, '2024_03'],
+    ['2026-12-15T00:00:00.000Z', 1_200, '1926_12'],
+  ])('at %s with %i whole months is %s', (now, count, kept) => {
+    expect(oldestKept(new Date(now), count)).toBe(kept);
+  });
+});
 
 describe('months of partitions', () => {
   it('begin with the current one, and cross the year', () => {

@@ -12,13 +12,21 @@ export interface PartitionMonth {
 export function monthsFrom(now: Date, count: number): readonly PartitionMonth[] {
   return Array.from({ length: count }, (_, index) => {
     const start = monthAfter(now, index);
-    const from = start.toISOString();
     return {
-      suffix: from.slice(0, 7).replace('-', '_'),
-      from,
+      suffix: suffixOf(start),
+      from: start.toISOString(),
       to: monthAfter(now, index + 1).toISOString(),
     };
   });
+}
+
+/** Returns the suffix of the oldest month that is kept: the current one has `count` whole months before it. */
+export function oldestKept(now: Date, count: number): string {
+  return suffixOf(monthAfter(now, -count));
+}
+
+function suffixOf(start: Date): string {
+  return start.toISOString().slice(0, 7).replace('-', '_');
 }
 
 function monthAfter(now: Date, months: number): Date {

@@ -39,12 +39,9 @@ export class AuditActorDto {
 }
 
 export class AuditChangeDto {
-  @TextProperty('What happened to the object.', 'coupon.updated')
-  readonly action!: string;
-  @TextProperty('Type of the object.', 'coupon')
-  readonly object_type!: string;
-  @TextProperty('Id of the object.', 'coup_01h455vb4pex5vsknk084sn02q')
-  readonly object_id!: string;
+  @TextProperty('What happened to the object.', 'coupon.updated') readonly action!: string;
+  @TextProperty('Type of the object.', 'coupon') readonly object_type!: string;
+  @TextProperty('Id of the object.', 'coup_01h455vb4pex5vsknk084sn02q') readonly object_id!: string;
   @MapProperty(
     'Values of the changed fields, `before` and `after`; a new object has `after` only. Secrets and values above 1,000 characters are replaced by a note.',
     { is_active: { before: true, after: false } },
@@ -54,12 +51,9 @@ export class AuditChangeDto {
 
 /** Actor, time and request of an operation. */
 class AuditHeadDto {
-  @IdProperty('aud_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @InstantProperty('When the operation made its first change.')
-  readonly created_at!: string;
-  @NestedProperty(AuditActorDto, 'Who made the changes.')
-  readonly actor!: AuditActorDto;
+  @IdProperty('aud_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @InstantProperty('When the operation made its first change.') readonly created_at!: string;
+  @NestedProperty(AuditActorDto, 'Who made the changes.') readonly actor!: AuditActorDto;
   @TextProperty("`operationId` of the request; null for the engine's own work.", 'updateCoupon', {
     nullable: true,
   })
@@ -79,12 +73,10 @@ export class AuditEntryDto extends AuditHeadDto {
   readonly change_count!: number;
 }
 
-/** A line of the export. */
 export class AuditExportLineDto extends AuditHeadDto {
   @TextProperty('Place of the change in the audit log. Increasing.', '42')
   readonly position!: string;
-  @NestedProperty(AuditChangeDto, 'One change of the operation.')
-  readonly change!: AuditChangeDto;
+  @NestedProperty(AuditChangeDto, 'One change of the operation.') readonly change!: AuditChangeDto;
 }
 
 function toHeadDto(head: AuditHead): AuditHeadDto {
@@ -120,16 +112,12 @@ export function toAuditExportLineDto({ change, ...head }: ExportedChange): Audit
 }
 
 export class ExportAuditLogDto {
-  @ReferenceFilter('Only what this caller did: `actor.id`.')
-  readonly actor_id?: string;
+  @ReferenceFilter('Only what this caller did: `actor.id`.') readonly actor_id?: string;
   @TextField('Only this operation, such as `createRefund`.', { most: 80, optional: true })
   readonly operation?: string;
-  @ReferenceFilter('Only what changed this object.')
-  readonly object_id?: string;
-  @InstantField('First instant, inclusive.', { optional: true })
-  readonly from?: string;
-  @InstantField('Last instant, exclusive.', { optional: true })
-  readonly to?: string;
+  @ReferenceFilter('Only what changed this object.') readonly object_id?: string;
+  @InstantField('First instant, inclusive.', { optional: true }) readonly from?: string;
+  @InstantField('Last instant, exclusive.', { optional: true }) readonly to?: string;
 }
 
 export class ListAuditEntriesDto extends IntersectionType(ListQueryDto, ExportAuditLogDto) {}

@@ -10,6 +10,7 @@ import {
   toWireInstant,
 } from '../../../platform/http';
 import type { AuditVerification, FaultySeal } from '../audit-verification.service';
+import type { AuditDrop } from '../domain/audit-drop';
 import type { Seal, SealFault } from '../seal';
 
 const FAULTS: Readonly<Record<SealFault, string>> = {
@@ -22,14 +23,11 @@ const FAULTS: Readonly<Record<SealFault, string>> = {
 const DIGEST = 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c';
 
 export class AuditSealDto {
-  @TextProperty('Number of the seal, from 1.', '12')
-  readonly number!: string;
+  @TextProperty('Number of the seal, from 1.', '12') readonly number!: string;
   @TextProperty('Position of the last change that it covers.', '11873')
   readonly to_position!: string;
-  @TextProperty('SHA-256 over its changes and the seal before it.', DIGEST)
-  readonly hash!: string;
-  @InstantProperty('When it was made.')
-  readonly created_at!: string;
+  @TextProperty('SHA-256 over its changes and the seal before it.', DIGEST) readonly hash!: string;
+  @InstantProperty('When it was made.') readonly created_at!: string;
 }
 
 const FAULT_TEXTS = Object.entries(FAULTS).map(([name, text]) => `\`${name}\`: ${text}.`);
@@ -37,20 +35,37 @@ const FAULT_TEXTS = Object.entries(FAULTS).map(([name, text]) => `\`${name}\`: $
 export class AuditFaultDto {
   @EnumProperty(Object.keys(FAULTS), FAULT_TEXTS.join(' '), 'content_changed')
   readonly fault!: SealFault;
-  @TextProperty('Number of the seal that does not match.', '12')
-  readonly seal!: string;
+  @TextProperty('Number of the seal that does not match.', '12') readonly seal!: string;
   @TextProperty('Position of the first change that it covers.', '10874')
   readonly from_position!: string;
   @TextProperty('Position of the last change that it covers.', '11873')
   readonly to_position!: string;
 }
 
+export class AuditDropDto {
+  @TextProperty('The month, in UTC.', '2024-01')
+  readonly month!: string;
+  @IntegerProperty('Number of entries that were dropped.', 5204)
+  readonly entry_count!: number;
+  @IntegerProperty('Number of changes that were dropped.', 11873)
+  readonly change_count!: number;
+  @TextProperty(
+    'Number of the last seal of which no change is left; `0` if every seal has some.',
+    '12',
+  )
+  readonly through_seal!: string;
+  @InstantProperty('When the month was dropped.')
+  readonly dropped_at!: string;
+}
+
 export class AuditVerificationDto {
-  @BooleanProperty('True if every seal matches its rows.', true)
+  @BooleanProperty(
+    'True if every seal matches its rows, and the dropped months match their record.',
+    true,
+  )
   readonly ok!: boolean;
-  @IntegerProperty('Number of seals.', 12)
-  readonly seal_count!: number;
-  @IntegerProperty('Number of sealed changes.', 11873)
+  @IntegerProperty('Number of seals.', 12) readonly seal_count!: number;
+  @IntegerProperty('Number of sealed changes, dropped ones included.', 11873)
   readonly sealed_changes!: number;
   @IntegerProperty('Number of newer changes, which the next seals will cover.', 4)
   readonly unsealed_changes!: number;
@@ -64,18 +79,40 @@ export class AuditVerificationDto {
   readonly faults!: readonly AuditFaultDto[];
   @TextListProperty('Ids of entries without a change, at most 100. The engine writes none.', [])
   readonly empty_entries!: readonly string[];
+  @NestedListProperty(
+    AuditDropDto,
+    'Months that were dropped after `AUDIT_RETENTION_MONTHS`, oldest first. Their seals are kept, and so are hashes of the dropped changes that share a seal with later ones.',
+  )
+  readonly dropped_months!: readonly AuditDropDto[];
+  @BooleanProperty(
+    'False if the last drop differs from its entry in the audit log, or from the hashes that it kept.',
+    true,
+  )
+  readonly dropped_months_match!: boolean;
 }
 
 export function toAuditVerificationDto(verification: AuditVerification): AuditVerificationDto {
-  const { faults, emptyEntries, lastSeal } = verification;
+  const { faults, emptyEntries, lastSeal, drops, dropsMatch } = verification;
   return {
-    ok: faults.length === 0 && emptyEntries.length === 0,
+    ok: faults.length === 0 && emptyEntries.length === 0 && dropsMatch,
     seal_count: verification.sealCount,
     sealed_changes: verification.sealedChanges,
     unsealed_changes: verification.unsealedChanges,
     last_seal: lastSeal === null ? null : toSealDto(lastSeal),
     faults: faults.map(toFaultDto),
     empty_entries: emptyEntries,
+    dropped_months: drops.map(toDropDto),
+    dropped_months_match: dropsMatch,
+  };
+}
+
+function toDropDto(drop: AuditDrop): AuditDropDto {
+  return {
+    month: drop.month.replace('_', '-'),
+    entry_count: Number(drop.entryCount),
+    change_count: Number(drop.changeCount),
+    through_seal: drop.throughSeal.toString(),
+    dropped_at: toWireInstant(drop.droppedAt),
   };
 }
 

@@ -57,7 +57,6 @@ export class CreditNoteCommandsController {
     summary: 'Void a credit note',
     description: 'What it took back is owed again. Refused once what it gave was used.',
     access: 'invoices:write',
-    status: 200,
     answer: CreditNoteDto,
     reads: 'post',
     key: 'required',

@@ -41,8 +41,8 @@ export class IssueCreditNoteWorkflow {
       const locked = found === null ? null : await this.locks.invoice(found);
       if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
       const { invoice: before, subscription, now } = locked;
-      const refundedMinor =
-        before.amountPaid === 0n ? 0n : await this.payments.lockRefunded(before.id);
+      const paidIds = before.amountPaid === 0n ? [] : [before.id];
+      const refundedMinor = (await this.payments.lockRefunded(paidIds)).get(before.id) ?? 0n;
       const { note, invoice } = await this.notes.issue(order, before, refundedMinor, now);
       if (invoice.status !== before.status) {
         await this.firstPayments.endInvoice(invoice, subscription, now);

@@ -21,29 +21,22 @@ export class UsageGroupDto {
     example: null,
   })
   readonly group!: readonly (string | null)[] | null;
-  @TextProperty('What the meter counted, as a decimal string.', '1500')
-  readonly quantity!: string;
-  @IntegerProperty('Events that were counted.', 12)
-  readonly events!: number;
-  @IntegerProperty('Minor units.', 750)
-  readonly amount!: number;
+  @TextProperty('What the meter counted, as a decimal string.', '1500') readonly quantity!: string;
+  @IntegerProperty('Events that were counted.', 12) readonly events!: number;
+  @IntegerProperty('Minor units.', 750) readonly amount!: number;
 }
 
 export class CustomerUsageItemDto {
-  @IdProperty('sub_01h455vb4pex5vsknk084sn02q')
-  readonly subscription_id!: string;
+  @IdProperty('sub_01h455vb4pex5vsknk084sn02q') readonly subscription_id!: string;
   @TextProperty(
-    'The draft that bills it when it is finalised, with all that comes until then; null: the invoice that is made next.',
+    'The draft that bills it when it is finalized, with all that comes until then; null: the invoice that is made next.',
     null,
     { nullable: true },
   )
   readonly invoice_id!: string | null;
-  @TextProperty('The price.', 'price_01h455vb4pex5vsknk084sn02q')
-  readonly price_id!: string;
-  @TextProperty('Its name.', 'API calls')
-  readonly name!: string;
-  @TextProperty('The meter.', 'meter_01h455vb4pex5vsknk084sn02q')
-  readonly meter_id!: string;
+  @TextProperty('The price.', 'price_01h455vb4pex5vsknk084sn02q') readonly price_id!: string;
+  @TextProperty('Its name.', 'API calls') readonly name!: string;
+  @TextProperty('The meter.', 'meter_01h455vb4pex5vsknk084sn02q') readonly meter_id!: string;
   @InstantProperty('First instant of the period, or of the price in it.')
   readonly period_start!: string;
   @InstantProperty('End of the period, or of the price in it, exclusive.')
@@ -54,15 +47,13 @@ export class CustomerUsageItemDto {
     false,
   )
   readonly is_late!: boolean;
-  @NestedListProperty(UsageGroupDto, 'What was used.')
-  readonly groups!: readonly UsageGroupDto[];
+  @NestedListProperty(UsageGroupDto, 'What was used.') readonly groups!: readonly UsageGroupDto[];
   @IntegerProperty(
     'Minor units before discount and tax, with the minimum and maximum of the price.',
     750,
   )
   readonly amount!: number;
-  @TextProperty('ISO 4217.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
 }
 
 export class CustomerUsageDto {

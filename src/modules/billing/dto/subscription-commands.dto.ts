@@ -99,8 +99,7 @@ export class CreateSubscriptionDto {
     { optional: true, default: 'allow_active', example: 'allow_active' },
   )
   readonly payment_behavior?: PaymentBehavior;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export class ChangeSubscriptionDto {

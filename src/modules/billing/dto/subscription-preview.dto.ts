@@ -9,8 +9,7 @@ import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workf
 
 /** The invoice that a command would lead to. Without id and number: it was not made. */
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
-  @ObjectProperty('subscription_preview')
-  readonly object!: 'subscription_preview';
+  @ObjectProperty('subscription_preview') readonly object!: 'subscription_preview';
   @TextProperty(
     'The version of the plan that the subscription would have then.',
     'planv_01h455vb4pex5vsknk084sn02q',

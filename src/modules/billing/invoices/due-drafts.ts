@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type DueDraft, FinalizeInvoicesService } from '../../invoicing';
+import { DUE_DRAFTS, type DueDraft } from '../../invoicing';
 import { type DueQueue, DueQueues } from '../../test-clocks';
 import { FinalizeDueDraftsWorkflow } from './finalize-due-drafts.workflow';
 
@@ -8,18 +8,14 @@ import { FinalizeDueDraftsWorkflow } from './finalize-due-drafts.workflow';
 export class DueDrafts implements OnModuleInit {
   private readonly queue: DueQueue<DueDraft> = {
     name: 'due-drafts',
-    table: 'invoice',
-    claimDue: (...due) => this.drafts.claimDue(...due),
-    nextDueOn: (testClockId) => this.drafts.nextDueOn(testClockId),
-    dueOn: (...due) => this.drafts.dueOn(...due),
+    rows: DUE_DRAFTS,
     batchesOf: roundsOf,
     run: (drafts, now) => this.finalizing.finalizeDue(drafts, now),
-    postpone: ({ id }, until) => this.drafts.postpone(id, until),
+    whenRefused: 'postpone',
   };
 
   constructor(
     private readonly queues: DueQueues,
-    private readonly drafts: FinalizeInvoicesService,
     private readonly finalizing: FinalizeDueDraftsWorkflow,
   ) {}
 

@@ -43,7 +43,6 @@ export class InvoiceCommandsController {
       'pay, it is paid at once; a negative total becomes credit of the customer. A draft of a renewal does not wait for ' +
       '`finalizes_at`: it bills the usage accepted until now, and later usage is billed by the next invoice.',
     access: 'invoices:write',
-    status: 200,
     answer: InvoiceDto,
     reads: 'post',
     key: 'optional',
@@ -64,7 +63,6 @@ export class InvoiceCommandsController {
       'issue a credit note for the rest. Such a note activates a subscription that waits for the rest. To end that ' +
       'subscription instead, cancel it with `when: now`: its invoice becomes void, and the paid part becomes credit.',
     access: 'invoices:write',
-    status: 200,
     answer: InvoiceDto,
     reads: 'post',
     key: 'optional',
@@ -82,7 +80,6 @@ export class InvoiceCommandsController {
       'The open amount becomes bad debt. The invoice can still be paid or voided. A subscription that waits for its payment ' +
       'expires.',
     access: 'invoices:write',
-    status: 200,
     answer: InvoiceDto,
     reads: 'post',
     key: 'optional',

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
 import { BillingLocks } from '../billing-locks';
@@ -23,8 +24,8 @@ export class MarkUncollectibleWorkflow {
   /** @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed` */
   markUncollectible(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
-      const locked = await this.locks.invoice(await this.invoices.get(id));
-      if (locked === null) throw invoiceNotFound(id);
+      const locked =
+        (await this.locks.invoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
       const { subscription, now } = locked;
       const invoice = await this.invoices.markUncollectible(locked.invoice, now);
       await this.firstPayments.endInvoice(invoice, subscription, now);

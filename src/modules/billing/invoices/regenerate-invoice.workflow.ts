@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
 import {
   type Invoice,
@@ -8,13 +9,15 @@ import {
 } from '../../invoicing';
 import { SubscriptionPeriodsService } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
+import { RefundedAmounts } from '../refunded-amounts';
 
 /**
  * Regenerates void invoices.
  *
  * 1. Locks the customer, and the subscription, so that it is neither changed nor ended meanwhile.
  * 2. Reads what became of the items and the period that the invoice billed.
- * 3. Locks the void invoice, decides a new one with the coupons, taxes and credit of now, and finalizes it.
+ * 3. Locks the payments of the invoices that it credits, and reads what refunds gave back of them.
+ * 4. Locks the void invoice, decides a new one with the coupons, taxes and credit of now, and finalizes it.
  */
 @Injectable()
 export class RegenerateInvoiceWorkflow {
@@ -23,6 +26,7 @@ export class RegenerateInvoiceWorkflow {
     private readonly locks: BillingLocks,
     private readonly periods: SubscriptionPeriodsService,
     private readonly invoices: InvoicesService,
+    private readonly refunded: RefundedAmounts,
     private readonly reissuing: RegenerateInvoiceService,
   ) {}
 
@@ -32,11 +36,11 @@ export class RegenerateInvoiceWorkflow {
    */
   regenerate(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
-      const found = await this.invoices.find(id);
-      if (found === null) throw invoiceNotFound(id);
+      const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
       const { customer, now } = await this.locks.customer(found.customerId);
       const standing = await this.periods.lockBilled(found);
-      return this.reissuing.regenerate(id, customer, standing, now);
+      const refunded = await this.refunded.lock(this.reissuing.creditsOf(found));
+      return this.reissuing.regenerate(id, { customer, standing, refunded }, now);
     });
   }
 }

@@ -6,7 +6,7 @@ import {
   discrepancyNotApplicable,
   isApplicable,
 } from '../../payments';
-import { RefundsService } from '../../refunds';
+import { SettleRefundService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
@@ -22,7 +22,7 @@ export class ApplyDiscrepancyWorkflow {
     private readonly database: Database,
     private readonly discrepancies: DiscrepanciesService,
     private readonly settling: SettlePaymentWorkflow,
-    private readonly refunds: RefundsService,
+    private readonly refunds: SettleRefundService,
   ) {}
 
   /**

@@ -27,7 +27,6 @@ export class DiscrepancyCommandsController {
       'invoice still needs; the rest is credit of the customer. Applying it again changes nothing. Only a success after a ' +
       'failure can be applied.',
     access: 'payments:write',
-    status: 200,
     answer: DiscrepancyDto,
     reads: 'post',
     key: 'optional',

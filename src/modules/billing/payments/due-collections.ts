@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
-import { InvoiceCollectionService } from '../../invoicing';
+import { InvoiceCollectionService, WAITING_FOR_COLLECTION } from '../../invoicing';
 import { type Payment, PollingLimiter } from '../../payments';
 import { TestClockParticipants } from '../../test-clocks';
 import { CloseCollectionWorkflow } from './close-collection.workflow';
@@ -41,7 +41,12 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.jobs.register({
+      name: WORK,
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+      waiting: WAITING_FOR_COLLECTION,
+    });
     this.testClocks.registerJob({
       name: WORK,
       nextDueAt: (testClockId) => this.collection.nextDueOn(testClockId),

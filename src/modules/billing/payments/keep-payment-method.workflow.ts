@@ -2,15 +2,20 @@ import { Injectable } from '@nestjs/common';
 import { Database, type VersionCondition } from '../../../platform/database';
 import { type Customer, CustomersService } from '../../customers';
 import { InvoiceCollectionService } from '../../invoicing';
-import { type NewPaymentMethod, type PaymentMethod, PaymentMethodsService } from '../../payments';
+import {
+  AttachMethodsService,
+  type NewPaymentMethod,
+  type PaymentMethod,
+  PaymentMethodsService,
+} from '../../payments';
 import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
  * Keeps payment methods, and collects again when a customer has another default.
  *
- * 1. Locks the customer.
- * 2. Writes the payment method, and takes the default from the former one.
+ * 1. Attaches a new method at its provider, outside any transaction, where the provider keeps methods.
+ * 2. Claims the idempotency key, locks the customer, writes the payment method, and takes the default from the former one.
  * 3. With a new default: makes unpaid subscriptions past due again, and charges the open invoices at once.
  */
 @Injectable()
@@ -18,17 +23,22 @@ export class KeepPaymentMethodWorkflow {
   constructor(
     private readonly database: Database,
     private readonly customers: CustomersService,
+    private readonly attaching: AttachMethodsService,
     private readonly methods: PaymentMethodsService,
     private readonly locks: BillingLocks,
     private readonly status: SubscriptionStatusWorkflow,
     private readonly collection: InvoiceCollectionService,
   ) {}
 
-  /** @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted` */
-  create(customerId: string, details: NewPaymentMethod): Promise<PaymentMethod> {
+  /**
+   * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`,
+   *   `test_clock_not_chargeable`, `payment_provider_unavailable`
+   */
+  async create(customerId: string, details: NewPaymentMethod): Promise<PaymentMethod> {
+    const attached = await this.attaching.attach(customerId, details);
     return this.database.transaction(async () => {
+      const method = await this.methods.create(customerId, attached);
       const customer = await this.customers.lockForChange(customerId);
-      const method = await this.methods.create(customerId, details);
       if (method.isDefault) await this.collectAgain(customer);
       return method;
     });

@@ -2,6 +2,7 @@ import { Body, Controller, Param, Patch, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../../platform/database';
 import { IdPipe, IfMatch, Operation, withETag } from '../../../platform/http';
+import { IdempotentInPhases } from '../../../platform/idempotency';
 import { customerNotFound } from '../../customers';
 import {
   CreatePaymentMethodDto,
@@ -9,6 +10,8 @@ import {
   paymentMethodNotAccepted,
   paymentMethodNotFound,
   paymentProviderNotEnabled,
+  paymentProviderUnavailable,
+  testClockNotChargeable,
   toNewPaymentMethod,
   toPaymentMethodDto,
   UpdatePaymentMethodDto,
@@ -24,6 +27,7 @@ export class PaymentMethodCommandsController {
   constructor(private readonly methods: KeepPaymentMethodWorkflow) {}
 
   @Post()
+  @IdempotentInPhases()
   @Operation({
     summary: 'Add a payment method',
     description:
@@ -33,7 +37,13 @@ export class PaymentMethodCommandsController {
     answer: PaymentMethodDto,
     reads: 'post',
     key: 'optional',
-    problems: [customerNotFound, paymentMethodNotAccepted, paymentProviderNotEnabled],
+    problems: [
+      customerNotFound,
+      paymentMethodNotAccepted,
+      paymentProviderNotEnabled,
+      paymentProviderUnavailable,
+      testClockNotChargeable,
+    ],
   })
   async createPaymentMethod(
     @Param('customer_id', customerIdPipe) customerId: string,
@@ -50,7 +60,6 @@ export class PaymentMethodCommandsController {
     summary: 'Update a payment method',
     description: 'Makes it the default or not; the one that was, is not any more.',
     access: 'payments:write',
-    status: 200,
     answer: PaymentMethodDto,
     reads: 'change',
     problems: [customerNotFound, paymentMethodNotFound],

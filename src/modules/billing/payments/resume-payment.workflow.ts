@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
 import {
+  isAnswer,
   type Payment,
   paymentNotInSandbox,
   PaymentsService,
@@ -23,9 +25,12 @@ export class ResumePaymentWorkflow {
     private readonly settling: SettlePaymentWorkflow,
   ) {}
 
-  async resume(id: string): Promise<Payment> {
+  /** Returns false if the provider did not answer, and no poll will ask it again. */
+  async resume(id: string): Promise<boolean> {
     const payment = await this.payments.get(id);
-    return this.settling.settle(payment, await this.gateway.resumeCharge(payment));
+    const outcome = await this.gateway.resumeCharge(payment);
+    const { dueAt } = await this.settling.settle(payment, outcome);
+    return dueAt !== null || isAnswer(outcome);
   }
 
   /**
@@ -36,8 +41,8 @@ export class ResumePaymentWorkflow {
   settleInSandbox(id: string, failureCode: string | null): Promise<Payment> {
     return this.database.transaction(async () => {
       const payment = await this.payments.get(id);
-      const outcome = await this.gateway.settleSandboxCharge(id, failureCode);
-      if (outcome === null) throw paymentNotInSandbox(id);
+      const outcome =
+        (await this.gateway.settleSandboxCharge(id, failureCode)) ?? raise(paymentNotInSandbox(id));
       return this.settling.settle(payment, outcome);
     });
   }

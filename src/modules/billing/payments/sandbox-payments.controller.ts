@@ -21,7 +21,6 @@ export class SandboxPaymentsController {
     summary: 'Settle a pending sandbox payment',
     description: 'Plays the gateway: decides a payment made with `pm_sandbox_pending`.',
     access: 'payments:write',
-    status: 200,
     answer: PaymentDto,
     reads: 'post',
     key: 'optional',

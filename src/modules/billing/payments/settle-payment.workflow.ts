@@ -23,7 +23,7 @@ interface Owed {
 }
 
 /** The payment as it was when its provider was asked. */
-type Asked = Pick<Payment, 'id' | 'leasedBy'>;
+type LeasedPayment = Pick<Payment, 'id' | 'leasedBy'>;
 
 /**
  * Writes what a provider answered about a charge: the second of the two commits of a payment.
@@ -51,7 +51,7 @@ export class SettlePaymentWorkflow {
    * Writes the outcome of a charge. An outcome after a final one changes nothing; one that contradicts it is recorded as a
    * discrepancy.
    */
-  settle({ id, leasedBy }: Asked, outcome: ProviderOutcome): Promise<Payment> {
+  settle({ id, leasedBy }: LeasedPayment, outcome: ProviderOutcome): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
       const owed = await this.lockOwed(id);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
-import { referenceNotFound } from '../../../platform/errors';
+import { referenceNotFound, raise } from '../../../platform/errors';
 import { CustomersService } from '../../customers';
 import { InvoicePaymentsService } from '../../invoicing';
 import {
@@ -56,8 +56,8 @@ export class TakePaymentWorkflow {
       const order = { ...request, ...method, collectionAttempt: null };
       if (invoiceId === null) return this.starts.insert(started, order, started.startedAt);
       const now = await this.testClocks.nowFor(customer.testClockId);
-      const invoice = await this.invoices.find(invoiceId);
-      if (invoice === null) throw referenceNotFound('/invoice_id', invoiceId);
+      const invoice =
+        (await this.invoices.find(invoiceId)) ?? raise(referenceNotFound('/invoice_id', invoiceId));
       if (invoice.customerId !== customerId) throw paymentContradictsInvoice(invoiceId);
       await this.invoices.reserve(invoiceId, amount, now);
       return this.starts.insert(started, order, now);

@@ -4,7 +4,7 @@ import { isTerminal } from '../../../core/states';
 import { Outbox, toEventRecord } from '../../../platform/outbox';
 import { RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService } from '../../entitlements';
-import { type Invoice, InvoicePostings, IssueInvoiceService } from '../../invoicing';
+import { type Invoice, IssueInvoiceService, leavesNothingToPay } from '../../invoicing';
 import {
   activated,
   type Decision,
@@ -17,7 +17,8 @@ import {
 } from '../../subscriptions';
 import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
 import { WithdrawInvoicesWorkflow } from '../invoices/withdraw-invoices.workflow';
-import { earnedPeriodOf, invoiceOrderOf } from './invoice-order';
+import { RefundedAmounts } from '../refunded-amounts';
+import { creditsOf, earnedPeriodOf, invoiceOrderOf } from './invoice-order';
 
 /** A decision that was written. */
 interface Applied extends Decision {
@@ -25,16 +26,17 @@ interface Applied extends Decision {
 }
 
 /**
- * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. All locks that
- * others wait for are taken before the first invoice takes its number.
+ * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices take
+ * their numbers last, because others wait for the next ones.
  *
- * 1. Finalizes drafts that charge for what the decisions take back.
- * 2. Writes the subscriptions, their items, periods and scheduled changes.
- * 3. Updates the entitlement balances of the customers.
- * 4. Makes the invoices, in the order of the decisions.
- * 5. Withdraws the invoices of subscriptions that ended without their first payment.
- * 6. Recognizes the revenue of periods that are over, and ends the coupons of subscriptions that ended.
- * 7. Activates subscriptions whose first invoice leaves nothing to pay, and records the events of the subscriptions.
+ * 1. Locks the payments of invoices that the decisions credit: what refunds gave back is not credited.
+ * 2. Finalizes drafts that charge for what the decisions take back.
+ * 3. Writes the subscriptions, their items, periods and scheduled changes.
+ * 4. Updates the entitlement balances of the customers.
+ * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of periods that are over.
+ * 6. Withdraws the invoices of subscriptions that ended without their first payment, ends the coupons of
+ *    subscriptions that ended, and activates subscriptions whose first invoice leaves nothing to pay.
+ * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
 export class ApplyOutcomesWorkflow {
@@ -42,9 +44,9 @@ export class ApplyOutcomesWorkflow {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly balances: SubscriptionBalancesService,
     private readonly issuing: IssueInvoiceService,
+    private readonly refunded: RefundedAmounts,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly withdrawing: WithdrawInvoicesWorkflow,
-    private readonly books: InvoicePostings,
     private readonly redemptions: RedemptionsService,
     private readonly outbox: Outbox,
   ) {}
@@ -56,8 +58,11 @@ export class ApplyOutcomesWorkflow {
     return after;
   }
 
-  /** Writes decisions about different subscriptions, each kind of row with one statement. Throws what `issueAll` throws. */
+  /** Writes decisions about different subscriptions, each kind of row with one statement. Throws what `prepareAll` throws. */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
+    const refunded = await this.refunded.lock(
+      decisions.flatMap(({ outcome }) => creditsOf(outcome)),
+    );
     await this.prepaidDrafts.finalize(decisions, now);
     const decided = decisions.map(({ before, outcome }) => {
       const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
@@ -70,17 +75,12 @@ export class ApplyOutcomesWorkflow {
       now,
     );
     const billed = outcomes.filter(({ billing }) => billing !== null);
-    const invoices = await this.issuing.issueAll(billed.map(invoiceOrderOf), now);
+    const orders = billed.map((outcome) => ({ ...invoiceOrderOf(outcome), refunded }));
+    const prepared = await this.issuing.prepareAll(orders, outcomes.flatMap(earnedPeriodOf), now);
     await this.withdrawing.withdrawAll(decided.flatMap(givenUpOf), now);
-    await this.books.releaseEarned(outcomes.flatMap(earnedPeriodOf), now);
-    const ended = outcomes.filter(({ subscription }) =>
-      isTerminal(SUBSCRIPTION_TRANSITIONS, subscription.status),
-    );
-    await this.redemptions.endAll(
-      ended.map(({ subscription }) => subscription.id),
-      now,
-    );
-    const applied = await this.activateUnowed(decided, invoices, now);
+    await this.redemptions.endAll(decided.flatMap(endedOf), now);
+    const applied = await this.activateUnowed(decided, prepared.drafts, now);
+    await this.issuing.storeAll(prepared, now);
     await this.outbox.recordAll(
       applied.flatMap(({ before, after, outcome: { events } }) =>
         events.map((fact) =>
@@ -94,12 +94,12 @@ export class ApplyOutcomesWorkflow {
   /** Activates subscriptions that began to wait for a first payment but owe nothing after coupons and credit. */
   private async activateUnowed(
     decided: readonly Applied[],
-    invoices: readonly Invoice[],
+    drafts: readonly Invoice[],
     now: Date,
   ): Promise<readonly Applied[]> {
     const owed = new Set(
-      invoices
-        .filter(({ status }) => status !== 'paid')
+      drafts
+        .filter((draft) => !leavesNothingToPay(draft))
         .map(({ subscriptionId }) => subscriptionId),
     );
     const unowed = decided.filter(
@@ -119,6 +119,11 @@ export class ApplyOutcomesWorkflow {
       return { ...one, after, outcome: { ...one.outcome, events: ['activated'] } };
     });
   }
+}
+
+/** Returns the id of a subscription that ended. */
+function endedOf({ after: { id, status } }: Applied): readonly string[] {
+  return isTerminal(SUBSCRIPTION_TRANSITIONS, status) ? [id] : [];
 }
 
 /** Returns the id of a subscription that ended while it waited for its first payment. */

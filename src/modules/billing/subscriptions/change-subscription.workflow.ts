@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
 import {
   type CancelSubscription,
@@ -72,8 +73,9 @@ export class ChangeSubscriptionWorkflow {
   undoScheduledChange(id: string, changeId: string): Promise<void> {
     return this.database.transaction(async () => {
       const { snapshot, now } = await this.renewals.lockCurrent(id);
-      const change = await this.subscriptions.findScheduledChange(id, changeId);
-      if (change === null) throw scheduledChangeNotFound(changeId);
+      const change =
+        (await this.subscriptions.findScheduledChange(id, changeId)) ??
+        raise(scheduledChangeNotFound(changeId));
       const outcome = this.commands.undo(snapshot, change);
       if (outcome !== null) await this.outcomes.apply(snapshot.subscription, outcome, now);
     });

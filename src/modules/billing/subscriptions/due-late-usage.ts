@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { FinalUsageService } from '../../metering';
+import { DUE_LATE_USAGE } from '../../metering';
 import { DueQueues } from '../../test-clocks';
 import { BillLateUsageWorkflow } from './bill-late-usage.workflow';
 
@@ -8,19 +8,19 @@ import { BillLateUsageWorkflow } from './bill-late-usage.workflow';
 export class DueLateUsage implements OnModuleInit {
   constructor(
     private readonly queues: DueQueues,
-    private readonly finalUsage: FinalUsageService,
     private readonly billing: BillLateUsageWorkflow,
   ) {}
 
   onModuleInit(): void {
-    this.queues.register<string>({
+    this.queues.register({
       name: 'due-late-usage',
-      table: 'usage_closed_subscription',
-      claimDue: (...due) => this.finalUsage.claimDue(...due),
-      nextDueOn: (testClockId) => this.finalUsage.nextDueOn(testClockId),
-      dueOn: (...due) => this.finalUsage.dueOn(...due),
-      run: (ids, now) => this.billing.billAll(ids, now),
-      postpone: (id, until) => this.finalUsage.postpone(id, until),
+      rows: DUE_LATE_USAGE,
+      run: (closed, now) =>
+        this.billing.billAll(
+          closed.map(({ id }) => id),
+          now,
+        ),
+      whenRefused: 'postpone',
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { EarnedPeriod, InvoiceOrder } from '../../invoicing';
+import type { CreditOrder, EarnedPeriod, InvoiceOrder } from '../../invoicing';
 import type { Outcome, Subscription } from '../../subscriptions';
 
 /** Returns the invoice that a decision about a subscription orders. */
@@ -12,6 +12,11 @@ export function invoiceOrderOf({ subscription, billing }: Outcome): InvoiceOrder
     lines: billing?.lines ?? [],
     lateUsage: billing?.lateUsage,
   };
+}
+
+/** Returns the credits that a decision about a subscription orders. */
+export function creditsOf({ billing }: Outcome): readonly CreditOrder[] {
+  return billing?.lines.filter((line) => line.kind === 'credit') ?? [];
 }
 
 /** Returns the order of an invoice that bills the late usage of an ended subscription, as the last one. */
@@ -28,12 +33,17 @@ export function usageOrderOf(
 }
 
 /** Returns the period whose revenue is earned with a decision; none for most decisions. */
-export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
+export function earnedPeriodOf({
+  subscription,
+  earned,
+  itemsAdded,
+}: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
   const { period, end } = earned;
   const { id: subscriptionId, customerId, currency } = subscription;
   const { id, endAt } = period;
-  return [{ id, subscriptionId, customerId, currency, endAt, end }];
+  const nextItemIds = itemsAdded.map((item) => item.id);
+  return [{ id, subscriptionId, customerId, currency, endAt, end, nextItemIds }];
 }
 
 function termsOf(subscription: Subscription) {

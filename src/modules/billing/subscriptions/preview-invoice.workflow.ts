@@ -3,7 +3,8 @@ import type { RedeemedTerms } from '../../coupons';
 import type { Customer } from '../../customers';
 import { type Invoice, IssueInvoiceService } from '../../invoicing';
 import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../../subscriptions';
-import { invoiceOrderOf } from './invoice-order';
+import { RefundedAmounts } from '../refunded-amounts';
+import { creditsOf, invoiceOrderOf } from './invoice-order';
 
 /** The next invoice after a command, with the plan version it is for. */
 export interface SubscriptionPreview {
@@ -15,7 +16,10 @@ export interface SubscriptionPreview {
 /** Shows the invoice that a decision about a subscription leads to. Writes nothing. */
 @Injectable()
 export class PreviewInvoiceWorkflow {
-  constructor(private readonly issuing: IssueInvoiceService) {}
+  constructor(
+    private readonly issuing: IssueInvoiceService,
+    private readonly refunded: RefundedAmounts,
+  ) {}
 
   /**
    * Returns the invoice that a decision makes, or that falls due next after it; empty where none follows.
@@ -30,7 +34,8 @@ export class PreviewInvoiceWorkflow {
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<SubscriptionPreview> {
     const { outcome, at: billsAt } = nextBilling(snapshot, decided, SUBSCRIPTION_IDS, now);
-    const order = invoiceOrderOf(outcome);
+    const refunded = await this.refunded.read(creditsOf(outcome));
+    const order = { ...invoiceOrderOf(outcome), refunded };
     const invoice = await this.issuing.preview(order, customer, billsAt, redeemed);
     const { planVersionId } = outcome.subscription;
     return { invoice, planVersionId, billsAt };

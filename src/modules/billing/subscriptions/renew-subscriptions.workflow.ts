@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { InvoiceCollectionService } from '../../invoicing';
@@ -28,7 +29,7 @@ export interface CurrentSubscription extends CustomerAt {
   readonly snapshot: Snapshot;
 }
 
-interface Setup {
+interface DueSubscriptionsRead {
   /** Subscriptions with due work. */
   readonly snapshots: readonly Snapshot[];
   /** Customers of these subscriptions that were not deleted. */
@@ -73,7 +74,7 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /** All that the decisions are made from, each kind with one statement. */
-  private async setup(ids: readonly string[], now: Date): Promise<Setup> {
+  private async setup(ids: readonly string[], now: Date): Promise<DueSubscriptionsRead> {
     const locked = await this.subscriptions.lockSnapshots(ids);
     const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
     const customerIds = await this.customers.existing(
@@ -93,15 +94,13 @@ export class RenewSubscriptionsWorkflow {
    *   due, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCurrent(id: string): Promise<CurrentSubscription> {
-    const found = await this.subscriptions.find(id);
-    if (found === null) throw subscriptionNotFound(id);
+    const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
     const { customer, now } = await this.locks.customer(found.customerId);
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     if (periodsOverdue(found, now, MOST_AT_ONCE + 1) > MOST_AT_ONCE)
       throw subscriptionBehind(found);
     await this.runSome(found, now);
-    const snapshot = await this.subscriptions.lockSnapshot(id);
-    if (snapshot === null) throw subscriptionNotFound(id);
+    const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
     return { snapshot, customer, now };
   }
 
@@ -120,7 +119,11 @@ export class RenewSubscriptionsWorkflow {
   }
 }
 
-function decide(snapshot: Snapshot, { customerIds, beingPaid }: Setup, now: Date): Outcome {
+function decide(
+  snapshot: Snapshot,
+  { customerIds, beingPaid }: DueSubscriptionsRead,
+  now: Date,
+): Outcome {
   const { subscription } = snapshot;
   if (isAwaitingPayment(subscription)) {
     return decideExpiry(snapshot, beingPaid.has(subscription.id));

@@ -121,7 +121,6 @@ export class SubscriptionCommandsController {
       'sent. Unchanged prices are not billed again, and a change to the current terms is a no-op. With `when: period_end` ' +
       'the change waits for the end of the period, and can be undone until then.',
     access: 'subscriptions:write',
-    status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
     key: 'required',
@@ -145,7 +144,6 @@ export class SubscriptionCommandsController {
       'Now, with the period, or at an instant, with or without credit for what is unused. One that waits for its first ' +
       'payment ends now alone, and its invoice with it.',
     access: 'subscriptions:write',
-    status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
     key: 'required',
@@ -174,7 +172,6 @@ export class SubscriptionCommandsController {
     summary: 'Take back a planned end',
     description: 'Removes a cancellation that has not taken effect. The subscription renews again.',
     access: 'subscriptions:write',
-    status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
     key: 'required',
@@ -196,7 +193,6 @@ export class SubscriptionCommandsController {
     description:
       'What was paid in advance stays paid, prices in arrears stop, and no further period begins until it is resumed.',
     access: 'subscriptions:write',
-    status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
     key: 'required',
@@ -218,7 +214,6 @@ export class SubscriptionCommandsController {
     description:
       'Within the period that was paid it goes on; after it a new period begins now, and periods count from there.',
     access: 'subscriptions:write',
-    status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
     key: 'required',
@@ -238,7 +233,6 @@ export class SubscriptionCommandsController {
     summary: 'Redeem a coupon on a subscription',
     description: 'It counts from the next invoice on.',
     access: 'subscriptions:write',
-    status: 200,
     answers: SUBSCRIPTION_OR_PREVIEW,
     reads: 'post',
     key: 'required',
@@ -259,7 +253,6 @@ export class SubscriptionCommandsController {
     summary: 'Undo a scheduled change',
     description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
     access: 'subscriptions:write',
-    status: 204,
     reads: 'path',
     problems: [...CHANGING, scheduledChangeNotFound, invalidTransition, outcomeUnknown],
   })

@@ -22,7 +22,6 @@ export class CustomerUsageController {
       'say if nothing more came. So is the usage of a period that is over, whose invoice waits as a draft for usage that ' +
       'is late (`invoice_id`). Usage that came late to billed periods is shown with the difference it makes.',
     access: 'usage:read',
-    status: 200,
     answer: CustomerUsageDto,
     reads: 'path',
     problems: [customerNotFound, testClockAdvancing, testClockFailed, invoiceTooLarge],

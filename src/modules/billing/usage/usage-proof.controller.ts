@@ -28,7 +28,6 @@ export class UsageProofController {
       'Returns how many events were accepted and their outcomes, with a digest over their keys that a client can compute ' +
       'from its own log.',
     access: 'usage:read',
-    status: 200,
     answer: UsageProofDto,
     reads: 'query',
     problems: [

@@ -26,8 +26,7 @@ export class CreateAddonDto {
   readonly currency!: string;
   @NestedListField(PriceInputDto, 'Prices; empty for a free add-on.', { most: MOST_PRICES })
   readonly prices!: readonly PriceInputDto[];
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toAddonTerms(dto: CreateAddonDto): AddonTerms {

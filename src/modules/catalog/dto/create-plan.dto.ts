@@ -96,14 +96,12 @@ export class CreatePlanDto extends PlanTermsInputDto {
     { example: 'team-monthly' },
   )
   readonly code!: string;
-  @TextField('For display only.', { most: LONGEST_NAME, example: 'Team' })
-  readonly name!: string;
+  @TextField('For display only.', { most: LONGEST_NAME, example: 'Team' }) readonly name!: string;
   @CurrencyField('ISO 4217; the currency of all prices.', { example: 'EUR' })
   readonly currency!: string;
   @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { example: 'month' })
   readonly interval!: PlanInterval;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toPlanTerms(dto: CreatePlanDto): PlanTerms {

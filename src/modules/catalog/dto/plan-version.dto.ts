@@ -42,31 +42,24 @@ export class PlanEntitlementDto {
 export class PlanVersionTermsDto {
   @EnumProperty(PLAN_INTERVALS, 'Unit of the billing period.', 'month')
   readonly interval!: PlanInterval;
-  @IntegerProperty('Length of a billing period in intervals.', 1)
-  readonly interval_count!: number;
-  @IntegerProperty('Trial days before the first period; 0: none.', 14)
-  readonly trial_days!: number;
+  @IntegerProperty('Length of a billing period in intervals.', 1) readonly interval_count!: number;
+  @IntegerProperty('Trial days before the first period; 0: none.', 14) readonly trial_days!: number;
   @EnumProperty(
     PLAN_PRORATIONS,
     'Unit of proration. `none`: parts of a period are neither charged nor credited.',
     'day',
   )
   readonly proration!: PlanProration;
-  @NestedListProperty(PriceDto, 'Prices, in the order sent.')
-  readonly prices!: readonly PriceDto[];
+  @NestedListProperty(PriceDto, 'Prices, in the order sent.') readonly prices!: readonly PriceDto[];
   @NestedListProperty(PlanEntitlementDto, 'Entitlements granted by the plan, in the order sent.')
   readonly entitlements!: readonly PlanEntitlementDto[];
 }
 
 export class PlanVersionDto extends PlanVersionTermsDto {
-  @IdProperty('planv_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Id of the plan.', 'plan_01h455vb4pex5vsknk084sn02q')
-  readonly plan_id!: string;
-  @IntegerProperty('Number of the version, from 1.', 1)
-  readonly version!: number;
-  @InstantProperty('When the version was created and activated.')
-  readonly created_at!: string;
+  @IdProperty('planv_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Id of the plan.', 'plan_01h455vb4pex5vsknk084sn02q') readonly plan_id!: string;
+  @IntegerProperty('Number of the version, from 1.', 1) readonly version!: number;
+  @InstantProperty('When the version was created and activated.') readonly created_at!: string;
 }
 
 export function toPlanVersionTermsDto(version: PlanVersion): PlanVersionTermsDto {

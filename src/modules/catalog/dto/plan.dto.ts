@@ -11,27 +11,19 @@ import { PlanVersionTermsDto, toPlanVersionTermsDto } from './plan-version.dto';
 
 /** A plan with the terms of its active version. */
 export class PlanDto extends PlanVersionTermsDto {
-  @IdProperty('plan_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Your code for the plan; unique forever.', 'team-monthly')
-  readonly code!: string;
-  @TextProperty('For display only.', 'Team')
-  readonly name!: string;
-  @TextProperty('ISO 4217; the currency of all prices.', 'EUR')
-  readonly currency!: string;
+  @IdProperty('plan_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Your code for the plan; unique forever.', 'team-monthly') readonly code!: string;
+  @TextProperty('For display only.', 'Team') readonly name!: string;
+  @TextProperty('ISO 4217; the currency of all prices.', 'EUR') readonly currency!: string;
   @TextProperty(
     'Id of the active version, whose terms are shown.',
     'planv_01h455vb4pex5vsknk084sn02q',
   )
   readonly version_id!: string;
-  @IntegerProperty('Number of the active version.', 1)
-  readonly version!: number;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @IntegerProperty('Number of the active version.', 1) readonly version!: number;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toPlanDto(plan: Plan): PlanDto {

@@ -20,18 +20,14 @@ export class PriceTierDto {
     nullable: true,
   })
   readonly up_to!: string | null;
-  @TextProperty('Minor units per unit, as a decimal string.', '12.5')
-  readonly unit_amount!: string;
-  @IntegerProperty('Minor units due once the tier is reached.', 0)
-  readonly flat_amount!: number;
+  @TextProperty('Minor units per unit, as a decimal string.', '12.5') readonly unit_amount!: string;
+  @IntegerProperty('Minor units due once the tier is reached.', 0) readonly flat_amount!: number;
 }
 
 /** A price in a response. Fields that its `model` does not have are null. */
 export class PriceDto {
-  @IdProperty('price_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Description of the invoice line.', 'Extra seats')
-  readonly name!: string;
+  @IdProperty('price_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Description of the invoice line.', 'Extra seats') readonly name!: string;
   @EnumProperty(PRICE_MODELS, 'How the amount is computed from the quantity.', 'per_unit')
   readonly model!: PriceModel;
   @EnumProperty(PRICE_TIMINGS, 'If a period is billed at its start or after its end.', 'in_advance')

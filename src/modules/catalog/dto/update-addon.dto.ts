@@ -5,8 +5,7 @@ import { LONGEST_NAME } from './create-addon.dto';
 export class UpdateAddonDto {
   @TextField('For display only.', { most: LONGEST_NAME, optional: true, example: 'Extra seats' })
   readonly name?: string;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toAddonChange(dto: UpdateAddonDto): AddonChange {

@@ -5,8 +5,7 @@ import { LONGEST_NAME } from './create-addon.dto';
 export class UpdatePlanDto {
   @TextField('For display only.', { most: LONGEST_NAME, optional: true, example: 'Team' })
   readonly name?: string;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toPlanChange(dto: UpdatePlanDto): PlanDetailsChange {

@@ -9,18 +9,14 @@ import {
 import type { RedeemedTerms } from '../domain/redemption';
 
 export class CouponRedemptionDto {
-  @IdProperty('red_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Id of the coupon.', 'coup_01h455vb4pex5vsknk084sn02q')
-  readonly coupon_id!: string;
-  @TextProperty('Code of the coupon.', 'WELCOME20')
-  readonly code!: string;
+  @IdProperty('red_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Id of the coupon.', 'coup_01h455vb4pex5vsknk084sn02q') readonly coupon_id!: string;
+  @TextProperty('Code of the coupon.', 'WELCOME20') readonly code!: string;
   @TextProperty('Id of the subscription.', 'sub_01h455vb4pex5vsknk084sn02q')
   readonly subscription_id!: string;
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-  @TextProperty('ISO 4217; the currency of the subscription.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217; the currency of the subscription.', 'EUR') readonly currency!: string;
   @IntegerProperty('Minor units taken off so far, minus discounts returned by credits.', 0)
   readonly applied_amount!: number;
   @IntegerProperty(
@@ -29,8 +25,7 @@ export class CouponRedemptionDto {
     { nullable: true },
   )
   readonly remaining_amount!: number | null;
-  @InstantProperty('When the coupon was redeemed.')
-  readonly redeemed_at!: string;
+  @InstantProperty('When the coupon was redeemed.') readonly redeemed_at!: string;
   @InstantProperty(
     'Start of the first billing period without the discount: `duration_in_months` after the start of the first discounted period. Null until that period, and for durations other than `repeating`.',
     { nullable: true },

@@ -18,12 +18,9 @@ import {
 } from '../domain/coupon';
 
 export class CouponDto {
-  @IdProperty('coup_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Code that customers enter; unique.', 'WELCOME20')
-  readonly code!: string;
-  @TextProperty('For display only.', 'Welcome', { nullable: true })
-  readonly name!: string | null;
+  @IdProperty('coup_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Code that customers enter; unique.', 'WELCOME20') readonly code!: string;
+  @TextProperty('For display only.', 'Welcome', { nullable: true }) readonly name!: string | null;
   @EnumProperty(COUPON_TYPES, 'Kind of discount: a percentage or an amount.', 'percent')
   readonly type!: CouponType;
   @TextProperty('Percent, as a decimal string.', '20', { nullable: true })
@@ -38,20 +35,16 @@ export class CouponDto {
   readonly duration_in_months!: number | null;
   @IntegerProperty('Maximum number of redemptions; null: no limit.', 100, { nullable: true })
   readonly max_redemptions!: number | null;
-  @IntegerProperty('Number of redemptions.', 0)
-  readonly times_redeemed!: number;
+  @IntegerProperty('Number of redemptions.', 0) readonly times_redeemed!: number;
   @InstantProperty('Last instant at which the coupon can be redeemed.', { nullable: true })
   readonly redeem_by!: string | null;
   @TextListProperty('Ids of the plans whose prices are discounted; empty for all prices.', [])
   readonly plan_ids!: readonly string[];
   @BooleanProperty('An inactive coupon cannot be redeemed; running discounts continue.', true)
   readonly is_active!: boolean;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toCouponDto(coupon: Coupon): CouponDto {

@@ -72,8 +72,7 @@ export class CreateCouponDto {
     { most: MOST_PLANS, optional: true, example: [] },
   )
   readonly plan_ids?: readonly string[];
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toCouponTerms(dto: CreateCouponDto): CouponTerms {

@@ -4,8 +4,7 @@ import type { CouponChange } from '../domain/coupon';
 export class UpdateCouponDto {
   @BooleanField('If false, the coupon cannot be redeemed.', { optional: true, example: false })
   readonly is_active?: boolean;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toCouponChange(dto: UpdateCouponDto): CouponChange {

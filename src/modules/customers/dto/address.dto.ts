@@ -38,14 +38,11 @@ export class AddressDto {
   readonly line1!: string | null;
   @TextProperty('Building, floor, department.', '3rd floor', { nullable: true })
   readonly line2!: string | null;
-  @TextProperty('Town.', 'Paris', { nullable: true })
-  readonly city!: string | null;
+  @TextProperty('Town.', 'Paris', { nullable: true }) readonly city!: string | null;
   @TextProperty('State, province or county.', 'Île-de-France', { nullable: true })
   readonly state!: string | null;
-  @TextProperty('Postal code.', '75002', { nullable: true })
-  readonly postal_code!: string | null;
-  @TextProperty('ISO 3166-1 alpha-2.', 'FR', { nullable: true })
-  readonly country!: string | null;
+  @TextProperty('Postal code.', '75002', { nullable: true }) readonly postal_code!: string | null;
+  @TextProperty('ISO 3166-1 alpha-2.', 'FR', { nullable: true }) readonly country!: string | null;
 }
 
 export function toAddress(dto: AddressInputDto): Address {

@@ -59,6 +59,5 @@ export class CustomerFieldsDto {
     { least: 0, most: MOST_INVOICE_GRACE_HOURS, nullable: true, example: 72 },
   )
   readonly invoice_grace_hours?: number | null;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }

@@ -15,10 +15,8 @@ import { type Customer, TAX_EXEMPTIONS, type TaxExemption } from '../domain/cust
 import { AddressDto, toAddressDto } from './address.dto';
 
 export class CustomerDto {
-  @IdProperty('cus_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Name of the customer.', 'Analytical Engines Ltd')
-  readonly name!: string;
+  @IdProperty('cus_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Name of the customer.', 'Analytical Engines Ltd') readonly name!: string;
   @ApiProperty({
     type: String,
     format: 'email',
@@ -60,12 +58,9 @@ export class CustomerDto {
   readonly invoice_grace_hours!: number | null;
   @TextProperty('Test clock of the customer; null for real time.', null, { nullable: true })
   readonly test_clock_id!: string | null;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toCustomerDto(customer: Customer): CustomerDto {

@@ -8,7 +8,6 @@ export const MAX_GRANTS = 100;
 /** A grant with its remaining balance, as the API shows it. */
 export interface GrantView {
   readonly grant: Grant;
-  /** Key of the entitlement. */
   readonly key: string;
   /** Remaining balance; null if the entitlement is not metered or the grant has ended. */
   readonly remaining: Rational | null;

@@ -13,10 +13,8 @@ import {
 } from '../domain/addon-entitlement';
 
 export class AddonEntitlementDto {
-  @IdProperty('aent_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Id of the add-on.', 'addon_01h455vb4pex5vsknk084sn02q')
-  readonly addon_id!: string;
+  @IdProperty('aent_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Id of the add-on.', 'addon_01h455vb4pex5vsknk084sn02q') readonly addon_id!: string;
   @TextProperty('Id of the entitlement.', 'ent_01h455vb4pex5vsknk084sn02q')
   readonly entitlement_id!: string;
   @EnumProperty(
@@ -27,12 +25,9 @@ export class AddonEntitlementDto {
   readonly mode!: EntitlementMode;
   @TextProperty('Decimal string; null for a boolean entitlement.', '1000', { nullable: true })
   readonly value!: string | null;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toAddonEntitlementDto(link: AddonEntitlement): AddonEntitlementDto {

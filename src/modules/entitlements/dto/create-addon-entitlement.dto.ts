@@ -21,8 +21,7 @@ export class CreateAddonEntitlementDto {
     { nullable: true, example: '1000' },
   )
   readonly value?: string | null;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toAddonEntitlementTerms(dto: CreateAddonEntitlementDto): AddonEntitlementTerms {

@@ -18,8 +18,7 @@ class RolloverInputDto {
     example: '0',
   })
   readonly min?: string;
-  @DecimalField('Maximum balance after a reset.', { example: '500' })
-  readonly max!: string;
+  @DecimalField('Maximum balance after a reset.', { example: '500' }) readonly max!: string;
 }
 
 export class CreateGrantDto {
@@ -45,8 +44,7 @@ export class CreateGrantDto {
     { nullable: true },
   )
   readonly rollover?: RolloverInputDto | null;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toGrantTerms(dto: CreateGrantDto): GrantTerms {

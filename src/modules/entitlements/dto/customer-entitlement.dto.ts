@@ -12,8 +12,7 @@ import { ENTITLEMENT_TYPES, type EntitlementType } from '../domain/entitlement';
 const SOURCE_TYPES = ['plan', 'addon', 'grant'] as const;
 
 export class EntitlementSourceDto {
-  @EnumProperty(SOURCE_TYPES, 'Kind of source.', 'plan')
-  readonly type!: SourceView['type'];
+  @EnumProperty(SOURCE_TYPES, 'Kind of source.', 'plan') readonly type!: SourceView['type'];
   @TextProperty('Id of the plan, the add-on or the grant.', 'plan_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
   @TextProperty('Id of the subscription; null for a grant.', 'sub_01h455vb4pex5vsknk084sn02q', {
@@ -31,8 +30,7 @@ export class EntitlementSourceDto {
 }
 
 export class CustomerEntitlementDto {
-  @TextProperty('Key of the entitlement.', 'api_calls')
-  readonly key!: string;
+  @TextProperty('Key of the entitlement.', 'api_calls') readonly key!: string;
   @EnumProperty(
     ENTITLEMENT_TYPES,
     '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
@@ -62,8 +60,7 @@ export class CustomerEntitlementDto {
     { nullable: true },
   )
   readonly remaining!: string | null;
-  @BooleanProperty('True if usage may exceed the limit.', false)
-  readonly overage_allowed!: boolean;
+  @BooleanProperty('True if usage may exceed the limit.', false) readonly overage_allowed!: boolean;
   @InstantProperty('When usage resets to zero; null: never.', {
     nullable: true,
   })

@@ -15,21 +15,17 @@ import type { GrantView } from '../domain/grant-terms';
 const STATUSES = ['active', ...GRANT_ENDS] as const;
 
 class RolloverDto {
-  @TextProperty('Minimum balance after a reset.', '0')
-  readonly min!: string;
-  @TextProperty('Maximum balance after a reset.', '500')
-  readonly max!: string;
+  @TextProperty('Minimum balance after a reset.', '0') readonly min!: string;
+  @TextProperty('Maximum balance after a reset.', '500') readonly max!: string;
 }
 
 export class EntitlementGrantDto {
-  @IdProperty('grant_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('grant_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
   @TextProperty('Id of the entitlement.', 'ent_01h455vb4pex5vsknk084sn02q')
   readonly entitlement_id!: string;
-  @TextProperty('The key of the entitlement.', 'api_calls')
-  readonly key!: string;
+  @TextProperty('The key of the entitlement.', 'api_calls') readonly key!: string;
   @EnumProperty(
     STATUSES,
     '`expired`: at `expires_at`; `lapsed`: no balance was left after a reset; `voided`: voided by request.',
@@ -59,14 +55,11 @@ export class EntitlementGrantDto {
     { nullable: true },
   )
   readonly rollover!: RolloverDto | null;
-  @MetadataProperty()
-  readonly metadata!: object;
+  @MetadataProperty() readonly metadata!: object;
   @InstantProperty('When the grant ended; null while it is active.', { nullable: true })
   readonly ended_at!: string | null;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toEntitlementGrantDto({ grant, key, remaining }: GrantView): EntitlementGrantDto {

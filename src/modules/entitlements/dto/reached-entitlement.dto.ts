@@ -10,8 +10,7 @@ import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-ent
 
 /** State of an entitlement of a customer when its usage reached a threshold. */
 export class ReachedEntitlementDto extends CustomerEntitlementDto {
-  @IdProperty('cent_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('cent_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
   @TextProperty('Id of the entitlement.', 'ent_01h455vb4pex5vsknk084sn02q')

@@ -17,8 +17,7 @@ export class UpdateAddonEntitlementDto {
     example: '1000',
   })
   readonly value?: string | null;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toAddonEntitlementChange(dto: UpdateAddonEntitlementDto): AddonEntitlementChange {

@@ -64,8 +64,7 @@ export class CreateEntitlementDto {
     'Percentages of the limit, 1 to 1000. Reaching one records an event, once per period. Default: 80 and 100.',
   )
   readonly thresholds?: readonly number[];
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toFeatureTerms(dto: CreateEntitlementDto): FeatureTerms {

@@ -10,12 +10,9 @@ import {
 import { type Feature, FEATURE_TYPES, type FeatureType } from '../domain/feature';
 
 export class EntitlementDto {
-  @IdProperty('ent_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Unique key that applications use in checks.', 'api_calls')
-  readonly key!: string;
-  @TextProperty('Display name.', 'API calls')
-  readonly name!: string;
+  @IdProperty('ent_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Unique key that applications use in checks.', 'api_calls') readonly key!: string;
+  @TextProperty('Display name.', 'API calls') readonly name!: string;
   @EnumProperty(
     FEATURE_TYPES,
     '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
@@ -36,12 +33,9 @@ export class EntitlementDto {
     example: [80, 100],
   })
   readonly thresholds!: readonly number[];
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toEntitlementDto(feature: Feature): EntitlementDto {

@@ -20,8 +20,7 @@ export class UpdateEntitlementDto {
     'Percentages of the limit, 1 to 1000. Reaching one records an event, once per period.',
   )
   readonly thresholds?: readonly number[];
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toFeatureChange(dto: UpdateEntitlementDto): FeatureChange {

@@ -1,5 +1,6 @@
 import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
+import { type HeldByInvoice, mostCredited } from './given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
@@ -32,7 +33,11 @@ export interface CreditNote {
   /** The credit it gave. */
   readonly creditId: string | null;
   readonly lines: readonly CreditNoteLine[];
+  /** Principal that issued it; null if it was not recorded. */
+  readonly actor: string | null;
   readonly voidedAt: Date | null;
+  /** Principal that voided it. */
+  readonly voidedBy: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -44,7 +49,7 @@ export interface CreditNoteOrder {
   readonly settle: Settlement;
 }
 
-/** Returns the part of a line's `amount` that a net with its tax shares makes, inclusive tax included. */
+/** Returns what a part of a credit note takes off the `amount` of its line: the net amount and its inclusive tax. */
 export function amountOfCredit(
   invoice: Pick<Invoice, 'taxRates'>,
   part: Pick<CreditNoteLine, 'netMinor' | 'taxShares'>,
@@ -107,13 +112,8 @@ export interface GivenBack {
   readonly toRefundMinor: bigint;
   /** By refunds of its payments, pending ones included. They fulfil the notes that are settled as a refund. */
   readonly refundedMinor: bigint;
+  readonly held: HeldByInvoice;
 }
-
-export const NOTHING_GIVEN_BACK: GivenBack = {
-  toCreditMinor: 0n,
-  toRefundMinor: 0n,
-  refundedMinor: 0n,
-};
 
 /**
  * Splits the total of a note: first it lowers what is owed, the rest is credit or a refund. A refund never exceeds what was
@@ -123,7 +123,7 @@ export function settlementOf(
   invoice: Invoice,
   totalMinor: bigint,
   settle: Settlement,
-  given: GivenBack,
+  given: Pick<GivenBack, 'toRefundMinor'>,
 ): Pick<CreditNote, 'toReceivable' | 'toCredit' | 'toRefund'> {
   const toReceivable = least(totalMinor, owedOf(invoice));
   const rest = totalMinor - toReceivable;
@@ -133,15 +133,16 @@ export function settlementOf(
 }
 
 /**
- * The largest total, with tax, of a further note: what is owed, and what was paid and not given back yet. A refund without a
- * note gave its amount back, unless the note is to meet it.
+ * The largest total, with tax, of a further note: what is owed, and what was paid and not given back yet, as credit of later
+ * invoices neither. A refund without a note gave its amount back, unless the note is to meet it.
  */
 export function mostOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): bigint {
-  const { toCreditMinor, toRefundMinor, refundedMinor } = given;
+  const { toCreditMinor, toRefundMinor, refundedMinor, held } = given;
   const isMet = settle === 'refund' || refundedMinor < toRefundMinor;
   const givenMinor = toCreditMinor + (isMet ? toRefundMinor : refundedMinor);
   const left = invoice.amountPaid + invoice.creditApplied - givenMinor;
-  return owedOf(invoice) + (left > 0n ? left : 0n);
+  const most = owedOf(invoice) + (left > 0n ? left : 0n);
+  return least(most, mostCredited(held, isMet ? 0n : refundedMinor));
 }
 
 function owedOf(invoice: Invoice): bigint {

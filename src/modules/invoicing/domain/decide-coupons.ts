@@ -6,7 +6,7 @@ import type { HeldDiscount } from './held-terms';
 import type { InvoiceCoupon } from './invoice';
 import type { LineDraft } from './line-draft';
 
-export type CouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
+export type InvoiceCouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 
 /** A redemption as it stands before an invoice. Amounts are minor units. */
 export interface CouponContext {
@@ -60,7 +60,7 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 export function couponsOf(
   { coupons, billingPeriod }: CouponsInPeriod,
   lines: readonly Pick<LineDraft, 'trace' | 'timeZone' | 'priceId'>[],
-): readonly CouponTerms[] {
+): readonly InvoiceCouponTerms[] {
   const timeZone = lines.find((line) => line.timeZone !== null)?.timeZone ?? 'UTC';
   const priceIds = new Set(lines.map(({ priceId }) => priceId));
   return coupons.flatMap((coupon) => {
@@ -113,7 +113,7 @@ function endOf(
 
 /** A coupon as the rules of discounts know it, for the lines of its prices. */
 export function redeemed(
-  coupon: CouponTerms,
+  coupon: InvoiceCouponTerms,
   lines: readonly { readonly lineId: string; readonly priceId: string | null }[],
 ): RedeemedCoupon {
   const { redemptionId, redeemedAt, duration, percentOff, amountOffMinor, mostMinor } = coupon;

@@ -17,27 +17,27 @@ import type { LineDraft } from './line-draft';
 import type { InvoiceOrder } from './order';
 import { evaluate, type LineTrace } from './trace';
 
-export type TaxRateTerms = Omit<InvoiceTaxRate, 'taxableMinor' | 'taxMinor'>;
+export type TaxRateSnapshot = Omit<InvoiceTaxRate, 'taxableMinor' | 'taxMinor'>;
 
 /** Input of an invoice beside its order. */
 export interface BillingContext extends LineContext, CouponsInPeriod {
-  readonly taxRates: readonly TaxRateTerms[];
+  readonly taxRates: readonly TaxRateSnapshot[];
   readonly taxTreatment: TaxTreatment;
   /** The customer's. */
   readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
 }
 
-export interface NewIds {
+export interface NewInvoiceIds {
   readonly invoiceId: string;
   readonly nextLineId: () => string;
 }
 
-/** The draft that an order makes, with every amount as it would be if it were finalised now. */
+/** The draft that an order makes, with every amount as it would be if it were finalized now. */
 export function decideInvoice(
   order: InvoiceOrder,
   context: BillingContext,
-  ids: NewIds,
+  ids: NewInvoiceIds,
   now: Date,
 ): Invoice {
   const decided = decideLines(order.lines, context, ids.nextLineId);
@@ -71,6 +71,7 @@ export function decideInvoice(
     finalizedAt: null,
     paidAt: null,
     voidedAt: null,
+    voidedBy: null,
     uncollectibleAt: null,
     parties: null,
     metadata: order.metadata,
@@ -227,7 +228,7 @@ interface AssemblyTerms {
   /** Rates of charges. */
   readonly taxRateIds: readonly string[];
   /** Rates of charges, and rates that credited lines were billed with. */
-  readonly taxRates: readonly TaxRateTerms[];
+  readonly taxRates: readonly TaxRateSnapshot[];
   readonly taxTreatment: TaxTreatment;
   readonly creditGrants: readonly CreditGrant[];
 }

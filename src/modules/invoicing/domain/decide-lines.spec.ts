@@ -39,6 +39,7 @@ function billed(order: ChargeOrder): readonly BilledLine[] {
   const ids = { invoiceId: 'inv_1', nextLineId: () => `il_${(made += 1)}` };
   const context = {
     billed: [],
+    creditable: new Map<string, bigint>(),
     usage: [],
     coupons: [],
     billingPeriod: null,
@@ -66,7 +67,13 @@ function billed(order: ChargeOrder): readonly BilledLine[] {
 
 function creditFor(order: ChargeOrder, unusedFrom: Date, end: 'border' | 'termination'): bigint {
   const credit: LineOrder = { kind: 'credit', itemId: 'si_1', unusedFrom, end };
-  const context = { billed: billed(order), usage: [], coupons: [], billingPeriod: null };
+  const context = {
+    billed: billed(order),
+    creditable: new Map(),
+    usage: [],
+    coupons: [],
+    billingPeriod: null,
+  };
   const { lines } = decideLines([credit], context, () => 'il_credit');
   return lines.reduce((total, { amount }) => total + amount, 0n);
 }
@@ -75,7 +82,13 @@ it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
   const inAdvance = charge(START, 'day', 31n);
   const inArrears = { ...inAdvance, itemId: 'si_2', isInAdvance: false };
   const next = { ...inAdvance, itemId: 'si_3' };
-  const context = { billed: billed(inAdvance), usage: [], coupons: [], billingPeriod: null };
+  const context = {
+    billed: billed(inAdvance),
+    creditable: new Map(),
+    usage: [],
+    coupons: [],
+    billingPeriod: null,
+  };
   let made = 0;
   const { lines } = decideLines(
     [

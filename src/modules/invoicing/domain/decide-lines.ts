@@ -5,6 +5,7 @@ import { prorate, unusedPart, type Proration } from '../../../core/proration';
 import { rate, roundAtLine } from '../../../core/rating';
 import { type CouponsInPeriod, returnsToCoupon } from './decide-coupons';
 import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lines';
+import { type LimitCredit, limitCredits } from './given-back';
 import { type BilledLine, heldOf } from './held-lines';
 import type { HeldDiscount } from './held-terms';
 import type { InvoiceLine } from './invoice';
@@ -22,8 +23,10 @@ export interface DecidedLines {
 
 /** Input of lines beside their orders. */
 export interface LineContext extends CouponsInPeriod {
-  /** Finalised lines of the items that are credited, of which no other credit took back the unused part. */
+  /** Finalized lines of the items that are credited, of which no other credit took back the unused part. */
   readonly billed: readonly BilledLine[];
+  /** Amounts that credits may give back of refunded invoices, in minor units by invoice id. */
+  readonly creditable: ReadonlyMap<string, bigint>;
   /** Readings of the ordered usage, and of late usage. */
   readonly usage: readonly CountedUsage[];
 }
@@ -41,6 +44,7 @@ export function decideLines(
 ): DecidedLines {
   const { usage } = context;
   const returns = returnsToCoupon(context);
+  const limit = limitCredits(context.creditable);
   const lines: LineDraft[] = [];
   const commitments: DecidedLines['commitments'][number][] = [];
   for (const order of orders) {
@@ -49,7 +53,7 @@ export function decideLines(
         lines.push(fixedLine(order, nextId()));
         break;
       case 'credit':
-        lines.push(...creditLines(order, context, nextId));
+        lines.push(...creditLines(order, context, limit, nextId));
         break;
       case 'usage': {
         const made = usageLines(countedFor(order, usage), nextId);
@@ -157,7 +161,12 @@ export function trueUpLine(
 }
 
 /** One credit for each charge of the item that reaches beyond the instant, true-ups included. */
-function creditLines(order: CreditOrder, context: LineContext, nextId: () => string): LineDraft[] {
+function creditLines(
+  order: CreditOrder,
+  context: LineContext,
+  limit: LimitCredit,
+  nextId: () => string,
+): LineDraft[] {
   const returns = returnsToCoupon(context);
   return context.billed
     .filter(({ itemId }) => itemId === order.itemId)
@@ -165,7 +174,7 @@ function creditLines(order: CreditOrder, context: LineContext, nextId: () => str
     .flatMap((line) => {
       const { unusedFrom, end } = order;
       const unused = { from: unusedFrom, part: unusedOf(line, unusedFrom, end) };
-      return creditLine(line, context.billed, unused, returns, nextId()) ?? [];
+      return creditLine(line, { ...context, limit, returns }, unused, nextId()) ?? [];
     });
 }
 
@@ -173,11 +182,13 @@ function creditLines(order: CreditOrder, context: LineContext, nextId: () => str
  * The credit of another credit line, for what the line that it takes back holds by now; null where that holds nothing, or
  * is billed no more. What was earned by now is taken from revenue, and no longer from what is deferred.
  *
- * @param context with the finalised lines of the item that is credited
+ * @param context with the finalized lines of the item that is credited
+ * @param limit shared by the credits of an invoice
  */
 export function creditAgain(
   credit: InvoiceLine,
   context: LineContext,
+  limit: LimitCredit,
   id: string,
 ): LineDraft | null {
   const { trace, period, creditsLineId } = credit;
@@ -185,7 +196,8 @@ export function creditAgain(
   const line = context.billed.find((one) => one.id === creditsLineId);
   if (line === undefined) return null;
   const unused = { from: period.startAt, part: trace.unused };
-  const draft = creditLine(line, context.billed, unused, returnsToCoupon(context), id);
+  const terms = { ...context, limit, returns: returnsToCoupon(context) };
+  const draft = creditLine(line, terms, unused, id);
   return draft === null ? null : { ...draft, isInAdvance: draft.isInAdvance && !line.isReleased };
 }
 
@@ -199,17 +211,23 @@ function trueUpsOf(line: BilledLine, lines: readonly BilledLine[]): readonly Bil
   );
 }
 
+interface CreditTerms {
+  readonly billed: readonly BilledLine[];
+  readonly limit: LimitCredit;
+  readonly returns: (discount: HeldDiscount) => boolean;
+}
+
 /** The credit of the unused part of a line; null where it gives back neither money nor a discount. */
 function creditLine(
   line: BilledLine,
-  billed: readonly BilledLine[],
+  { billed, limit, returns }: CreditTerms,
   unused: { readonly from: Date; readonly part: Proration },
-  returns: (discount: HeldDiscount) => boolean,
   id: string,
 ): LineDraft | null {
   const parts = [line, ...trueUpsOf(line, billed)];
   const [, ...limits] = parts.map(({ trace }) => trace);
-  const base = {
+  const held = heldOf(parts, returns);
+  const whole = {
     kind: 'credit' as const,
     fullAmount: formatExact(fullAmountOf(line.trace, limits)),
     billedProration: line.proration,
@@ -217,8 +235,10 @@ function creditLine(
     discountMinor: totalOf(parts, ({ discount }) => discount),
     creditedMinor: totalOf(parts, ({ credited }) => credited),
     unused: unused.part,
-    held: heldOf(parts, returns),
+    held,
   };
+  const mostMinor = limit(line.invoiceId, held, creditOf(whole).amountMinor);
+  const base = mostMinor === null ? whole : { ...whole, mostMinor };
   const { amountMinor, discounts } = creditOf(base);
   if (amountMinor === 0n && discounts.length === 0) return null;
   const { taxRates: _rates, billedFrom: _from, ...sold } = line;

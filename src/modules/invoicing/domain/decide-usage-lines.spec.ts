@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { parseDecimal, rational } from '../../../core/decimal';
 import { chargeEvents, type PercentagePrice, type Price } from '../../../core/rating';
 import { decideInvoice, evaluateInvoice, type BillingContext } from './decide-invoice';
-import type { BilledPeriod, CountedUsage } from './decide-usage-lines';
+import type { EarlierBill, CountedUsage } from './decide-usage-lines';
 import { explain } from './explain';
 import type { Invoice } from './invoice';
 import { fromJson, toJson } from '../../../core/exact-json';
@@ -66,7 +66,7 @@ const of = (region: string | null, quantity: string): UsagePart => ({
 function invoiceOf(
   order: UsageOrder,
   parts: readonly UsagePart[],
-  billed: BilledPeriod | null = null,
+  billed: EarlierBill | null = null,
   context: Partial<BillingContext> = {},
 ): Invoice {
   const counted: CountedUsage = {
@@ -92,6 +92,7 @@ function invoiceOf(
     {
       testClockId: null,
       billed: [],
+      creditable: new Map(),
       coupons: [],
       billingPeriod: JANUARY,
       taxRates: [],
@@ -201,7 +202,7 @@ describe('usage on an invoice', () => {
 });
 
 describe('late usage', () => {
-  const billedOf = (amount: bigint, quantity: string, heldMinor = amount): BilledPeriod => ({
+  const billedOf = (amount: bigint, quantity: string, heldMinor = amount): EarlierBill => ({
     amountMinor: amount,
     heldMinor,
     quantity,

@@ -14,7 +14,7 @@ import {
   type BilledUsage,
   type UsageLimits,
   type UsagePart,
-  type UsageReading,
+  type ItemUsage,
   type UsageTrace,
 } from './usage';
 
@@ -23,12 +23,12 @@ const LONGEST_DESCRIPTION = 500;
 /** Usage counted for an order, and its earlier bill: null if this is the first one. */
 export interface CountedUsage {
   readonly order: UsageOrder;
-  readonly reading: UsageReading;
-  readonly billed: BilledPeriod | null;
+  readonly reading: ItemUsage;
+  readonly billed: EarlierBill | null;
 }
 
 /** Earlier bill of the period of an order. */
-export interface BilledPeriod extends BilledUsage {
+export interface EarlierBill extends BilledUsage {
   /** Its lines that are not void. */
   readonly lines: readonly BilledLine[];
 }
@@ -108,11 +108,11 @@ export function lateUsageLine(
   };
 }
 
-function quantityOf({ parts }: UsageReading) {
+function quantityOf({ parts }: ItemUsage) {
   return sum(parts.map(({ quantity }) => quantity));
 }
 
-function traceOf(order: UsageOrder, reading: UsageReading) {
+function traceOf(order: UsageOrder, reading: ItemUsage) {
   const { meter, countedFrom, upToPosition } = reading;
   return {
     kind: 'usage' as const,

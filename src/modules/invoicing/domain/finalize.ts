@@ -1,20 +1,21 @@
 import { invariant } from '../../../core/invariant';
 import { mayBecome } from '../../../core/states';
+import { isWaiting } from './grace';
 import { firstAttemptAt } from './invoice-collection';
 import type { InvoiceSnapshots } from './invoice-snapshots';
 import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice';
 
 const DAY_MS = 86_400_000;
 
-/** Returns the finalised invoice of a draft: open, or paid if nothing is left to pay. */
+/** Returns the finalized invoice of a draft: open, or paid if nothing is left to pay. */
 export function finalized(
   draft: Invoice,
   number: string,
   snapshots: InvoiceSnapshots,
   now: Date,
 ): Invoice {
-  invariant(draft.status === 'draft', 'only a draft is finalised');
-  const isPaid = draft.amountDue === 0n;
+  invariant(draft.status === 'draft', 'only a draft is finalized');
+  const isPaid = leavesNothingToPay(draft);
   return {
     ...draft,
     status: isPaid ? 'paid' : 'open',
@@ -26,6 +27,11 @@ export function finalized(
     collectAt: isPaid ? null : firstAttemptAt(draft, now),
     updatedAt: now,
   };
+}
+
+/** Returns true if a draft is paid as soon as it is finalised. A draft that waits may still get lines. */
+export function leavesNothingToPay(draft: Invoice): boolean {
+  return draft.amountDue === 0n && !isWaiting(draft);
 }
 
 /** Returns true if the table of states permits the transition. */

@@ -4,7 +4,7 @@ import type { InvoiceOrder } from './order';
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the instant until which the invoice of an order stays a draft; null if it is finalised at once. An invoice at the
+ * Returns the instant until which the invoice of an order stays a draft; null if it is finalized at once. An invoice at the
  * boundary of two periods waits the given hours from the boundary on, however late it is made, and bills usage that
  * arrives until then. An order without lines bills only late usage, and does not wait.
  */

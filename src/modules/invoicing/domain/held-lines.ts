@@ -1,7 +1,7 @@
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import type { InvoiceLine, InvoiceTaxRate } from './invoice';
 
-/** A line of a finalised invoice that is not void, with what the invoice says of it. */
+/** A line of a finalized invoice that is not void, with what the invoice says of it. */
 export interface BilledLine extends InvoiceLine {
   readonly taxRates: readonly Pick<
     InvoiceTaxRate,

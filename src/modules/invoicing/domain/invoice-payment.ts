@@ -29,7 +29,6 @@ export function decidePayment(invoice: Invoice, requested: bigint | null): Payme
   return { kind: 'reserve', amount };
 }
 
-/** The invoice with an amount of it reserved for a payment. */
 export function withReserve(invoice: Invoice, amount: bigint, now: Date): Invoice {
   return touched({ ...invoice, amountPending: invoice.amountPending + amount }, now);
 }

@@ -1,5 +1,6 @@
 import { rational } from '../../../core/decimal';
-import { isTerminal, reachableFrom } from '../../../core/states';
+import { reachableFrom } from '../../../../test/support/reachable';
+import { isTerminal } from '../../../core/states';
 import { INVOICE_STATUSES, INVOICE_TRANSITIONS } from './invoice';
 import { evaluate, fullAmountOf, type LineTrace } from './trace';
 

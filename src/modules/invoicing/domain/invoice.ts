@@ -156,13 +156,15 @@ export interface Invoice {
   readonly dueAt: Date | null;
   /** When it was found to be due and not paid. */
   readonly overdueAt: Date | null;
-  /** Instant at which a waiting draft is finalised automatically; null if it is not. */
+  /** Instant at which a waiting draft is finalized automatically; null if it is not. */
   readonly finalizesAt: Date | null;
-  /** Orders of the lines of a waiting draft. The lines are made again from them when it is finalised. */
+  /** Orders of the lines of a waiting draft. The lines are made again from them when it is finalized. */
   readonly orderedLines: readonly LineOrder[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;
+  /** Principal that voided it; null also if it was not recorded. */
+  readonly voidedBy: string | null;
   readonly uncollectibleAt: Date | null;
   /** Null for a draft, and for an invoice from before they were kept. */
   readonly parties: InvoiceSnapshots | null;

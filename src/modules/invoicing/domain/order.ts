@@ -1,5 +1,6 @@
 import type { Metadata } from '../../../core/metadata';
 import type { Period } from '../../../core/time';
+import type { RefundedOf } from './given-back';
 import type { Collection, InvoiceReason } from './invoice';
 import type { LineOrder } from './line-order';
 
@@ -14,6 +15,8 @@ export interface InvoiceOrder {
   /** The billing period of the subscription that it belongs to; null where it is for none. */
   readonly billingPeriod: Period | null;
   readonly lines: readonly LineOrder[];
+  /** Refunds of the invoices that its credits take from, read under the lock of their payments. Left out: none. */
+  readonly refunded?: RefundedOf;
   readonly collection: Collection;
   readonly daysUntilDue: number;
   readonly metadata: Metadata;

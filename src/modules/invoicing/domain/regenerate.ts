@@ -1,12 +1,17 @@
 import type { Period } from '../../../core/time';
-import { type BillingContext, decideAgain, decideInvoice, type NewIds } from './decide-invoice';
+import {
+  type BillingContext,
+  decideAgain,
+  decideInvoice,
+  type NewInvoiceIds,
+} from './decide-invoice';
 import { creditAgain } from './decide-lines';
+import { limitCredits } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { InvoiceOrder } from './order';
 
 /** Present state of the charges that a void invoice billed. */
 export interface Standing {
-  /** End of each item that has ended. */
   readonly itemEnds: ReadonlyMap<string, Date>;
   /** Instant up to which charges in advance are earned; null where none is. */
   readonly earnedUntil: Date | null;
@@ -35,13 +40,13 @@ export function isOvertaken({ lines }: Invoice, { itemEnds, isWithdrawn }: Stand
  * Returns the draft that regenerates a void invoice: the same charges, and credits for the rest that the credited lines
  * still hold, with the discounts and taxes of the context. Periods that are over are earned at once.
  *
- * @param context with the finalised lines of the items that it credits
+ * @param context with the finalized lines of the items that it credits
  */
 export function regeneratedFrom(
   voided: Invoice,
   { earnedUntil, hasEnded }: Standing,
   context: BillingContext,
-  ids: NewIds,
+  ids: NewInvoiceIds,
   now: Date,
 ): Invoice {
   const { periodStartAt: startAt, periodEndAt: endAt } = voided;
@@ -55,12 +60,13 @@ export function regeneratedFrom(
   };
   const isEarned = ({ period }: InvoiceLine): boolean =>
     hasEnded || (earnedUntil !== null && period !== null && period.endAt <= earnedUntil);
+  const limit = limitCredits(context.creditable);
   const lines = voided.lines.flatMap((line): InvoiceLine[] => {
     const id = ids.nextLineId();
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
     }
-    const credit = creditAgain(line, context, id);
+    const credit = creditAgain(line, context, limit, id);
     return credit === null ? [] : [{ ...line, ...credit }];
   });
   const empty = decideInvoice(order, { ...context, usage: [] }, ids, now);

@@ -68,6 +68,7 @@ function contextOf(used: Readonly<Record<string, bigint>>, creditMinor = 0n): Bi
   const reading = { meter, countedFrom: calls.period.startAt, upToPosition: 7n, parts };
   return {
     billed: [],
+    creditable: new Map(),
     usage: [{ order: calls, reading, billed: null }],
     coupons: [],
     billingPeriod: APRIL,

@@ -1,5 +1,5 @@
 import { invariant } from '../../../core/invariant';
-import { type BillingContext, decideInvoice, type NewIds } from './decide-invoice';
+import { type BillingContext, decideInvoice, type NewInvoiceIds } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { InvoiceOrder } from './order';
@@ -28,7 +28,7 @@ export function renewDraft(
   draft: Invoice,
   order: InvoiceOrder,
   context: BillingContext,
-  nextLineId: NewIds['nextLineId'],
+  nextLineId: NewInvoiceIds['nextLineId'],
   earnedUntil: Date,
   now: Date,
 ): Invoice {

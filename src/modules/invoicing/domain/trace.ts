@@ -1,5 +1,5 @@
 import { parseExact, ZERO, type Rational } from '../../../core/decimal';
-import { takeBack, unusedShare, type BilledLine, type TakenBack } from '../../../core/invoice';
+import { takeBack, unusedShare, type PrepaidLine, type TakenBack } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { parseDecimal } from '../../../core/decimal';
 import {
@@ -37,8 +37,10 @@ export interface CreditTrace {
   /** Taken back before this line. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
-  /** Amounts the credited line still held; absent from credits that were issued at list prices. */
+  /** Amounts of the credited line not yet credited; absent from credits that were issued at list prices. */
   readonly held?: HeldTerms;
+  /** Upper limit of the credit, if refunds have returned the rest of the invoice. */
+  readonly mostMinor?: bigint;
   /** Part of its discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
 }
@@ -92,20 +94,20 @@ export function creditOf(trace: CreditTrace): TakenBack<HeldDiscount> {
   if (trace.held === undefined) {
     return { amountMinor: creditAtListPrice(line, trace.unused), discounts: [] };
   }
-  return takeBack(trace.held, unusedShare(line, trace.unused));
+  return takeBack(trace.held, unusedShare(line, trace.unused), trace.mostMinor);
 }
 
 /**
  * The credit of an unused part as it was computed before credits went by what was paid. Stored lines are evaluated by the
  * rule they were made by.
  */
-export function creditAtListPrice(line: BilledLine, unused: Proration): bigint {
+export function creditAtListPrice(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;
   const unusedMinor = roundAtLine(line.fullAmount, unused);
   return unusedMinor < heldMinor ? unusedMinor : heldMinor;
 }
 
-function billedLineOf(trace: CreditTrace): BilledLine {
+function billedLineOf(trace: CreditTrace): PrepaidLine {
   return {
     fullAmount: parseExact(trace.fullAmount),
     proration: trace.billedProration,

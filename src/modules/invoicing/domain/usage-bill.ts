@@ -4,10 +4,10 @@ import type { Period } from '../../../core/time';
 import type { CountedUsage } from './decide-usage-lines';
 import type { InvoiceLine } from './invoice';
 import type { UsageOrder } from './line-order';
-import type { MeterTerms, UsageGroup } from './usage';
+import type { MeterSnapshot, UsageGroup } from './usage';
 
 export interface KeptUsage {
-  readonly meter: MeterTerms;
+  readonly meter: MeterSnapshot;
   readonly itemId: string;
   readonly period: Period;
   readonly countedFrom: Date;

@@ -19,7 +19,10 @@ export interface UsageQuote {
   readonly amountMinor: bigint;
 }
 
-/** @param invoice made of the usage */
+/**
+ * Returns the quote for counted usage, from the lines that an invoice would bill it with.
+ * @param invoice preview that bills the usage
+ */
 export function quoteOf({ order, reading, billed }: CountedUsage, invoice: Invoice): UsageQuote {
   const lines = invoice.lines.filter(
     ({ itemId, period }) =>

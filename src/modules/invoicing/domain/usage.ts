@@ -27,7 +27,7 @@ const SHOWN_DIGITS = 12;
 export type UsageGroup = readonly (string | null)[];
 
 /** Definition of a meter as it was when usage was billed. */
-export interface MeterTerms {
+export interface MeterSnapshot {
   readonly id: string;
   readonly key: string;
   readonly eventName: string;
@@ -48,8 +48,8 @@ export interface UsagePart {
 }
 
 /** Usage counted for an item in a period, and the position in the stream up to which it was counted. */
-export interface UsageReading {
-  readonly meter: MeterTerms;
+export interface ItemUsage {
+  readonly meter: MeterSnapshot;
   /** The first instant whose events move it: before the period, where values are held over. */
   readonly countedFrom: Date;
   /** Place in the customer's stream of events up to which they were counted, voids included. */
@@ -94,7 +94,7 @@ export interface UsageTrace {
   readonly kind: 'usage';
   /** The price as it was. */
   readonly price: Price;
-  readonly meter: MeterTerms;
+  readonly meter: MeterSnapshot;
   readonly isByGroup: boolean;
   /** With the meter, what names the events that were counted. */
   readonly period: Period;
@@ -113,7 +113,7 @@ export interface UsageTrace {
 export interface UsageLimits {
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Part of the full period they are for; null for all of it. */
+  /** Part of the full period that the limits apply to; null for all of it. */
   readonly proration: Proration | null;
 }
 
@@ -221,12 +221,10 @@ export function isNothing(part: UsagePart, amountMinor: bigint): boolean {
   return amountMinor === 0n && compare(part.quantity, ZERO) === 0;
 }
 
-/** A quantity as invoices show it. */
 export function shownQuantity(quantity: Rational): string {
   return formatDecimal(quantity, SHOWN_DIGITS);
 }
 
-/** A group as invoices name it. */
 export function nameOfGroup(group: UsageGroup): string {
   return group.map((text) => text ?? '–').join(', ');
 }

@@ -51,7 +51,7 @@ export class CreateInvoiceDto {
     example: 'send_invoice',
   })
   readonly collection?: Collection;
-  @IntegerField('Days from finalising to when it is due.', {
+  @IntegerField('Days from finalizing to when it is due.', {
     least: 0,
     most: MOST_DAYS,
     optional: true,
@@ -59,8 +59,7 @@ export class CreateInvoiceDto {
     example: 14,
   })
   readonly days_until_due?: number;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toOneOffOrder(dto: CreateInvoiceDto): OneOffOrder {
@@ -79,10 +78,8 @@ export function toOneOffOrder(dto: CreateInvoiceDto): OneOffOrder {
 }
 
 export class ListInvoicesDto extends ListQueryDto {
-  @ReferenceFilter('Only the invoices of this customer.')
-  readonly customer_id?: string;
-  @ReferenceFilter('Only the invoices of this subscription.')
-  readonly subscription_id?: string;
+  @ReferenceFilter('Only the invoices of this customer.') readonly customer_id?: string;
+  @ReferenceFilter('Only the invoices of this subscription.') readonly subscription_id?: string;
   @EnumField(INVOICE_STATUSES, 'Only invoices that stand here.', { optional: true })
   readonly status?: InvoiceStatus;
 }

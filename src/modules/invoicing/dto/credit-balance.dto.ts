@@ -12,8 +12,7 @@ import type { CreditBalance } from '../domain/credit-grant';
 import { creditBalanceTooLarge } from '../invoicing.errors';
 
 export class CreditBalanceDto {
-  @IdProperty('cus_01h455vb4pex5vsknk084sn02q')
-  readonly customer_id!: string;
+  @IdProperty('cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @TextProperty(
     'ISO 4217; null until the first amount fixes the currency of the customer.',
     'EUR',
@@ -27,13 +26,11 @@ export class CreditBalanceDto {
   readonly balance!: number;
   @IntegerProperty('The part that the next invoices use, the oldest credit first.', 2000)
   readonly available!: number;
-  @IntegerProperty('The part that pending refunds have reserved.', 500)
-  readonly reserved!: number;
+  @IntegerProperty('The part that pending refunds have reserved.', 500) readonly reserved!: number;
 }
 
 export class CreditBalanceTransactionDto {
-  @IdProperty('ltx_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('ltx_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Kind of the ledger transaction that changed the balance.', 'invoice_finalized')
   readonly type!: string;
   @IntegerProperty(
@@ -41,15 +38,13 @@ export class CreditBalanceTransactionDto {
     -1500,
   )
   readonly amount!: number;
-  @TextProperty('ISO 4217.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @TextProperty(
     'The invoice, credit note, payment or refund that changed the balance.',
     'inv_01h455vb4pex5vsknk084sn02q',
   )
   readonly source_id!: string;
-  @InstantProperty('When it happened, on the customer’s clock.')
-  readonly occurred_at!: string;
+  @InstantProperty('When it happened, on the customer’s clock.') readonly occurred_at!: string;
 }
 
 /** @throws {ProblemError} `credit_balance_too_large` */

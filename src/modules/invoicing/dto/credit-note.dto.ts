@@ -1,4 +1,5 @@
 import {
+  ActorProperty,
   EnumField,
   EnumProperty,
   IdField,
@@ -68,56 +69,39 @@ export function toCreditNoteOrder(dto: CreateCreditNoteDto): CreditNoteOrder {
 }
 
 export class ListCreditNotesDto extends ListQueryDto {
-  @ReferenceFilter('Only the credit notes of this invoice.')
-  readonly invoice_id?: string;
+  @ReferenceFilter('Only the credit notes of this invoice.') readonly invoice_id?: string;
 }
 
 export class CreditNoteLineDto {
-  @TextProperty('The line.', 'il_01h455vb4pex5vsknk084sn02q')
-  readonly invoice_line_id!: string;
-  @IntegerProperty('Minor units, without tax.', 500)
-  readonly amount!: number;
-  @IntegerProperty('The tax that belongs to it.', 95)
-  readonly tax!: number;
+  @TextProperty('The line.', 'il_01h455vb4pex5vsknk084sn02q') readonly invoice_line_id!: string;
+  @IntegerProperty('Minor units, without tax.', 500) readonly amount!: number;
+  @IntegerProperty('The tax that belongs to it.', 95) readonly tax!: number;
 }
 
 export class CreditNoteDto {
-  @IdProperty('cn_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Of a series without gaps.', 'CN-000007')
-  readonly number!: string;
-  @EnumProperty(CREDIT_NOTE_STATUSES, 'Where it stands.', 'issued')
-  readonly status!: string;
-  @TextProperty('The invoice.', 'inv_01h455vb4pex5vsknk084sn02q')
-  readonly invoice_id!: string;
-  @TextProperty('The customer.', 'cus_01h455vb4pex5vsknk084sn02q')
-  readonly customer_id!: string;
-  @TextProperty('ISO 4217.', 'EUR')
-  readonly currency!: string;
-  @TextProperty('For people.', 'Two days without service')
-  readonly reason!: string;
-  @EnumProperty(SETTLEMENTS, 'How the rest is settled.', 'credit')
-  readonly settle!: string;
-  @IntegerProperty('Minor units, without tax.', 500)
-  readonly net!: number;
-  @IntegerProperty('The tax that belongs to it.', 95)
-  readonly tax!: number;
-  @IntegerProperty('`net + tax`.', 595)
-  readonly total!: number;
+  @IdProperty('cn_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Of a series without gaps.', 'CN-000007') readonly number!: string;
+  @EnumProperty(CREDIT_NOTE_STATUSES, 'Where it stands.', 'issued') readonly status!: string;
+  @TextProperty('The invoice.', 'inv_01h455vb4pex5vsknk084sn02q') readonly invoice_id!: string;
+  @TextProperty('The customer.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
+  @TextProperty('For people.', 'Two days without service') readonly reason!: string;
+  @EnumProperty(SETTLEMENTS, 'How the rest is settled.', 'credit') readonly settle!: string;
+  @IntegerProperty('Minor units, without tax.', 500) readonly net!: number;
+  @IntegerProperty('The tax that belongs to it.', 95) readonly tax!: number;
+  @IntegerProperty('`net + tax`.', 595) readonly total!: number;
   @IntegerProperty('Taken off what the invoice still owed.', 0)
   readonly applied_to_invoice!: number;
-  @IntegerProperty('Given as credit.', 595)
-  readonly credited_to_balance!: number;
-  @IntegerProperty('To be refunded on the payment.', 0)
-  readonly to_refund!: number;
+  @IntegerProperty('Given as credit.', 595) readonly credited_to_balance!: number;
+  @IntegerProperty('To be refunded on the payment.', 0) readonly to_refund!: number;
   @NestedListProperty(CreditNoteLineDto, 'What is taken back, line by line.')
   readonly lines!: readonly CreditNoteLineDto[];
+  @ActorProperty('Who issued it', { nullable: true }) readonly actor!: string | null;
   @InstantProperty('When it was declared void.', { nullable: true })
   readonly voided_at!: string | null;
-  @InstantProperty('When it was issued.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @ActorProperty('Who declared it void', { nullable: true }) readonly voided_by!: string | null;
+  @InstantProperty('When it was issued.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toCreditNoteDto(note: CreditNote): CreditNoteDto {

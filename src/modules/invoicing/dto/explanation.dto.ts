@@ -16,22 +16,17 @@ import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 export class ShareDto {
   @TextProperty('The redemption of a coupon, or the tax rate.', 'red_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-  @IntegerProperty('Minor units.', 500)
-  readonly amount!: number;
+  @IntegerProperty('Minor units.', 500) readonly amount!: number;
 }
 
 export class EvaluatedDto {
-  @IntegerProperty('What the trace gives.', 5000)
-  readonly amount!: number;
-  @IntegerProperty('What the coupons give.', 500)
-  readonly discount!: number;
-  @IntegerProperty('What the rates give.', 855)
-  readonly tax!: number;
+  @IntegerProperty('What the trace gives.', 5000) readonly amount!: number;
+  @IntegerProperty('What the coupons give.', 500) readonly discount!: number;
+  @IntegerProperty('What the rates give.', 855) readonly tax!: number;
 }
 
 export class ExplanationDto {
-  @NestedProperty(InvoiceLineDto, 'The line as it is stored.')
-  readonly line!: InvoiceLineDto;
+  @NestedProperty(InvoiceLineDto, 'The line as it is stored.') readonly line!: InvoiceLineDto;
   @MapProperty(
     'How the amount came about: the price as it was, the tiers used, the quantity, the part of the period; for a credit ' +
       'the line it takes back. Whole minor units are decimal strings. For usage, the events from `counted_from` to the end of ' +
@@ -59,8 +54,7 @@ export class ExplanationDto {
     'What the same functions give when they are run again on what is stored.',
   )
   readonly evaluated!: EvaluatedDto;
-  @BooleanProperty('Whether that is what is stored.', true)
-  readonly matches!: boolean;
+  @BooleanProperty('Whether that is what is stored.', true) readonly matches!: boolean;
 }
 
 export function toExplanationDto({ line, evaluated, matches }: Explanation): ExplanationDto {

@@ -20,21 +20,16 @@ const LINE_TYPES = [
 ] as const;
 
 export class ProrationDto {
-  @IntegerProperty('Dates or seconds billed.', 16)
-  readonly numerator!: number;
-  @IntegerProperty('Those of the full period.', 31)
-  readonly denominator!: number;
+  @IntegerProperty('Dates or seconds billed.', 16) readonly numerator!: number;
+  @IntegerProperty('Those of the full period.', 31) readonly denominator!: number;
   @EnumProperty(['day', 'second'], 'Local dates, or elapsed seconds.', 'day')
   readonly unit!: string;
 }
 
 export class InvoiceLineDto {
-  @IdProperty('il_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @EnumProperty(LINE_TYPES, 'What the line is for.', 'recurring')
-  readonly type!: string;
-  @TextProperty('For people.', 'Seats')
-  readonly description!: string;
+  @IdProperty('il_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @EnumProperty(LINE_TYPES, 'What the line is for.', 'recurring') readonly type!: string;
+  @TextProperty('For people.', 'Seats') readonly description!: string;
   @TextProperty('Units, as a decimal string; null where nothing is counted.', '5', {
     nullable: true,
   })
@@ -47,10 +42,8 @@ export class InvoiceLineDto {
   readonly unit_amount!: string | null;
   @IntegerProperty('Minor units before discount and tax; negative for a credit.', 5000)
   readonly amount!: number;
-  @IntegerProperty('Taken off by coupons.', 0)
-  readonly discount!: number;
-  @IntegerProperty('Tax of the line, on top of it or within it.', 950)
-  readonly tax!: number;
+  @IntegerProperty('Taken off by coupons.', 0) readonly discount!: number;
+  @IntegerProperty('Tax of the line, on top of it or within it.', 950) readonly tax!: number;
   @TextProperty('The price that was billed.', 'price_01h455vb4pex5vsknk084sn02q', {
     nullable: true,
   })

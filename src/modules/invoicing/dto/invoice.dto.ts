@@ -1,4 +1,5 @@
 import {
+  ActorProperty,
   BooleanProperty,
   EnumProperty,
   IdProperty,
@@ -24,30 +25,22 @@ import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 const TAX_NOTES = ['exempt', 'reverse_charge'] as const;
 
 export class InvoiceTaxDto {
-  @TextProperty('The rate.', 'txr_01h455vb4pex5vsknk084sn02q')
-  readonly tax_rate_id!: string;
-  @TextProperty('What it is called.', 'VAT')
-  readonly name!: string;
-  @TextProperty('Percent, as a decimal string.', '19')
-  readonly percentage!: string;
+  @TextProperty('The rate.', 'txr_01h455vb4pex5vsknk084sn02q') readonly tax_rate_id!: string;
+  @TextProperty('What it is called.', 'VAT') readonly name!: string;
+  @TextProperty('Percent, as a decimal string.', '19') readonly percentage!: string;
   @BooleanProperty('Whether the amounts of lines hold it already.', false)
   readonly inclusive!: boolean;
-  @IntegerProperty('What it is computed on.', 5000)
-  readonly taxable!: number;
-  @IntegerProperty('What it comes to.', 950)
-  readonly tax!: number;
+  @IntegerProperty('What it is computed on.', 5000) readonly taxable!: number;
+  @IntegerProperty('What it comes to.', 950) readonly tax!: number;
 }
 
 /** An invoice that was not made: it has no id and no number. */
 export class InvoicePreviewDto {
   @TextProperty('Of a series without gaps; null for a draft.', 'INV-000042', { nullable: true })
   readonly number!: string | null;
-  @EnumProperty(INVOICE_STATUSES, 'Where it stands.', 'open')
-  readonly status!: InvoiceStatus;
-  @EnumProperty(INVOICE_REASONS, 'What it is for.', 'renewal')
-  readonly reason!: InvoiceReason;
-  @TextProperty('Who owes it.', 'cus_01h455vb4pex5vsknk084sn02q')
-  readonly customer_id!: string;
+  @EnumProperty(INVOICE_STATUSES, 'Where it stands.', 'open') readonly status!: InvoiceStatus;
+  @EnumProperty(INVOICE_REASONS, 'What it is for.', 'renewal') readonly reason!: InvoiceReason;
+  @TextProperty('Who owes it.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @TextProperty(
     'The subscription it bills; null for a one-off invoice.',
     'sub_01h455vb4pex5vsknk084sn02q',
@@ -56,57 +49,42 @@ export class InvoicePreviewDto {
   readonly subscription_id!: string | null;
   @TextProperty('The void invoice that this one regenerates.', null, { nullable: true })
   readonly reissue_of!: string | null;
-  @TextProperty('ISO 4217; of all its amounts.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217; of all its amounts.', 'EUR') readonly currency!: string;
   @InstantProperty('Start of the period billed in advance, else of the one billed in arrears.', {
     nullable: true,
   })
   readonly period_start!: string | null;
   @InstantProperty('End of that period, exclusive.', { nullable: true })
   readonly period_end!: string | null;
-  @IntegerProperty('Sum of the lines, in minor units.', 5000)
-  readonly subtotal!: number;
-  @IntegerProperty('Taken off by coupons.', 0)
-  readonly discount!: number;
-  @IntegerProperty('Tax on top of the lines.', 950)
-  readonly tax!: number;
-  @IntegerProperty('Tax within the lines.', 0)
-  readonly inclusive_tax!: number;
-  @IntegerProperty('`subtotal - discount + tax`.', 5950)
-  readonly total!: number;
-  @IntegerProperty('Paid from the credit balance.', 0)
-  readonly credit_applied!: number;
+  @IntegerProperty('Sum of the lines, in minor units.', 5000) readonly subtotal!: number;
+  @IntegerProperty('Taken off by coupons.', 0) readonly discount!: number;
+  @IntegerProperty('Tax on top of the lines.', 950) readonly tax!: number;
+  @IntegerProperty('Tax within the lines.', 0) readonly inclusive_tax!: number;
+  @IntegerProperty('`subtotal - discount + tax`.', 5950) readonly total!: number;
+  @IntegerProperty('Paid from the credit balance.', 0) readonly credit_applied!: number;
   @IntegerProperty('What a negative total adds to the credit balance.', 0)
   readonly credited_to_balance!: number;
-  @IntegerProperty('To be paid.', 5950)
-  readonly amount_due!: number;
-  @IntegerProperty('Paid so far.', 0)
-  readonly amount_paid!: number;
-  @IntegerProperty('Taken off what is due by credit notes.', 0)
-  readonly amount_credited!: number;
-  @IntegerProperty('Still to be paid.', 5950)
-  readonly amount_remaining!: number;
+  @IntegerProperty('To be paid.', 5950) readonly amount_due!: number;
+  @IntegerProperty('Paid so far.', 0) readonly amount_paid!: number;
+  @IntegerProperty('Taken off what is due by credit notes.', 0) readonly amount_credited!: number;
+  @IntegerProperty('Still to be paid.', 5950) readonly amount_remaining!: number;
   @IntegerProperty('Part of the remaining amount that pending payments have reserved.', 0)
   readonly amount_pending!: number;
-  @NestedListProperty(InvoiceTaxDto, 'Tax by rate.')
-  readonly taxes!: readonly InvoiceTaxDto[];
+  @NestedListProperty(InvoiceTaxDto, 'Tax by rate.') readonly taxes!: readonly InvoiceTaxDto[];
   @EnumProperty(TAX_NOTES, 'Why there is no tax.', null, { nullable: true })
   readonly tax_note!: string | null;
-  @EnumProperty(COLLECTIONS, 'How it is paid.', 'automatic')
-  readonly collection!: Collection;
+  @EnumProperty(COLLECTIONS, 'How it is paid.', 'automatic') readonly collection!: Collection;
   @InstantProperty('When it is to be paid; null for a draft.', { nullable: true })
   readonly due_at!: string | null;
   @NestedListProperty(InvoiceLineDto, 'What it is for, line by line.')
   readonly lines!: readonly InvoiceLineDto[];
-  @MetadataProperty()
-  readonly metadata!: object;
+  @MetadataProperty() readonly metadata!: object;
 }
 
 export class InvoiceDto extends InvoicePreviewDto {
-  @IdProperty('inv_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('inv_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @InstantProperty(
-    'When a draft is finalised by itself, as the grace period of its customer says; null where somebody is to do it, and once it is done.',
+    'When a draft is finalized by itself, as the grace period of its customer says; null where somebody is to do it, and once it is done.',
     { nullable: true },
   )
   readonly finalizes_at!: string | null;
@@ -125,12 +103,11 @@ export class InvoiceDto extends InvoicePreviewDto {
   readonly paid_at!: string | null;
   @InstantProperty('When it was declared void.', { nullable: true })
   readonly voided_at!: string | null;
+  @ActorProperty('Who declared it void', { nullable: true }) readonly voided_by!: string | null;
   @InstantProperty('When it was written off.', { nullable: true })
   readonly uncollectible_at!: string | null;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toInvoicePreviewDto(invoice: Invoice): InvoicePreviewDto {

@@ -1,6 +1,5 @@
 import { MetadataField } from '../../../platform/http';
 
 export class UpdateInvoiceDto {
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }

@@ -2,8 +2,7 @@ import { NestedListProperty, ReferenceFilter, TextProperty } from '../../../plat
 import type { AccountBalance } from '../domain/posted-transaction';
 
 export class ListLedgerAccountsDto {
-  @ReferenceFilter('Only postings for this customer.')
-  readonly customer_id?: string;
+  @ReferenceFilter('Only postings for this customer.') readonly customer_id?: string;
 }
 
 export class LedgerAccountDto {
@@ -12,8 +11,7 @@ export class LedgerAccountDto {
     'accounts_receivable',
   )
   readonly account!: string;
-  @TextProperty('ISO 4217.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @TextProperty(
     'Debits minus credits in whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.',
     '120000',

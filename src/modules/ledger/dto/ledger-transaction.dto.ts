@@ -12,8 +12,7 @@ import {
 import type { PostedTransaction, TransactionFilter } from '../domain/posted-transaction';
 
 export class ListLedgerTransactionsDto extends ListQueryDto {
-  @ReferenceFilter('Only transactions of this customer.')
-  readonly customer_id?: string;
+  @ReferenceFilter('Only transactions of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only transactions of this invoice, payment or refund.')
   readonly source_id?: string;
 }
@@ -29,10 +28,8 @@ export class LedgerPostingDto {
 }
 
 export class LedgerTransactionDto {
-  @IdProperty('ltx_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Kind of the transaction.', 'payment')
-  readonly kind!: string;
+  @IdProperty('ltx_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Kind of the transaction.', 'payment') readonly kind!: string;
   @TextProperty(
     'Id of the invoice, payment or refund that posted the transaction.',
     'pay_01h455vb4pex5vsknk084sn02q',
@@ -40,12 +37,10 @@ export class LedgerTransactionDto {
   readonly source_id!: string;
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
-  @TextProperty('ISO 4217; the currency of all postings.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217; the currency of all postings.', 'EUR') readonly currency!: string;
   @NestedListProperty(LedgerPostingDto, 'Postings, which sum to zero.')
   readonly postings!: readonly LedgerPostingDto[];
-  @InstantProperty('When the posted change happened.')
-  readonly occurred_at!: string;
+  @InstantProperty('When the posted change happened.') readonly occurred_at!: string;
 }
 
 export function toTransactionFilter(query: ListLedgerTransactionsDto): TransactionFilter {

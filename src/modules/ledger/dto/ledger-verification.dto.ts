@@ -7,17 +7,13 @@ import {
 import type { CheckResult } from '../domain/posted-transaction';
 
 export class LedgerCheckDto {
-  @TextProperty('Name of the invariant.', 'every_transaction_sums_to_zero')
-  readonly name!: string;
-  @BooleanProperty('True if the invariant holds.', true)
-  readonly ok!: boolean;
-  @TextListProperty('Violations, at most 100.', [])
-  readonly offending!: readonly string[];
+  @TextProperty('Name of the invariant.', 'every_transaction_sums_to_zero') readonly name!: string;
+  @BooleanProperty('True if the invariant holds.', true) readonly ok!: boolean;
+  @TextListProperty('Violations, at most 100.', []) readonly offending!: readonly string[];
 }
 
 export class LedgerVerificationDto {
-  @BooleanProperty('True if every check holds.', true)
-  readonly ok!: boolean;
+  @BooleanProperty('True if every check holds.', true) readonly ok!: boolean;
   @NestedListProperty(LedgerCheckDto, 'All checks, run on one snapshot.')
   readonly checks!: readonly LedgerCheckDto[];
 }

@@ -12,7 +12,6 @@ export interface UsageEvent {
   readonly properties: Properties;
 }
 
-/** Stored usage event. */
 export interface StoredUsageEvent extends UsageEvent {
   /** Position in its stream, in commit order; may have gaps. */
   readonly position: bigint;

@@ -4,24 +4,19 @@ import type { ReportResult } from '../usage-events.service';
 const MAX_WARNINGS = 100;
 
 export class UsageRejectionDto {
-  @IntegerProperty('Index in `events`, or line, from 0.', 17)
-  readonly index!: number;
+  @IntegerProperty('Index in `events`, or line, from 0.', 17) readonly index!: number;
   @TextProperty(
     'Stable: `validation_failed`, `malformed_request`, `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
     'customer_not_found',
   )
   readonly code!: string;
-  @TextProperty('Explanation.', 'There is no such customer.')
-  readonly message!: string;
+  @TextProperty('Explanation.', 'There is no such customer.') readonly message!: string;
 }
 
 export class UsageWarningDto {
-  @TextProperty('Stable: `usage_not_counted`.', 'usage_not_counted')
-  readonly code!: string;
-  @TextProperty('Name of the events.', 'api_cal')
-  readonly event_name!: string;
-  @IntegerProperty('Number of events of the name in the request.', 3)
-  readonly events!: number;
+  @TextProperty('Stable: `usage_not_counted`.', 'usage_not_counted') readonly code!: string;
+  @TextProperty('Name of the events.', 'api_cal') readonly event_name!: string;
+  @IntegerProperty('Number of events of the name in the request.', 3) readonly events!: number;
   @TextProperty(
     'Explanation.',
     'No meter counts events of this name. A meter that is created later will.',
@@ -30,10 +25,8 @@ export class UsageWarningDto {
 }
 
 export class AppendResultDto {
-  @IntegerProperty('Number of events that were stored.', 997)
-  readonly accepted!: number;
-  @IntegerProperty('Number of events that were stored before.', 2)
-  readonly duplicates!: number;
+  @IntegerProperty('Number of events that were stored.', 997) readonly accepted!: number;
+  @IntegerProperty('Number of events that were stored before.', 2) readonly duplicates!: number;
   @NestedListProperty(UsageRejectionDto, 'Events that were not stored, in order.')
   readonly rejected!: readonly UsageRejectionDto[];
   @NestedListProperty(

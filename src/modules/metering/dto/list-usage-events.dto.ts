@@ -10,8 +10,7 @@ export class ListUsageEventsDto extends ListQueryDto {
   readonly event_name?: string;
   @InstantField('Only events with this timestamp or later.', { optional: true })
   readonly from?: string;
-  @InstantField('Only events with an earlier timestamp.', { optional: true })
-  readonly to?: string;
+  @InstantField('Only events with an earlier timestamp.', { optional: true }) readonly to?: string;
 }
 
 export function toEventFilter(query: ListUsageEventsDto): EventFilter {

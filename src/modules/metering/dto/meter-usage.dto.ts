@@ -9,12 +9,9 @@ import {
 import type { MeterUsage } from '../meter-usage.service';
 
 export class UsageInWindowDto {
-  @InstantProperty('Start of the window.')
-  readonly window_start!: string;
-  @InstantProperty('End of the window, exclusive.')
-  readonly window_end!: string;
-  @TextProperty('Decimal string.', '10.625')
-  readonly value!: string;
+  @InstantProperty('Start of the window.') readonly window_start!: string;
+  @InstantProperty('End of the window, exclusive.') readonly window_end!: string;
+  @TextProperty('Decimal string.', '10.625') readonly value!: string;
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: { type: 'string', nullable: true },

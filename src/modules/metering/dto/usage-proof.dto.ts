@@ -8,8 +8,7 @@ export class UsageProofDto {
   readonly duplicates!: number;
   @IntegerProperty('Rejected events, in the whole UTC hours that the period touches.', 1000)
   readonly rejected!: number;
-  @IntegerProperty('Accepted events that were voided.', 1000)
-  readonly voided!: number;
+  @IntegerProperty('Accepted events that were voided.', 1000) readonly voided!: number;
   @IntegerProperty('Accepted events that are not voided and that the meter counts.', 1000)
   readonly counted!: number;
   @IntegerProperty('Counted events that are in every bill of the periods they change.', 1000)

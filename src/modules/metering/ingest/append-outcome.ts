@@ -5,13 +5,42 @@ import { type Refusal, rejectionOf } from './usage-refusals';
 /** Result of an event that was not stored. `busy`: not tried, because another transaction has locked its stream. */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
-/** Reason why a request was not tried: a stream of it is locked, or the cached state of a stream is outdated. */
+/** Reason why events were not tried: a stream of theirs is locked, or the cached state of a stream is outdated. */
 export type NotTried = 'busy' | 'outdated';
 
 export interface AppendOutcome {
   readonly accepted: number;
   /** The other events, in order. */
   readonly notStored: readonly { readonly index: number; readonly result: EventResult }[];
+}
+
+/** Outcome of a request of which some streams were tried. */
+export interface PartOutcome {
+  readonly stored: AppendOutcome;
+  /** Events of the streams that were not tried. */
+  readonly rest: readonly IncomingEvent[];
+  readonly reason: NotTried;
+}
+
+/** Outcome of a request on the fast path: all of its streams were tried, none, or some. */
+export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome;
+
+/**
+ * Separates the events that were not tried from the outcome of a request.
+ * @param reason why they were not tried
+ */
+export function withoutBusy(
+  events: readonly IncomingEvent[],
+  { accepted, notStored }: AppendOutcome,
+  reason: NotTried,
+): FastPathOutcome {
+  const busy = new Set(
+    notStored.filter(({ result }) => result === 'busy').map(({ index }) => index),
+  );
+  if (busy.size === 0) return { accepted, notStored };
+  if (busy.size === events.length) return reason;
+  const stored = { accepted, notStored: notStored.filter(({ index }) => !busy.has(index)) };
+  return { stored, rest: events.filter(({ index }) => busy.has(index)), reason };
 }
 
 /**

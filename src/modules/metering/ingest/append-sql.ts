@@ -1,4 +1,5 @@
 import { ADD_TO_BUCKETS, ADD_TO_HOURS } from '../store/bucket-sql';
+import type { OnBusy } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
@@ -67,23 +68,21 @@ const UNLESS_THERE = `
   ON CONFLICT (key_digest) DO NOTHING
   RETURNING stream_id, position, occurred_at, properties`;
 
-/** Updates that follow from the new events in `fresh`, except the totals of meters. */
-const STREAM_UPDATES = `
+/**
+ * Updates that follow from the new events in `fresh`, except the totals of meters. The condition on the ids of the streams
+ * keeps the cached plan from reading the whole table, which was small when the plan was made.
+ */
+const streamUpdates = (streamIds: string): string => `
   advanced AS (
     UPDATE usage_stream SET last_position = change.position
     FROM (SELECT stream_id, max(position) AS position FROM fresh GROUP BY stream_id) AS change
-    WHERE usage_stream.id = change.stream_id
+    WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY(${streamIds}::bigint[])
   ),
   tallied AS (
     ${TALLY}
     SELECT stream_id, ${hourOf('occurred_at')}, count(*), 0, 0 FROM fresh GROUP BY 1, 2 ORDER BY 1, 2
     ${ADD_TO_TALLY}
   )`;
-
-const COUNTED = countedOf(`
-  fresh AS event
-  JOIN usage_stream AS stream ON stream.id = event.stream_id
-  JOIN meter ON meter.event_name = stream.event_name`);
 
 const LATE_USAGE = `
   SELECT stream_id::text AS "streamId", billed_id AS "billedId", meter_id AS "meterId", ${msOf('start_at')} AS "startMs",
@@ -108,54 +107,70 @@ const recordSql = (incoming: string): string => `
     ORDER BY key_digest, index
     ${UNLESS_THERE}
   ),
-  ${STREAM_UPDATES},
-  counted AS MATERIALIZED (${COUNTED}),
+  ${streamUpdates('$3')},
+  counted AS MATERIALIZED (${countedOf(`
+    fresh AS event
+    JOIN usage_stream AS stream ON stream.id = event.stream_id AND stream.id = ANY($3::bigint[])
+    JOIN meter ON meter.event_name = stream.event_name`)}),
   ${ADD_TO_BUCKETS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
 /**
- * Fast path: stores and counts events of streams whose cached version is current, in one autocommitted statement. Locks the
- * streams with SKIP LOCKED, and stores nothing unless all of them are locked; then it returns the numbers of the streams that
- * it locked, and of those whose version is current. A stream that changed after the snapshot of this statement has another
- * version by the time it is locked, and is skipped.
+ * Fast path: stores and counts events of streams whose cached version is current, in one autocommitted statement. Stores
+ * nothing of the other streams, and with SKIP LOCKED nothing of those that another transaction has locked. Returns the last
+ * position of each stream, null for those; then also the numbers of the streams whose version is current. A stream that
+ * changed after the snapshot of this statement has another version by the time it is locked, and is skipped.
  *
  * Parameters: $1 the current time; $2 ids and $3 versions of the streams; for each event: $4 its stream as a number in $2, from
- * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list. Event n takes the nth position after the last one
- * of its stream.
+ * 1, $5 key digest, $6 key, $7 timestamp, $8 properties, as one JSON list; $9 event names of the streams. Event n takes the
+ * nth position after the last one of its stream.
  */
-export const FAST_PATH_APPEND = `
+const fastPathSql = (onBusy: OnBusy): string => `
   WITH locked AS MATERIALIZED (
-    SELECT cached.number, stream.last_position
-    FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS cached(id, version, number)
+    SELECT cached.number, stream.id, stream.last_position, cached.event_name
+    FROM unnest($2::bigint[], $3::bigint[], $9::text[]) WITH ORDINALITY AS cached(id, version, event_name, number)
     JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
+    WHERE stream.id = ANY($2::bigint[])
     ORDER BY stream.id
-    FOR UPDATE OF stream SKIP LOCKED
+    FOR UPDATE OF stream ${onBusy === 'skip' ? 'SKIP LOCKED' : ''}
   ),
-  everything AS MATERIALIZED (
-    SELECT array_agg(last_position ORDER BY number) AS positions FROM locked HAVING count(*) = cardinality($2)
+  known AS MATERIALIZED (
+    SELECT array_agg(locked.last_position ORDER BY cached.number) AS positions
+    FROM generate_series(1, cardinality($2::bigint[])) AS cached(number)
+    LEFT JOIN locked ON locked.number = cached.number
   ),
   fresh AS (
     ${INTO_EVENTS}
-    SELECT key_digest, ($2::bigint[])[number], everything.positions[number] + n, occurred_at, $1, idempotency_key, properties
-    FROM everything CROSS JOIN ROWS FROM (
+    SELECT key_digest, ($2::bigint[])[number], known.positions[number] + n, occurred_at, $1, idempotency_key, properties
+    FROM known CROSS JOIN ROWS FROM (
       unnest($4::int[], $5::uuid[], $6::text[], $7::timestamptz[]), jsonb_array_elements($8::jsonb)
     ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
+    WHERE known.positions[number] IS NOT NULL
     ORDER BY key_digest, n
     ${UNLESS_THERE}
   ),
-  ${STREAM_UPDATES},
-  counted AS NOT MATERIALIZED (${COUNTED}),
+  ${streamUpdates('$2')},
+  counted AS NOT MATERIALIZED (${countedOf(`
+    fresh AS event
+    JOIN locked AS stream ON stream.id = event.stream_id
+    JOIN meter ON meter.event_name = stream.event_name`)}),
   ${ADD_TO_HOURS}
   SELECT
     (SELECT count(*) FROM fresh)::int AS accepted,
-    (SELECT positions::text[] FROM everything) AS positions,
-    CASE WHEN NOT EXISTS (SELECT FROM everything) THEN ARRAY(SELECT number::int FROM locked) END AS locked,
-    CASE WHEN NOT EXISTS (SELECT FROM everything) THEN ARRAY(
+    (SELECT positions::text[] FROM known) AS positions,
+    CASE WHEN (SELECT array_position(positions, NULL) FROM known) IS NOT NULL THEN ARRAY(
       SELECT cached.number::int FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS cached(id, version, number)
       JOIN usage_stream AS stream ON stream.id = cached.id AND stream.version = cached.version
-    ) END AS unchanged`;
+      WHERE stream.id = ANY($2::bigint[])
+    ) END AS current`;
+
+/** Statements of the fast path, by what they do about locked streams. */
+export const FAST_PATH_APPEND: Readonly<Record<OnBusy, string>> = {
+  skip: fastPathSql('skip'),
+  wait: fastPathSql('wait'),
+};
 
 /**
  * Classifies the events that were not stored. A separate statement, because it must see events that other transactions have

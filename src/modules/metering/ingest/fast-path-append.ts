@@ -2,21 +2,29 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import { type AppendOutcome, type NotTried, splitByRequest } from './append-outcome';
+import type { OnBusy } from '../store/usage-streams';
+import {
+  type AppendOutcome,
+  type FastPathOutcome,
+  splitByRequest,
+  withoutBusy,
+} from './append-outcome';
 import { FAST_PATH_APPEND, ON_PARAMETERS } from './append-sql';
 import { FastPathBatch, type FastPathRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 
+const NOTHING_STORED: AppendOutcome = { accepted: 0, notStored: [] };
+
 /** Result of {@link FAST_PATH_APPEND}. */
 interface FastPathResult {
   readonly accepted: number;
-  /** Last position of each stream before the append; null if nothing was stored. */
-  readonly positions: readonly string[] | null;
-  /** If nothing was stored: numbers of the streams that could be locked. */
-  readonly locked: readonly number[] | null;
-  /** If nothing was stored: numbers of the streams whose cached version is current. */
-  readonly unchanged: readonly number[] | null;
+  /** Last position of each stream before the append; null if the stream was not tried. */
+  readonly positions: readonly (string | null)[];
+  /** If a stream was not tried: numbers of the streams whose cached version is current. */
+  readonly current: readonly number[] | null;
 }
+
+type NotStored = AppendOutcome['notStored'];
 
 /** Fast path of ingest: stores and counts events with one autocommitted statement, based on cached stream state. */
 @Injectable()
@@ -27,53 +35,53 @@ export class FastPathAppend {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the outcome of each request, or why it was not tried. */
+  /**
+   * Returns the outcome of each request. Sets aside only the events of outdated streams, and with `skip` those of streams that
+   * another transaction has locked.
+   */
   async append(
     requests: readonly FastPathRequest[],
-  ): Promise<readonly (AppendOutcome | NotTried)[]> {
+    onBusy: OnBusy = 'skip',
+  ): Promise<readonly FastPathOutcome[]> {
     const batch = new FastPathBatch(requests);
     const now = this.clock.now();
     const [result] = await this.database.autocommit(() =>
       this.database.prepared<FastPathResult>(
-        'usage-fast-path',
-        FAST_PATH_APPEND,
+        `usage-fast-path-${onBusy}`,
+        FAST_PATH_APPEND[onBusy],
         batch.appendParameters(now),
       ),
     );
     invariant(result !== undefined, 'The statement that stores usage returns a row.');
-    const { accepted, positions } = result;
-    if (positions === null) return this.retryLockable(batch, result);
-    const notStored = accepted === batch.length ? [] : await this.classify(batch, now, positions);
+    const notStored = await this.notStored(batch, now, result);
+    const outcomes = splitByRequest(requests, notStored);
+    if (result.current === null) return outcomes;
+    const current = new Set(result.current);
+    for (const name of batch.namesWithout(current)) this.cache.forget(name);
+    return requests.map((request, index) => {
+      const reason = batch.isWithin(request, current) ? 'busy' : 'outdated';
+      return withoutBusy(request.events, outcomes[index] ?? NOTHING_STORED, reason);
+    });
+  }
+
+  private async notStored(
+    batch: FastPathBatch,
+    now: Date,
+    { accepted, positions }: FastPathResult,
+  ): Promise<NotStored> {
+    if (accepted === batch.length) return [];
+    const notTried = batch.notTried(positions);
+    if (accepted + notTried.length === batch.length) {
+      return notTried.map((index) => ({ index, result: 'busy' }));
+    }
+    const parameters = batch.classifyParameters(now, positions);
+    const notStored = await this.database.autocommit(() =>
+      this.database.query<NotStored[number]>(ON_PARAMETERS.classify, parameters),
+    );
     invariant(
       notStored.length === batch.length - accepted,
       'Each event that was not stored has a result.',
     );
-    return splitByRequest(requests, notStored);
-  }
-
-  /** Tries the requests again whose streams could all be locked. */
-  private async retryLockable(
-    batch: FastPathBatch,
-    { locked, unchanged }: FastPathResult,
-  ): Promise<readonly (AppendOutcome | NotTried)[]> {
-    const current = new Set(unchanged);
-    for (const name of batch.namesWithout(current)) this.cache.forget(name);
-    const lockable = new Set(locked);
-    const free = batch.requests.filter((request) => batch.isWithin(request, lockable));
-    const outcomes = free.length === 0 ? [] : await this.append(free);
-    const outcomeOf = new Map(free.map((request, index) => [request, outcomes[index]]));
-    return batch.requests.map(
-      (request) =>
-        outcomeOf.get(request) ?? (batch.isWithin(request, current) ? 'busy' : 'outdated'),
-    );
-  }
-
-  private classify(
-    batch: FastPathBatch,
-    now: Date,
-    positions: readonly string[],
-  ): Promise<AppendOutcome['notStored'][number][]> {
-    const parameters = batch.classifyParameters(now, positions);
-    return this.database.autocommit(() => this.database.query(ON_PARAMETERS.classify, parameters));
+    return notStored;
   }
 }

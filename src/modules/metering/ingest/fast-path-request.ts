@@ -8,10 +8,20 @@ interface RequestStream extends CachedStream {
   readonly name: StreamName;
 }
 
-/** Destination of a stream's events: a part of the request, and the index of the stream in that part. */
-interface Target {
-  readonly request: FastPathRequest;
-  readonly stream: number;
+/** Events of one stream of a request. */
+interface StreamEvents {
+  readonly cached: CachedStream | undefined;
+  isPlain: boolean;
+  /** Part that the events belong to, and the index of the stream in that part. Null: not determined yet. */
+  target: { readonly request: FastPathRequest; readonly stream: number } | null;
+}
+
+/** Events of a request by the way in which they are stored. */
+export interface SplitRequest {
+  /** Parts for the fast path. They share no stream and can be written concurrently. */
+  readonly parts: readonly FastPathRequest[];
+  /** Events that may need the transaction of the slow path, or may be refused, with all others of their streams. */
+  readonly rest: readonly IncomingEvent[];
 }
 
 /**
@@ -40,42 +50,45 @@ export class FastPathRequest {
   }
 
   /**
-   * Splits a request into at most one part per shard. Parts share no stream and can be written concurrently.
+   * Splits a request into at most one part per shard, and the rest. If a key occurs twice and there are several streams,
+   * everything is in the rest: the first occurrence in the request is to be stored, and its stream may be set aside.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
-   * @returns null if an event may need the transaction of the slow path or may be refused; also if a key occurs twice in
-   *   different parts, because the first occurrence in the request is to be stored
    */
-  static partsOf(
+  static split(
     events: readonly IncomingEvent[],
     shards: number,
     cachedOf: (name: StreamName) => CachedStream | undefined,
     lastInstant: Date,
-  ): readonly FastPathRequest[] | null {
+  ): SplitRequest {
+    const streams = streamsOf(events, cachedOf, lastInstant);
     const parts = new Map<number, FastPathRequest>();
-    const targets = new Map<string, Target>();
-    const keys = new Set<string>();
-    for (const event of events) {
-      const key = streamKey(event);
-      let target = targets.get(key);
-      if (target === undefined) {
-        const cached = cachedOf(event);
-        if (cached === undefined) return null;
-        const shard = Number(BigInt(cached.id) % BigInt(shards));
-        const request =
-          parts.get(shard) ?? new FastPathRequest(shard, Math.ceil(events.length / shards));
-        parts.set(shard, request);
-        target = { request, stream: request.addStream(cached, event) };
-        targets.set(key, target);
-      }
-      const { request, stream } = target;
-      const plainFromMs = request.streams[stream]?.plainFromMs ?? Infinity;
-      if (event.timestamp.getTime() < plainFromMs || event.timestamp > lastInstant) return null;
-      request.add(event, stream);
-      if (shards > 1) keys.add(event.idempotencyKey);
+    const rest: IncomingEvent[] = [];
+    const size = { shards, eventCount: events.length };
+    for (const [at, event] of events.entries()) {
+      const stream = streams[at];
+      const target = stream?.isPlain === true ? this.targetOf(stream, event, parts, size) : null;
+      if (target === null) rest.push(event);
+      else target.request.add(event, target.stream);
     }
-    if (parts.size > 1 && keys.size < events.length) return null;
-    return [...parts.values()];
+    const hasOneStream = streams.every((stream) => stream === streams[0]);
+    if (!hasOneStream && hasRepeatedKeys(events)) return { parts: [], rest: events };
+    return { parts: [...parts.values()], rest };
+  }
+
+  private static targetOf(
+    stream: StreamEvents,
+    event: IncomingEvent,
+    parts: Map<number, FastPathRequest>,
+    { shards, eventCount }: { readonly shards: number; readonly eventCount: number },
+  ): StreamEvents['target'] {
+    const { cached } = stream;
+    if (stream.target !== null || cached === undefined) return stream.target;
+    const shard = Number(BigInt(cached.id) % BigInt(shards));
+    const request = parts.get(shard) ?? new FastPathRequest(shard, Math.ceil(eventCount / shards));
+    parts.set(shard, request);
+    stream.target = { request, stream: request.addStream(cached, event) };
+    return stream.target;
   }
 
   get length(): number {
@@ -101,6 +114,7 @@ export class FastPathBatch {
   private readonly numbers = new Map<string, number>();
   private readonly ids: string[] = [];
   private readonly versions: string[] = [];
+  private readonly eventNames: string[] = [];
 
   constructor(readonly requests: readonly FastPathRequest[]) {
     for (const { streams } of requests) {
@@ -108,6 +122,7 @@ export class FastPathBatch {
         const key = versionKey(stream);
         if (this.numbers.has(key)) continue;
         this.versions.push(stream.version);
+        this.eventNames.push(stream.name.eventName);
         this.numbers.set(key, this.ids.push(stream.id));
       }
     }
@@ -130,19 +145,32 @@ export class FastPathBatch {
       this.keys,
       this.instants,
       this.properties,
+      this.eventNames,
     ];
   }
 
   /**
-   * Returns the parameters of `ON_PARAMETERS.classify`.
-   * @param positions last position of each stream before these events
+   * Returns the indexes of the events whose stream was not tried.
+   * @param positions last position of each stream before these events; null for a stream that was not tried
    */
-  classifyParameters(now: Date, positions: readonly string[]): readonly unknown[] {
+  notTried(positions: readonly (string | null)[]): readonly number[] {
+    const indexes: number[] = [];
+    this.eachEvent((stream, index) => {
+      if (positions[this.numberOf(stream) - 1] === null) indexes.push(index);
+    });
+    return indexes;
+  }
+
+  /** Returns the parameters of `ON_PARAMETERS.classify`. Parameter as in {@link notTried}. */
+  classifyParameters(now: Date, positions: readonly (string | null)[]): readonly unknown[] {
     const ids: string[] = [];
     const wanted: bigint[] = [];
+    const refusals: (string | null)[] = [];
     this.eachEvent((stream, index) => {
+      const position = positions[this.numberOf(stream) - 1] ?? null;
       ids.push(stream.id);
-      wanted.push(BigInt(positions[this.numberOf(stream) - 1] ?? 0) + BigInt(index + 1));
+      wanted.push(BigInt(position ?? 0) + BigInt(index + 1));
+      refusals.push(position === null ? 'busy' : null);
     });
     return [
       now,
@@ -153,7 +181,7 @@ export class FastPathBatch {
       this.keys,
       wanted,
       this.instants,
-      ids.map(() => null),
+      refusals,
       this.properties,
     ];
   }
@@ -200,6 +228,33 @@ export class FastPathBatch {
   private get properties(): string {
     return `[${this.requests.map(({ properties }) => properties.join(',')).join(',')}]`;
   }
+}
+
+/** Returns the stream of each event. */
+function streamsOf(
+  events: readonly IncomingEvent[],
+  cachedOf: (name: StreamName) => CachedStream | undefined,
+  lastInstant: Date,
+): readonly StreamEvents[] {
+  const streams = new Map<string, StreamEvents>();
+  return events.map((event) => {
+    const key = streamKey(event);
+    let stream = streams.get(key);
+    if (stream === undefined) {
+      const cached = cachedOf(event);
+      stream = { cached, isPlain: cached !== undefined, target: null };
+      streams.set(key, stream);
+    }
+    const plainFromMs = stream.cached?.plainFromMs ?? Infinity;
+    if (event.timestamp.getTime() < plainFromMs || event.timestamp > lastInstant) {
+      stream.isPlain = false;
+    }
+    return stream;
+  });
+}
+
+function hasRepeatedKeys(events: readonly IncomingEvent[]): boolean {
+  return new Set(events.map(({ idempotencyKey }) => idempotencyKey)).size < events.length;
 }
 
 /** Two requests may have cached different versions of a stream; each version has its own number. */

@@ -4,10 +4,16 @@ import { Clock } from '../../../platform/clock';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { type OnBusy, streamKey } from '../store/usage-streams';
 import type { IncomingEvent } from '../usage-store';
-import { type AppendOutcome, mergeParts, type NotTried, splitByRequest } from './append-outcome';
+import {
+  type AppendOutcome,
+  type FastPathOutcome,
+  mergeParts,
+  type NotTried,
+  splitByRequest,
+} from './append-outcome';
 import { AppendUsage, lastInstantAt } from './append-usage';
 import { FastPathAppend } from './fast-path-append';
-import { FastPathRequest } from './fast-path-request';
+import { FastPathRequest, type SplitRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
@@ -28,9 +34,9 @@ interface Queues {
 
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one.
- * Requests whose streams are all cached take the fast path, lists in up to two parts. A request with a locked or outdated
- * stream leaves its group as a whole, so that no request waits for a stream that is not its own: a single event waits in a
- * queue of its stream, a list by itself.
+ * Events of cached streams take the fast path, those of a list in up to two parts. Events of a locked or outdated stream leave
+ * their group, so that no request waits for a stream that is not its own: a single event waits in a queue of its stream, the
+ * events of a list by themselves.
  */
 @Injectable()
 export class IngestBatcher {
@@ -65,7 +71,10 @@ export class IngestBatcher {
       ),
       lists: new WriteQueue(
         (group) => this.appendOnFastPath(group),
-        (request) => this.slowPath.lists.add(request),
+        (request, reason) => {
+          if (reason === 'busy') void this.waitForStreams(request);
+          else this.slowPath.lists.add(request);
+        },
         SHARDS,
       ),
     };
@@ -74,26 +83,28 @@ export class IngestBatcher {
   /** Stores events and returns their outcome once it is committed. */
   async write(events: readonly IncomingEvent[]): Promise<AppendOutcome> {
     if (events.length === 0) return { accepted: 0, notStored: [] };
-    const parts = this.fastPathParts(events) ?? (await this.partsAfterCaching(events));
-    const queues = parts === null ? this.slowPath : this.fastPath;
-    const queue = events.length > 1 ? queues.lists : queues.singles;
-    if (parts === null) return queue.put(events, null);
-    return mergeParts(await Promise.all(parts.map((part) => queue.put(part.events, part))));
+    const { parts, rest } = await this.splitCached(events);
+    const which = events.length > 1 ? 'lists' : 'singles';
+    const outcomes = parts.map((part) => this.fastPath[which].put(part.events, part));
+    if (rest.length > 0) outcomes.push(this.slowPath[which].put(rest, null));
+    return mergeParts(await Promise.all(outcomes));
   }
 
-  private fastPathParts(events: readonly IncomingEvent[]): readonly FastPathRequest[] | null {
-    const lastInstant = lastInstantAt(this.clock.now());
-    const shards = events.length > 1 ? SHARDS : 1;
-    return FastPathRequest.partsOf(events, shards, (name) => this.cache.get(name), lastInstant);
-  }
-
-  private async partsAfterCaching(
-    events: readonly IncomingEvent[],
-  ): Promise<readonly FastPathRequest[] | null> {
-    const unknown = events.filter((event) => this.cache.get(event) === undefined);
-    if (unknown.length === 0) return null;
+  /** Splits events by the cached state of their streams. Reads the state that is not cached. */
+  private async splitCached(events: readonly IncomingEvent[]): Promise<SplitRequest> {
+    const split = this.split(events);
+    const unknown = split.rest.filter((event) => this.cache.get(event) === undefined);
+    if (unknown.length === 0) return split;
     await this.cache.read(unknown);
-    return this.fastPathParts(events);
+    return this.split(events);
+  }
+
+  private split(
+    events: readonly IncomingEvent[],
+    shards = events.length > 1 ? SHARDS : 1,
+  ): SplitRequest {
+    const lastInstant = lastInstantAt(this.clock.now());
+    return FastPathRequest.split(events, shards, (name) => this.cache.get(name), lastInstant);
   }
 
   /** Retries a locked stream: another process locks it for one commit, so the next attempt mostly succeeds. */
@@ -102,6 +113,27 @@ export class IngestBatcher {
     if (reason === 'outdated') this.slowPath.singles.add(request);
     else if (request.retries <= MAX_RETRIES) this.fastPath.singles.add(request);
     else this.streamQueueOf(request).add(request);
+  }
+
+  /** Stores events of a list on the fast path once their streams are free: mostly another process has locked them shortly. */
+  private async waitForStreams({ events, resolve, reject }: QueuedRequest): Promise<void> {
+    try {
+      const { parts, rest } = this.split(events, 1);
+      const outcomes = parts.map((part) => this.appendWaiting(part));
+      if (rest.length > 0) outcomes.push(this.slowPath.lists.put(rest, null));
+      resolve(mergeParts(await Promise.all(outcomes)));
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  private async appendWaiting(part: FastPathRequest): Promise<AppendOutcome> {
+    // The turn ends before the slow path, which takes one of its own.
+    const [outcome] = await this.listWaits.run(() => this.fastPathAppend.append([part], 'wait'));
+    invariant(outcome !== undefined, 'A request has an outcome.');
+    if (typeof outcome === 'string') return this.slowPath.lists.put(part.events, null);
+    if (!('rest' in outcome)) return outcome;
+    return mergeParts([outcome.stored, await this.slowPath.lists.put(outcome.rest, null)]);
   }
 
   /** Returns the queue of a stream. Its requests share commits and do not delay those of other streams. */
@@ -136,9 +168,7 @@ export class IngestBatcher {
     );
   }
 
-  private appendOnFastPath(
-    group: readonly QueuedRequest[],
-  ): Promise<readonly (AppendOutcome | NotTried)[]> {
+  private appendOnFastPath(group: readonly QueuedRequest[]): Promise<readonly FastPathOutcome[]> {
     return this.fastPathAppend.append(group.flatMap(({ fastPath }) => fastPath ?? []));
   }
 }

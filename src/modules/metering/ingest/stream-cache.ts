@@ -16,7 +16,7 @@ interface Entry extends CachedStream {
   readonly readAtMs: number;
 }
 
-interface StreamRow extends StreamName {
+interface CachedStreamRow extends StreamName {
   readonly id: string;
   readonly version: string;
   readonly plainFromMs: number | null;
@@ -39,7 +39,8 @@ const READ = `
     WHERE ${noMeterIsCreated('slot')}
   )`;
 
-const MAX_ENTRIES = 50_000;
+/** Entries of a generation, about 300 bytes each. Two generations are kept. */
+const MAX_ENTRIES = 150_000;
 /** Entries expire because closing a registered window does not change the version. */
 const EXPIRES_AFTER_MS = 60_000;
 
@@ -49,7 +50,9 @@ const EXPIRES_AFTER_MS = 60_000;
  */
 @Injectable()
 export class StreamCache {
-  private readonly entries = new Map<string, Entry>();
+  private young = new Map<string, Entry>();
+  /** Former young generation. An entry that is used moves to the young one; the others are dropped with the next. */
+  private old = new Map<string, Entry>();
 
   constructor(
     private readonly database: Database,
@@ -57,14 +60,14 @@ export class StreamCache {
   ) {}
 
   get(name: StreamName): CachedStream | undefined {
-    const entry = this.entries.get(streamKey(name));
+    const entry = this.find(streamKey(name));
     if (entry === undefined || performance.now() - entry.readAtMs < EXPIRES_AFTER_MS) return entry;
     return undefined;
   }
 
   /** Caches the state of streams. Skips streams that do not exist yet, and those for which a meter is being created. */
   async read(names: readonly StreamName[]): Promise<void> {
-    const rows = await this.database.prepared<StreamRow>('usage-streams-cache', READ, [
+    const rows = await this.database.prepared<CachedStreamRow>('usage-streams-cache', READ, [
       names.map(({ customerId }) => customerId),
       names.map(({ eventName }) => eventName),
       names.map(({ eventName }) => slotOf(eventName)),
@@ -72,11 +75,10 @@ export class StreamCache {
     // Read after the streams: a customer deleted before is not found, and a later deletion increments the version.
     const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];
     const inRealTime = await this.customers.inRealTime(customerIds);
-    if (this.entries.size > MAX_ENTRIES) this.entries.clear();
     const readAtMs = performance.now();
     for (const row of rows) {
       const { id, version, plainFromMs } = row;
-      this.entries.set(streamKey(row), {
+      this.put(streamKey(row), {
         id,
         version,
         plainFromMs: inRealTime.has(row.customerId) ? (plainFromMs ?? -Infinity) : Infinity,
@@ -86,6 +88,23 @@ export class StreamCache {
   }
 
   forget(name: StreamName): void {
-    this.entries.delete(streamKey(name));
+    this.young.delete(streamKey(name));
+    this.old.delete(streamKey(name));
+  }
+
+  private find(key: string): Entry | undefined {
+    const entry = this.young.get(key);
+    if (entry !== undefined) return entry;
+    const older = this.old.get(key);
+    if (older !== undefined) this.put(key, older);
+    return older;
+  }
+
+  private put(key: string, entry: Entry): void {
+    if (this.young.size >= MAX_ENTRIES) {
+      this.old = this.young;
+      this.young = new Map();
+    }
+    this.young.set(key, entry);
   }
 }

@@ -81,7 +81,7 @@ describe('a write queue', () => {
         properties: {},
       }));
       const cached = { id: String(stream), version: '1', plainFromMs: 0 };
-      const [request] = FastPathRequest.partsOf(events, 2, () => cached, new Date(0)) ?? [];
+      const [request] = FastPathRequest.split(events, 2, () => cached, new Date(0)).parts;
       if (request === undefined) throw new Error('The events are plain.');
       return request;
     };

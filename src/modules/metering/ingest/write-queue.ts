@@ -2,7 +2,13 @@ import { AsyncResource } from 'node:async_hooks';
 import { invariant } from '../../../core/invariant';
 import { isDatabaseUnavailable, isLockTimeout } from '../../../platform/database';
 import type { IncomingEvent } from '../usage-store';
-import type { AppendOutcome, NotTried } from './append-outcome';
+import {
+  type AppendOutcome,
+  type FastPathOutcome,
+  mergeParts,
+  type NotTried,
+  type PartOutcome,
+} from './append-outcome';
 import type { FastPathRequest } from './fast-path-request';
 import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 
@@ -22,14 +28,12 @@ export interface QueuedRequest {
   readonly fastPath: FastPathRequest | null;
   readonly resolve: (outcome: AppendOutcome) => void;
   readonly reject: (error: unknown) => void;
-  /** How often it was not tried. */
+  /** Number of times that the fast path did not try it. */
   retries: number;
 }
 
-/** Writes a group; returns the outcome of each request, or why it was not tried. */
-type WriteGroup = (
-  group: readonly QueuedRequest[],
-) => Promise<readonly (AppendOutcome | NotTried)[]>;
+/** Writes a group; returns the outcome of each request, or why it or a part of it was not tried. */
+type WriteGroup = (group: readonly QueuedRequest[]) => Promise<readonly FastPathOutcome[]>;
 
 /** Requests of one shard of the streams. */
 interface Shard {
@@ -46,7 +50,7 @@ export class WriteQueue {
   /** Commits run outside the asynchronous context of the request that happened to arrive first. */
   private readonly scope = new AsyncResource('usage-write-queue');
 
-  /** @param onNotTried takes over requests that were not tried because of their streams */
+  /** @param onNotTried takes over requests, or the rest of them, that were not tried because of their streams */
   constructor(
     private readonly writeGroup: WriteGroup,
     private readonly onNotTried: (request: QueuedRequest, reason: NotTried) => void,
@@ -140,10 +144,11 @@ export class WriteQueue {
   }
 
   /** Rejects only the request that shows a defect: an error thrown here would stop the queue for ever. */
-  private answer(request: QueuedRequest, outcome: AppendOutcome | NotTried | undefined): void {
+  private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): void {
     try {
       invariant(outcome !== undefined, 'Each request has an outcome.');
       if (typeof outcome === 'string') this.onNotTried(request, outcome);
+      else if ('rest' in outcome) this.onNotTried(restOf(request, outcome), outcome.reason);
       else request.resolve(outcome);
     } catch (error) {
       request.reject(error);
@@ -170,6 +175,17 @@ export class WriteQueue {
       if (isLockTimeout(failure.reason)) timeouts += 1;
     }
   }
+}
+
+/** Returns a request of the events that were not tried. Its outcome completes that of the whole request. */
+function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
+  return {
+    events: rest,
+    fastPath: null,
+    resolve: (outcome) => resolve(mergeParts([stored, outcome])),
+    reject,
+    retries: 0,
+  };
 }
 
 function requestsIn(shards: readonly Shard[]): number {

@@ -78,7 +78,6 @@ export async function ingestingTransactions(
   return rows.map(({ id }) => id);
 }
 
-/** Returns the lock slot of an event name. */
 export function slotOf(eventName: string): number {
   return hash('sha256', eventName, 'buffer').readUInt8() % SLOTS;
 }

@@ -65,9 +65,7 @@ export const NOT_VOIDED = 'event.voided_at IS NULL';
 
 export interface PiecesSql {
   readonly aggregation: Aggregation;
-  /** SQL for the id of the stream. */
   readonly stream: string;
-  /** SQL for the id of the meter. */
   readonly meter: string;
   /**
    * SQL for rows `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`: periods, and the whole hours in each that

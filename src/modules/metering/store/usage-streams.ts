@@ -13,7 +13,7 @@ export interface LockedStream {
   readonly lastPosition: string;
 }
 
-interface StreamRow extends LockedStream, StreamName {}
+interface LockedStreamRow extends LockedStream, StreamName {}
 
 const FIND = `
   SELECT id, customer_id AS "customerId", event_name AS "eventName"
@@ -72,7 +72,7 @@ export class UsageStreams {
       for (const [key, id] of await this.find(missing)) found.set(key, id);
     }
     const sql = onBusy === 'wait' ? LOCK : `${LOCK} SKIP LOCKED`;
-    const locked = await this.database.prepared<StreamRow>(`usage-streams-${onBusy}`, sql, [
+    const locked = await this.database.prepared<LockedStreamRow>(`usage-streams-${onBusy}`, sql, [
       [...found.values()],
     ]);
     const streams = new Map(locked.map((stream) => [streamKey(stream), stream]));
@@ -113,7 +113,7 @@ export class UsageStreams {
   }
 
   private async find(names: readonly StreamName[]): Promise<Map<string, string>> {
-    const rows = await this.database.prepared<StreamRow>(
+    const rows = await this.database.prepared<LockedStreamRow>(
       'usage-streams-find',
       FIND,
       columnsOf(names),

@@ -92,8 +92,7 @@ export class CreateMeterDto {
     { optional: true, default: false },
   )
   readonly is_recurring?: boolean;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toMeterTerms(dto: CreateMeterDto): MeterTerms {

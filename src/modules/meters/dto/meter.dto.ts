@@ -21,10 +21,8 @@ import {
 } from '../domain/meter';
 
 class MeterFilterDto {
-  @TextProperty('Property of the event.', 'region')
-  readonly property!: string;
-  @TextListProperty('Values that pass, as text.', ['eu', 'us'])
-  readonly in!: readonly string[];
+  @TextProperty('Property of the event.', 'region') readonly property!: string;
+  @TextListProperty('Values that pass, as text.', ['eu', 'us']) readonly in!: readonly string[];
 }
 
 class MeterBackfillDto {
@@ -38,14 +36,10 @@ class MeterBackfillDto {
 }
 
 export class MeterDto {
-  @IdProperty('meter_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Unique key that applications use.', 'api_calls')
-  readonly key!: string;
-  @TextProperty('Display name.', 'API calls')
-  readonly name!: string;
-  @TextProperty('Name of the events that it counts.', 'api_call')
-  readonly event_name!: string;
+  @IdProperty('meter_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Unique key that applications use.', 'api_calls') readonly key!: string;
+  @TextProperty('Display name.', 'API calls') readonly name!: string;
+  @TextProperty('Name of the events that it counts.', 'api_call') readonly event_name!: string;
   @EnumProperty(AGGREGATIONS, 'How events become a quantity.', 'sum')
   readonly aggregation!: Aggregation;
   @TextProperty('Property that it reads; null for `count`.', 'tokens', { nullable: true })
@@ -73,14 +67,11 @@ export class MeterDto {
     example: null,
   })
   readonly backfill!: MeterBackfillDto | null;
-  @MetadataProperty()
-  readonly metadata!: object;
+  @MetadataProperty() readonly metadata!: object;
   @InstantProperty('When it was archived; nothing new can refer to it since.', { nullable: true })
   readonly archived_at!: string | null;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toMeterDto(meter: Meter): MeterDto {

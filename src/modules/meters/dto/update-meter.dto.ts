@@ -9,8 +9,7 @@ export class UpdateMeterDto {
     optional: true,
   })
   readonly late_events?: LateEvents;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toMeterChange(dto: UpdateMeterDto): MeterChange {

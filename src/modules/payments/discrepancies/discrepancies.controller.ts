@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor, invalidTransition } from '../../../platform/errors';
+import { invalidTransition } from '../../../platform/errors';
 import {
   IdPipe,
   NoFields,
@@ -29,10 +29,8 @@ export class DiscrepanciesController {
       'Reports of payment providers that contradict the final status of a payment or refund. Those with status `open` wait ' +
       'for somebody to apply or dismiss them.',
     access: 'payments:read',
-    status: 200,
     answer: pageOf(DiscrepancyDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listProviderDiscrepancies(
     @Query() query: ListDiscrepanciesDto,
@@ -46,7 +44,6 @@ export class DiscrepanciesController {
     summary: 'Read a provider discrepancy',
     description: 'Returns the discrepancy with its resolution.',
     access: 'payments:read',
-    status: 200,
     answer: DiscrepancyDto,
     reads: 'path',
     problems: [discrepancyNotFound],
@@ -63,7 +60,6 @@ export class DiscrepanciesController {
       'Closes a discrepancy that was settled elsewhere, for example by a refund at the provider. The payment or refund stays ' +
       'as it is.',
     access: 'payments:write',
-    status: 200,
     answer: DiscrepancyDto,
     reads: 'post',
     key: 'optional',

@@ -50,7 +50,6 @@ export class DiscrepanciesRepository {
     return pageById(query, request);
   }
 
-  /** Removes the discrepancies of customers; returns their ids. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
-import { invalidTransition } from '../../../platform/errors';
+import { invalidTransition, raise } from '../../../platform/errors';
 import { newId } from '../../../platform/ids';
 import { Metrics } from '../../../platform/observability';
 import { Outbox } from '../../../platform/outbox';
@@ -60,9 +60,7 @@ export class DiscrepanciesService {
 
   /** @throws {ProblemError} `provider_discrepancy_not_found` */
   async get(id: string): Promise<Discrepancy> {
-    const discrepancy = await this.discrepancies.find(id);
-    if (discrepancy === null) throw discrepancyNotFound(id);
-    return discrepancy;
+    return (await this.discrepancies.find(id)) ?? raise(discrepancyNotFound(id));
   }
 
   list(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {
@@ -86,8 +84,7 @@ export class DiscrepanciesService {
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {
-    const discrepancy = await this.discrepancies.lock(id);
-    if (discrepancy === null) throw discrepancyNotFound(id);
+    const discrepancy = (await this.discrepancies.lock(id)) ?? raise(discrepancyNotFound(id));
     if (discrepancy.status === 'open' || discrepancy.status === status) return discrepancy;
     throw invalidTransition('provider discrepancy', discrepancy.status, status);
   }

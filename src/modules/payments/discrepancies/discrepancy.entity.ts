@@ -21,6 +21,7 @@ import type {
 )
 @Check('provider_discrepancy_reported_check', `"reported_status" IN ('succeeded', 'failed')`)
 @Index('provider_discrepancy_payment_index', ['paymentId'])
+@Index('provider_discrepancy_status_index', ['status', 'id'])
 @Index('provider_discrepancy_unique', ['subjectId', 'recordedStatus', 'reportedStatus'], {
   unique: true,
 })

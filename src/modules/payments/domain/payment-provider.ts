@@ -1,47 +1,166 @@
 /** Providers that are built in. */
-export const PROVIDER_NAMES = ['sandbox', 'manual'] as const;
+export const PROVIDER_NAMES = ['sandbox', 'manual', 'stripe'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
+
+/**
+ * Effect of a failure on later charges of the same payment method. `soft`: may succeed later. `hard`: does not succeed until
+ * the method or the amount changes. `customer`: the customer has to take part.
+ */
+export type FailureRetry = 'soft' | 'hard' | 'customer';
+
+/** A charge or refund that did not move money and will not. */
+export interface FailedOutcome {
+  readonly kind: 'failed';
+  readonly failureCode: string;
+  readonly retry: FailureRetry;
+}
+
+/** The provider certainly did not execute the request. `misconfigured` needs an operator. */
+export interface NotSentOutcome {
+  readonly kind: 'not_sent';
+  readonly cause: 'busy' | 'unreachable' | 'misconfigured';
+}
 
 /** Outcome of a charge or a refund, as the provider reports it. */
 export type ProviderOutcome =
   /** The money has moved. */
   | { readonly kind: 'succeeded'; readonly reference: string }
-  /** The money has not moved, and will not. */
-  | { readonly kind: 'failed'; readonly failureCode: string }
+  | FailedOutcome
   /** The provider has taken the request and will know later. */
   | { readonly kind: 'pending'; readonly reference: string }
+  /** The customer has to confirm the charge, e.g. by 3-D Secure. */
+  | { readonly kind: 'requires_action'; readonly reference: string }
+  /** Given up before any money moved. */
+  | { readonly kind: 'canceled'; readonly reference: string }
+  | NotSentOutcome
   /** The call ended without an answer. The money may or may not have moved. */
   | { readonly kind: 'unknown' };
 
+/** Returns false if the provider did not say what became of a request. */
+export function isAnswer({ kind }: ProviderOutcome): boolean {
+  return kind !== 'unknown' && kind !== 'not_sent';
+}
+
 export interface ChargeRequest {
-  /** Derived from the payment's id, never the client's key: the same for every attempt at the same payment. */
+  /** The same for every repetition of the same request. */
   readonly idempotencyKey: string;
+  readonly paymentId: string;
+  readonly customerId: string;
+  readonly invoiceId: string | null;
   /** Minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
   /** The provider's name of the payment method. */
   readonly token: string | null;
+  /** `on` if the customer takes part and can confirm the charge, `off` if the service collects by itself. */
+  readonly session: 'on' | 'off';
 }
 
-export interface RefundRequest {
-  /** Derived from the refund's id: the same for every attempt at the same refund. */
+export interface ProviderRefundRequest {
+  /** The same for every repetition of the same request. */
   readonly idempotencyKey: string;
+  readonly refundId: string;
   /** The provider's own name for the charge. */
   readonly chargeReference: string;
   readonly amount: bigint;
   readonly currency: string;
 }
 
-/**
- * Gateway that moves money. A call may take long, fail, or move the money without an answer. The same key must never move
- * money twice. An exception counts as `unknown`.
- */
-export interface PaymentProvider {
+interface ProviderBase {
   readonly name: ProviderName;
-  /** Returns true if the provider can charge this method. Checked before anything is stored. */
+  /** Returns true if a request may name this token without keeping it as a payment method first. */
   accepts(token: string | null): boolean;
-  charge(request: ChargeRequest): Promise<ProviderOutcome>;
-  refund(request: RefundRequest): Promise<ProviderOutcome>;
-  /** Returns the outcome of the request with this key, or null if the provider never received it. */
-  retrieve(idempotencyKey: string): Promise<ProviderOutcome | null>;
+  refund(request: ProviderRefundRequest): Promise<ProviderOutcome>;
 }
+
+/**
+ * A provider that charges with one request and keeps its keys forever: repeating a request returns its outcome. The same key
+ * must never move money twice.
+ */
+export interface DirectProvider extends ProviderBase {
+  readonly flow: 'direct';
+  charge(request: ChargeRequest): Promise<ProviderOutcome>;
+}
+
+/** A charge that was prepared, and whose money cannot move before it is confirmed. */
+export interface PreparedCharge {
+  readonly kind: 'prepared';
+  readonly reference: string;
+}
+
+/** Payment method as the provider describes it. */
+export interface MethodDetails {
+  readonly brand: string | null;
+  readonly last4: string | null;
+  readonly expiryMonth: number | null;
+  readonly expiryYear: number | null;
+}
+
+/** Result of keeping a payment method at a provider. */
+export type AttachOutcome =
+  | {
+      readonly kind: 'attached';
+      /** The provider's name of the method, which may differ from the token. */
+      readonly token: string;
+      readonly details: MethodDetails;
+    }
+  /** The provider does not know the token, or may not use it for this customer. */
+  | { readonly kind: 'refused' }
+  | NotSentOutcome
+  | { readonly kind: 'unknown' };
+
+/** Data with which the customer confirms a charge in the browser. Fetched for each request and never stored. */
+export interface ClientAction {
+  readonly clientSecret: string;
+}
+
+/** A refund that a provider lists for a charge. */
+export interface ListedRefund {
+  readonly outcome: ProviderOutcome;
+  /** Our id of the refund; null for a refund that was made at the provider. */
+  readonly refundId: string | null;
+}
+
+/** Search for the charge of a payment. */
+export interface ChargeQuery {
+  readonly paymentId: string;
+  /** The provider's name for the customer. */
+  readonly customerReference: string;
+  /** Real time of the first request with the present attempt number. */
+  readonly sentAt: Date;
+}
+
+/**
+ * A provider at which a charge is prepared, its reference committed, and then confirmed. A prepared charge succeeds at most
+ * once, so the reference excludes a second charge, whatever the age of the key. An exception of a method counts as `unknown`.
+ */
+export interface PreparingProvider extends ProviderBase {
+  readonly flow: 'prepared';
+  /** Time in milliseconds for which a repeated key returns the first answer. */
+  readonly replayMs: number;
+  /** Returns true if the provider can charge customers on test clocks: never where money is real. */
+  readonly chargesTestClocks: boolean;
+  /** Returns true for text that has the form of a payment method. */
+  isMethodToken(token: string): boolean;
+  /** Returns the provider's name for a new customer, or null if it did not answer. */
+  createCustomer(customerId: string): Promise<string | null>;
+  attach(token: string, customerReference: string): Promise<AttachOutcome>;
+  prepare(
+    request: ChargeRequest,
+    customerReference: string,
+  ): Promise<PreparedCharge | ProviderOutcome>;
+  confirm(reference: string, request: ChargeRequest): Promise<ProviderOutcome>;
+  /** Gives up a charge; returns what became of it, which may be a success. */
+  cancel(reference: string): Promise<ProviderOutcome>;
+  /** Returns the state of a charge; `prepared` if it was not confirmed. */
+  retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
+  /** Returns the reference of a charge whose reference was lost, or null if there is none. */
+  find(query: ChargeQuery): Promise<string | null>;
+  retrieveRefund(reference: string): Promise<ProviderOutcome>;
+  listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
+  /** Returns null if the customer is not expected to act. Throws without an answer of the provider. */
+  clientAction(reference: string): Promise<ClientAction | null>;
+}
+
+/** Gateway that moves money. */
+export type PaymentProvider = DirectProvider | PreparingProvider;

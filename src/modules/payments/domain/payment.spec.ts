@@ -1,4 +1,4 @@
-import { reachableFrom } from '../../../core/states';
+import { reachableFrom } from '../../../../test/support/reachable';
 import {
   pollAgainLater,
   type PolledOutcome,
@@ -19,6 +19,7 @@ const payment: Payment = {
   customerId: 'cus_01h455vb4pex5vsknk084sn02q',
   invoiceId: null,
   collectionAttempt: null,
+  actor: 'open',
   amount: 10_000n,
   currency: 'USD',
   status: 'pending',
@@ -29,6 +30,8 @@ const payment: Payment = {
   paymentMethodId: null,
   providerToken: null,
   providerReference: null,
+  providerAttempt: 1,
+  sentAt: NOW,
   failureCode: null,
   metadata: {},
   dueAt: NOW,
@@ -60,7 +63,11 @@ describe('a payment', () => {
       leasedBy: null,
     });
     expect(
-      withOutcome(payment, asked({ kind: 'failed', failureCode: 'card_declined' }), NOW),
+      withOutcome(
+        payment,
+        asked({ kind: 'failed', failureCode: 'card_declined', retry: 'soft' }),
+        NOW,
+      ),
     ).toMatchObject({
       status: 'failed',
       failureCode: 'card_declined',
@@ -87,9 +94,9 @@ describe('a payment', () => {
   });
 
   it('that is final does not change with a late answer', () => {
-    expect(withOutcome(succeeded, asked({ kind: 'failed', failureCode: 'late' }), NOW)).toBe(
-      succeeded,
-    );
+    expect(
+      withOutcome(succeeded, asked({ kind: 'failed', failureCode: 'late', retry: 'soft' }), NOW),
+    ).toBe(succeeded);
     const failed: Payment = { ...payment, status: 'failed' };
     expect(withOutcome(failed, asked({ kind: 'succeeded', reference: 'r' }), NOW)).toBe(failed);
   });

@@ -1,6 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
-import { isTerminal, mayBecome, type Transitions } from '../../../core/states';
+import { isTerminal, type Transitions } from '../../../core/states';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
 
 export const PAYMENT_STATUSES = [
@@ -39,7 +39,13 @@ export interface Payment {
   readonly providerToken: string | null;
   /** The provider's own name for the charge. */
   readonly providerReference: string | null;
+  /** Number in the keys of the requests to the provider. Grows only after a look at what became of the last request. */
+  readonly providerAttempt: number;
+  /** Real time of the first request with that number; null for payments of former versions. */
+  readonly sentAt: Date | null;
   readonly failureCode: string | null;
+  /** Principal that created it; null if it was not recorded. */
+  readonly actor: string | null;
   readonly metadata: Metadata;
   /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
   readonly dueAt: Date | null;
@@ -62,6 +68,7 @@ export type NewPayment = Pick<
   | 'provider'
   | 'paymentMethodId'
   | 'providerToken'
+  | 'actor'
   | 'metadata'
 >;
 
@@ -119,14 +126,26 @@ export function pollLease(realNow: Date, owner: number | null): Lease {
   return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
 }
 
+/** A payment that is about to be written. */
+export interface StartedPayment {
+  readonly id: string;
+  /** Right of this process to ask the provider. */
+  readonly lease: Lease;
+  /** Real time of the start. */
+  readonly startedAt: Date;
+}
+
 /**
  * A payment before the provider is asked.
  * @param now on the customer's clock
- * @param lease of the process that asks
  */
-export function newPayment(id: string, order: NewPayment, now: Date, lease: Lease): Payment {
+export function newPayment(
+  { id, lease, startedAt: sentAt }: StartedPayment,
+  order: NewPayment,
+  now: Date,
+): Payment {
   const { customerId, invoiceId, collectionAttempt, amount, currency, metadata } = order;
-  const { provider, paymentMethodId, providerToken } = order;
+  const { provider, paymentMethodId, providerToken, actor } = order;
   return {
     id,
     version: 1,
@@ -143,7 +162,10 @@ export function newPayment(id: string, order: NewPayment, now: Date, lease: Leas
     paymentMethodId,
     providerToken,
     providerReference: null,
+    providerAttempt: 1,
+    sentAt,
     failureCode: null,
+    actor,
     metadata,
     dueAt: lease.endsAt,
     leasedBy: lease.owner,
@@ -160,6 +182,17 @@ const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
 /** Returns when to ask again: after 5 s, then twice as long each time, up to an hour. */
 function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
+}
+
+/** Time that the customer has to confirm a payment. */
+const ACTION_MS = 24 * 3_600 * SECOND_MS;
+
+/** Returns the instant at which a payment that waits for its customer is given up. */
+export function actionExpiresAt({
+  sentAt,
+  createdAt,
+}: Pick<Payment, 'sentAt' | 'createdAt'>): Date {
+  return new Date((sentAt ?? createdAt).getTime() + ACTION_MS);
 }
 
 /** A provider's answer, with the process that asked. */
@@ -184,23 +217,45 @@ export function withOutcome(
   if (isTerminal(PAYMENT_TRANSITIONS, payment.status)) return payment;
   const next = { ...payment, version: payment.version + 1, updatedAt: now };
   const done = { dueAt: null, leasedBy: null };
+  const plan = payment.leasedBy === leasedBy ? pollAgainLater(payment, askedAt) : {};
   switch (outcome.kind) {
     case 'succeeded':
-      return { ...next, ...done, status: 'succeeded', providerReference: outcome.reference };
+    case 'canceled':
+      return { ...next, ...done, status: outcome.kind, providerReference: outcome.reference };
     case 'failed':
       return { ...next, ...done, status: 'failed', failureCode: outcome.failureCode };
+    case 'not_sent':
+      return { ...payment, ...plan };
+    case 'requires_action':
+      return {
+        ...next,
+        status: 'requires_action',
+        providerReference: outcome.reference,
+        ...notAfter(plan, actionExpiresAt(payment)),
+      };
     case 'pending':
     case 'unknown':
       return {
         ...next,
-        status: mayBecome(PAYMENT_TRANSITIONS, payment.status, 'processing')
-          ? 'processing'
-          : payment.status,
+        // A look that failed says nothing about a customer who is expected to act.
+        status:
+          outcome.kind === 'unknown' && payment.status === 'requires_action'
+            ? 'requires_action'
+            : 'processing',
         providerReference:
           outcome.kind === 'pending' ? outcome.reference : payment.providerReference,
-        ...(payment.leasedBy === leasedBy ? pollAgainLater(payment, askedAt) : {}),
+        ...plan,
       };
   }
+}
+
+/** Moves a planned poll that is too late to the limit. */
+function notAfter(
+  plan: Partial<ReturnType<typeof pollAgainLater>>,
+  limit: Date,
+): Partial<ReturnType<typeof pollAgainLater>> {
+  const { dueAt } = plan;
+  return dueAt !== undefined && dueAt > limit ? { ...plan, dueAt: limit } : plan;
 }
 
 /**
@@ -239,6 +294,14 @@ export function refundableOf(payment: Payment, usedMinor: bigint): bigint {
   if (payment.status !== 'succeeded') return 0n;
   const left = payment.amount - payment.amountRefunded - payment.amountRefundPending - usedMinor;
   return left > 0n ? left : 0n;
+}
+
+/** Returns true for a payment of which no part became credit. */
+export function isAllApplied({
+  amount,
+  amountApplied,
+}: Pick<Payment, 'amount' | 'amountApplied'>): boolean {
+  return amountApplied === amount;
 }
 
 /** Returns a payment that no longer pays its invoice. All of it is the customer's credit. */

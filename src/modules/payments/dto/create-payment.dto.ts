@@ -37,12 +37,9 @@ export class CreatePaymentDto extends PayInvoiceDto {
     { optional: true, example: 'inv_01h455vb4pex5vsknk084sn02q' },
   )
   readonly invoice_id?: string;
-  @MinorUnitsField(1, 'Minor units of `currency`.', { example: 10_000 })
-  readonly amount!: number;
-  @CurrencyField('ISO 4217.', { example: 'EUR' })
-  readonly currency!: string;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MinorUnitsField(1, 'Minor units of `currency`.', { example: 10_000 }) readonly amount!: number;
+  @CurrencyField('ISO 4217.', { example: 'EUR' }) readonly currency!: string;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toPaymentRequest(dto: CreatePaymentDto): PaymentRequest {

@@ -1,4 +1,5 @@
 import {
+  ActorProperty,
   EnumProperty,
   IdProperty,
   InstantProperty,
@@ -11,10 +12,8 @@ import { type Payment, PAYMENT_STATUSES, type PaymentStatus } from '../domain/pa
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
 export class PaymentDto {
-  @IdProperty('pay_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Who pays.', 'cus_01h455vb4pex5vsknk084sn02q')
-  readonly customer_id!: string;
+  @IdProperty('pay_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Who pays.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @TextProperty('The invoice it is to pay.', 'inv_01h455vb4pex5vsknk084sn02q', { nullable: true })
   readonly invoice_id!: string | null;
   @IntegerProperty(
@@ -23,10 +22,8 @@ export class PaymentDto {
     { nullable: true },
   )
   readonly collection_attempt!: number | null;
-  @IntegerProperty('Minor units of `currency`.', 10_000)
-  readonly amount!: number;
-  @TextProperty('ISO 4217.', 'EUR')
-  readonly currency!: string;
+  @IntegerProperty('Minor units of `currency`.', 10_000) readonly amount!: number;
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @EnumProperty(
     PAYMENT_STATUSES,
     'The status. `succeeded`, `failed` and `canceled` are final, unless a provider discrepancy is applied.',
@@ -38,12 +35,10 @@ export class PaymentDto {
     10_000,
   )
   readonly amount_applied!: number;
-  @IntegerProperty('Minor units given back.', 0)
-  readonly amount_refunded!: number;
+  @IntegerProperty('Minor units given back.', 0) readonly amount_refunded!: number;
   @IntegerProperty('Minor units that pending refunds reserve.', 0)
   readonly amount_refund_pending!: number;
-  @EnumProperty(PROVIDER_NAMES, 'Who moves the money.', 'sandbox')
-  readonly provider!: ProviderName;
+  @EnumProperty(PROVIDER_NAMES, 'Who moves the money.', 'sandbox') readonly provider!: ProviderName;
   @TextProperty(
     'What is charged: a payment method of the customer, or a token of the sandbox.',
     'pm_sandbox_ok',
@@ -52,12 +47,10 @@ export class PaymentDto {
   readonly payment_method_id!: string | null;
   @TextProperty('Why the provider refused, when `failed`.', null, { nullable: true })
   readonly failure_code!: string | null;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @ActorProperty('Who created it', { nullable: true }) readonly actor!: string | null;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toPaymentDto(payment: Payment): PaymentDto {

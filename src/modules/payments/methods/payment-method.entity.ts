@@ -9,7 +9,7 @@ import type { ProviderName } from '../domain/payment-provider';
 import type { PaymentMethod } from './domain/payment-method';
 
 @Entity('payment_method')
-@Index('payment_method_customer_index', ['customerId', 'id'], { where: '"deleted_at" IS NULL' })
+@Index('payment_method_owner_index', ['customerId', 'id'])
 @Index('payment_method_default_unique', ['customerId'], {
   unique: true,
   where: '"is_default" AND "deleted_at" IS NULL',
@@ -22,6 +22,10 @@ export class PaymentMethodEntity implements PaymentMethod {
   readonly customerId!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 255 }) readonly token!: string;
+  @Column({ type: 'varchar', length: 40, nullable: true }) readonly brand!: string | null;
+  @Column({ type: 'varchar', length: 4, nullable: true }) readonly last4!: string | null;
+  @Column({ type: 'integer', nullable: true }) readonly expiryMonth!: number | null;
+  @Column({ type: 'integer', nullable: true }) readonly expiryYear!: number | null;
   @Column({ type: 'boolean' }) readonly isDefault!: boolean;
   @InstantColumn({ nullable: true }) readonly deletedAt!: Date | null;
   @InstantColumn() readonly createdAt!: Date;

@@ -1,7 +1,6 @@
 import { Controller, Delete, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { VersionCondition } from '../../../platform/database';
-import { invalidCursor } from '../../../platform/errors';
 import {
   IdPipe,
   IfMatch,
@@ -31,10 +30,9 @@ export class PaymentMethodsController {
     summary: 'List payment methods',
     description: 'Newest first.',
     access: 'payments:read',
-    status: 200,
     answer: pageOf(PaymentMethodDto),
-    reads: 'query',
-    problems: [customerNotFound, invalidCursor],
+    reads: 'list',
+    problems: [customerNotFound],
   })
   async listPaymentMethods(
     @Param('customer_id', customerIdPipe) customerId: string,
@@ -49,7 +47,6 @@ export class PaymentMethodsController {
     summary: 'Read a payment method',
     description: 'Returns the payment method as the provider describes it.',
     access: 'payments:read',
-    status: 200,
     answer: PaymentMethodDto,
     reads: 'path',
     problems: [customerNotFound, paymentMethodNotFound],
@@ -66,7 +63,6 @@ export class PaymentMethodsController {
     summary: 'Delete a payment method',
     description: 'Nothing charges it any more; a default that is deleted leaves none.',
     access: 'payments:write',
-    status: 204,
     reads: 'removal',
     problems: [customerNotFound, paymentMethodNotFound],
   })

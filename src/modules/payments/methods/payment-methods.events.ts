@@ -1,23 +1,27 @@
-import { defineEvent } from '../../../platform/outbox';
+import { type Answer, createdAnswer } from '../../../platform/idempotency';
+import { defineEvents } from '../../../platform/outbox';
+import type { PaymentMethod } from './domain/payment-method';
 import { PaymentMethodDto, toPaymentMethodDto } from './dto/payment-method.dto';
 
-const shown = { dto: PaymentMethodDto, toDto: toPaymentMethodDto };
+const paymentMethodEvent = defineEvents(PaymentMethodDto, toPaymentMethodDto);
 
-export const paymentMethodCreated = defineEvent({
-  type: 'payment_method.created',
-  meaning: 'A customer got a payment method.',
-  ...shown,
-});
+export const paymentMethodCreated = paymentMethodEvent(
+  'payment_method.created',
+  'A customer got a payment method.',
+);
 
-export const paymentMethodUpdated = defineEvent({
-  type: 'payment_method.updated',
-  meaning: 'A payment method became the default of its customer, or is it no longer.',
-  example: { is_default: false },
-  ...shown,
-});
+export const paymentMethodUpdated = paymentMethodEvent(
+  'payment_method.updated',
+  'A payment method became the default of its customer, or is it no longer.',
+  { is_default: false },
+);
 
-export const paymentMethodDeleted = defineEvent({
-  type: 'payment_method.deleted',
-  meaning: 'A payment method was deleted. The event shows it as it was.',
-  ...shown,
-});
+export const paymentMethodDeleted = paymentMethodEvent(
+  'payment_method.deleted',
+  'A payment method was deleted. The event shows it as it was.',
+);
+
+/** Returns the answer to the request that created the payment method, and to its repetitions. */
+export function paymentMethodAnswer(method: PaymentMethod): Answer {
+  return createdAnswer(toPaymentMethodDto(method), method.version);
+}

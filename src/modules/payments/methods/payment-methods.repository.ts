@@ -24,7 +24,6 @@ export class PaymentMethodsRepository {
     return method ?? null;
   }
 
-  /** The defaults of customers. */
   findDefaults(customerIds: readonly string[]): Promise<readonly PaymentMethod[]> {
     const tail = 'WHERE customer_id = ANY ($1) AND is_default AND deleted_at IS NULL';
     return this.database.select(PaymentMethodEntity, tail, [customerIds]);
@@ -48,7 +47,6 @@ export class PaymentMethodsRepository {
     });
   }
 
-  /** Removes the methods of customers; returns their ids. */
   async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);

@@ -7,7 +7,8 @@ import {
   type PageRequest,
   type VersionCondition,
 } from '../../../platform/database';
-import { referenceNotFound } from '../../../platform/errors';
+import { referenceNotFound, raise } from '../../../platform/errors';
+import { Idempotency } from '../../../platform/idempotency';
 import { isId, newId } from '../../../platform/ids';
 import { Outbox } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
@@ -19,8 +20,9 @@ import {
   paymentMethodRequired,
 } from '../payments.errors';
 import { ProviderGateway } from '../providers/provider-gateway';
-import type { ChosenMethod, NewPaymentMethod, PaymentMethod } from './domain/payment-method';
+import type { AttachedPaymentMethod, ChosenMethod, PaymentMethod } from './domain/payment-method';
 import {
+  paymentMethodAnswer,
   paymentMethodCreated,
   paymentMethodDeleted,
   paymentMethodUpdated,
@@ -37,31 +39,36 @@ export class PaymentMethodsService {
     private readonly methods: PaymentMethodsRepository,
     private readonly customers: CustomersService,
     private readonly gateway: ProviderGateway,
+    private readonly idempotency: Idempotency,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * Keeps a payment method. The first one of a customer becomes its default, unless that is not wanted.
+   * Keeps a payment method, claims the idempotency key of the request and stores its answer. The first method of a customer
+   * becomes its default, unless that is not wanted.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   create(
     customerId: string,
-    { provider, token, isDefault }: NewPaymentMethod,
+    { isDefault, ...attached }: AttachedPaymentMethod,
   ): Promise<PaymentMethod> {
+    const { provider, token } = attached;
     return this.database.transaction(async () => {
+      const id = newId('pm');
+      await this.idempotency.claimFor(id);
       await this.customers.lockForChange(customerId);
       this.gateway.requireEnabled(provider);
-      if (!this.gateway.accepts(provider, token))
+      const isKept = this.gateway.preparing(provider) !== null;
+      if (!isKept && !this.gateway.accepts(provider, token))
         throw paymentMethodNotAccepted(provider, '/token');
       const now = this.clock.now();
       const before = await this.methods.findDefault(customerId);
       const method: PaymentMethod = {
-        id: newId('pm'),
+        ...attached,
+        id,
         version: 1,
         customerId,
-        provider,
-        token,
         isDefault: isDefault ?? before === null,
         deletedAt: null,
         createdAt: now,
@@ -70,6 +77,7 @@ export class PaymentMethodsService {
       if (method.isDefault && before !== null) await this.setDefault(before, false, now);
       await this.methods.insert(method);
       await this.outbox.record(paymentMethodCreated, { after: method, occurredAt: now });
+      await this.idempotency.completeFor(id, paymentMethodAnswer(method));
       return method;
     });
   }
@@ -156,8 +164,9 @@ export class PaymentMethodsService {
     fallback: ProviderName | null,
   ): Promise<ChosenMethod> {
     if (paymentMethodId !== null && isId('pm', paymentMethodId)) {
-      const method = await this.methods.find(customerId, paymentMethodId);
-      if (method === null) throw referenceNotFound('/payment_method_id', paymentMethodId);
+      const method =
+        (await this.methods.find(customerId, paymentMethodId)) ??
+        raise(referenceNotFound('/payment_method_id', paymentMethodId));
       if (provider !== null && provider !== method.provider)
         throw paymentMethodNotAccepted(provider, NAMED);
       return chosen(method);
@@ -180,9 +189,7 @@ export class PaymentMethodsService {
   }
 
   private async require(customerId: string, id: string): Promise<PaymentMethod> {
-    const method = await this.methods.find(customerId, id);
-    if (method === null) throw paymentMethodNotFound(id);
-    return method;
+    return (await this.methods.find(customerId, id)) ?? raise(paymentMethodNotFound(id));
   }
 
   private async setDefault(

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type {
   ChargeRequest,
-  PaymentProvider,
+  DirectProvider,
   ProviderOutcome,
-  RefundRequest,
+  ProviderRefundRequest,
 } from '../domain/payment-provider';
 
 /** Records money that moved elsewhere, by bank transfer or in cash, as the caller reports it. */
 @Injectable()
-export class ManualProvider implements PaymentProvider {
+export class ManualProvider implements DirectProvider {
   readonly name = 'manual';
+  readonly flow = 'direct';
 
   accepts(token: string | null): boolean {
     return token === null;
@@ -19,11 +20,7 @@ export class ManualProvider implements PaymentProvider {
     return Promise.resolve({ kind: 'succeeded', reference: idempotencyKey });
   }
 
-  refund({ idempotencyKey }: RefundRequest): Promise<ProviderOutcome> {
-    return Promise.resolve({ kind: 'succeeded', reference: idempotencyKey });
-  }
-
-  retrieve(idempotencyKey: string): Promise<ProviderOutcome> {
+  refund({ idempotencyKey }: ProviderRefundRequest): Promise<ProviderOutcome> {
     return Promise.resolve({ kind: 'succeeded', reference: idempotencyKey });
   }
 }

@@ -1,28 +1,36 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
 import { Database } from '../../../platform/database';
 import type { Payment } from '../domain/payment';
-import type { PaymentProvider, ProviderName, ProviderOutcome } from '../domain/payment-provider';
-import { paymentProviderNotEnabled } from '../payments.errors';
+import type {
+  ClientAction,
+  PaymentProvider,
+  PreparingProvider,
+  ProviderName,
+  ProviderOutcome,
+} from '../domain/payment-provider';
+import { paymentProviderNotEnabled, paymentProviderUnavailable } from '../payments.errors';
 import { ManualProvider } from './manual.provider';
+import { chargeRequest, PreparedCharges } from './prepared-charges';
+import {
+  directRefundKey,
+  type RefundLook,
+  type RefundOrder,
+  refundRequest,
+  resumePreparedRefund,
+} from './refund-order';
 import { SandboxProvider } from './sandbox.provider';
-
-/** A refund as the provider needs to know it. */
-export interface RefundOrder {
-  readonly id: string;
-  /** Minor units of the payment's currency. */
-  readonly amount: bigint;
-}
+import { StripeProvider } from './stripe/stripe.provider';
 
 /** Two such calls, one after the other, end well within the lease of the process that asks (`pollLease`). */
 const CALL_DEADLINE_MS = 30_000;
 
-const chargeKey = (paymentId: string): string => `charge:${paymentId}`;
-const refundKey = (refundId: string): string => `refund:${refundId}`;
+const directKey = (paymentId: string): string => `charge:${paymentId}`;
 
 /**
- * The one way to a provider: never inside a transaction, always with the derived key. A call that throws has an unknown
- * outcome, not a failed one.
+ * Calls providers: never inside a transaction, always with a key derived from our id. A call that throws has an unknown outcome,
+ * not a failed one.
  */
 @Injectable()
 export class ProviderGateway {
@@ -33,9 +41,12 @@ export class ProviderGateway {
     private readonly database: Database,
     private readonly sandbox: SandboxProvider,
     manual: ManualProvider,
+    stripe: StripeProvider,
+    private readonly prepared: PreparedCharges,
+    private readonly clock: Clock,
     private readonly configuration: Configuration,
   ) {
-    this.providers = { sandbox, manual };
+    this.providers = { sandbox, manual, stripe };
   }
 
   isEnabled(provider: ProviderName): boolean {
@@ -51,34 +62,60 @@ export class ProviderGateway {
     return this.providers[provider].accepts(token);
   }
 
-  charge(payment: Payment): Promise<ProviderOutcome> {
-    const { id, amount, currency, providerToken: token } = payment;
-    return this.call(payment.provider, (provider) =>
-      provider.charge({ idempotencyKey: chargeKey(id), amount, currency, token }),
-    );
+  /** Returns the provider where it prepares charges, keeps customers and payment methods; null for the others. */
+  preparing(name: ProviderName): PreparingProvider | null {
+    const provider = this.providers[name];
+    return provider.flow === 'prepared' ? provider : null;
   }
 
-  refund(payment: Payment, { id, amount }: RefundOrder): Promise<ProviderOutcome> {
-    const { currency, providerReference } = payment;
-    if (providerReference === null) throw new Error(`The payment ${payment.id} has no reference.`);
+  /** Charges a payment whose provider was not asked yet. */
+  charge(payment: Payment): Promise<ProviderOutcome> {
     return this.call(payment.provider, (provider) =>
-      provider.refund({
-        idempotencyKey: refundKey(id),
-        chargeReference: providerReference,
-        amount,
-        currency,
-      }),
+      provider.flow === 'direct'
+        ? provider.charge(chargeRequest(payment, directKey(payment.id)))
+        : this.prepared.charge(provider, payment),
     );
   }
 
   /** Asks what became of a charge; makes it if the provider never got it. */
   resumeCharge(payment: Payment): Promise<ProviderOutcome> {
-    return this.resume(payment, chargeKey(payment.id), () => this.charge(payment));
+    return this.call(payment.provider, (provider) =>
+      provider.flow === 'direct'
+        ? provider.charge(chargeRequest(payment, directKey(payment.id)))
+        : this.prepared.resume(provider, payment),
+    );
+  }
+
+  /**
+   * Returns what the customer of a payment has to confirm, or null if nothing.
+   * @throws {ProblemError} `payment_provider_unavailable`
+   */
+  async clientAction({ provider: name, providerReference }: Payment): Promise<ClientAction | null> {
+    const provider = this.preparing(name);
+    if (provider === null || providerReference === null) return null;
+    this.database.refuseTransaction('A call to a payment provider');
+    if (!this.isEnabled(name)) throw paymentProviderUnavailable(name);
+    try {
+      return await withDeadline(provider.clientAction(providerReference));
+    } catch (error) {
+      this.logger.error({ err: error, provider: name }, 'a provider gave no answer');
+      throw paymentProviderUnavailable(name);
+    }
+  }
+
+  refund(payment: Payment, order: RefundOrder): Promise<ProviderOutcome> {
+    return this.call(payment.provider, (provider) =>
+      provider.refund(refundRequest(payment, order, provider.flow)),
+    );
   }
 
   /** Asks what became of a refund; makes it if the provider never got it. */
-  resumeRefund(payment: Payment, order: RefundOrder): Promise<ProviderOutcome> {
-    return this.resume(payment, refundKey(order.id), () => this.refund(payment, order));
+  resumeRefund(payment: Payment, order: RefundOrder): Promise<RefundLook> {
+    return this.call(payment.provider, (provider) =>
+      provider.flow === 'direct'
+        ? provider.refund(refundRequest(payment, order, provider.flow))
+        : resumePreparedRefund(provider, payment, order, this.clock.now()),
+    );
   }
 
   /** Decides a charge that the sandbox left pending, and returns its outcome; null when there is none. */
@@ -86,7 +123,7 @@ export class ProviderGateway {
     paymentId: string,
     failureCode: string | null,
   ): Promise<ProviderOutcome | null> {
-    return this.sandbox.settle(chargeKey(paymentId), failureCode);
+    return this.sandbox.settle(directKey(paymentId), failureCode);
   }
 
   /** Decides a refund that the sandbox left pending, and returns its outcome; null when there is none. */
@@ -94,19 +131,10 @@ export class ProviderGateway {
     refundId: string,
     failureCode: string | null,
   ): Promise<ProviderOutcome | null> {
-    return this.sandbox.settle(refundKey(refundId), failureCode);
+    return this.sandbox.settle(directRefundKey(refundId), failureCode);
   }
 
-  private async resume(
-    payment: Payment,
-    key: string,
-    make: () => Promise<ProviderOutcome>,
-  ): Promise<ProviderOutcome> {
-    const found = await this.call(payment.provider, (provider) => provider.retrieve(key));
-    return found ?? make();
-  }
-
-  private async call<Answer extends ProviderOutcome | null>(
+  private async call<Answer extends RefundLook>(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,
   ): Promise<Answer | ProviderOutcome> {
@@ -117,7 +145,12 @@ export class ProviderGateway {
       return { kind: 'unknown' };
     }
     try {
-      return await withDeadline(ask(this.providers[name]));
+      const answer = await withDeadline(ask(this.providers[name]));
+      if (answer.kind === 'not_sent' && answer.cause === 'misconfigured') {
+        const message = 'a provider refused a request: check its key and its settings';
+        this.logger.error({ provider: name }, message);
+      }
+      return answer;
     } catch (error) {
       this.logger.error({ err: error, provider: name }, 'a provider gave no answer');
       return { kind: 'unknown' };

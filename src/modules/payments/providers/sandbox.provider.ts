@@ -4,9 +4,9 @@ import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import type {
   ChargeRequest,
-  PaymentProvider,
+  DirectProvider,
   ProviderOutcome,
-  RefundRequest,
+  ProviderRefundRequest,
 } from '../domain/payment-provider';
 import {
   DEFAULT_SANDBOX_TOKEN,
@@ -39,8 +39,9 @@ const SETTLE = `
  * its side: it survives a crash of the engine between two of the engine's commits, and knows a key it has seen before.
  */
 @Injectable()
-export class SandboxProvider implements PaymentProvider {
+export class SandboxProvider implements DirectProvider {
   readonly name = 'sandbox';
+  readonly flow = 'direct';
 
   constructor(
     private readonly database: Database,
@@ -57,14 +58,9 @@ export class SandboxProvider implements PaymentProvider {
     return this.perform(idempotencyKey, token, SANDBOX_TOKENS[token].charge);
   }
 
-  refund({ idempotencyKey, chargeReference }: RefundRequest): Promise<ProviderOutcome> {
+  refund({ idempotencyKey, chargeReference }: ProviderRefundRequest): Promise<ProviderOutcome> {
     const token = tokenOf(chargeReference);
     return this.perform(idempotencyKey, token, SANDBOX_TOKENS[token].refund);
-  }
-
-  async retrieve(idempotencyKey: string): Promise<ProviderOutcome | null> {
-    const [row] = await this.database.query<OperationRow>(FIND, [idempotencyKey]);
-    return row === undefined ? null : outcomeOf(row);
   }
 
   /**
@@ -98,9 +94,9 @@ export class SandboxProvider implements PaymentProvider {
       this.clock.now(),
     ]);
     if (inserted !== undefined && behaviour.timesOut) return { kind: 'unknown' };
-    const known = inserted === undefined ? await this.retrieve(key) : outcomeOf(inserted);
-    invariant(known !== null, `The sandbox lost the operation ${key}.`);
-    return known;
+    const known = inserted ?? (await this.database.query<OperationRow>(FIND, [key]))[0];
+    invariant(known !== undefined, `The sandbox lost the operation ${key}.`);
+    return outcomeOf(known);
   }
 }
 
@@ -120,6 +116,7 @@ function outcomeOf({
   failure_code: failureCode,
   reference,
 }: OperationRow): ProviderOutcome {
-  if (outcome === 'failed') return { kind: 'failed', failureCode: failureCode ?? 'unknown' };
+  if (outcome === 'failed')
+    return { kind: 'failed', failureCode: failureCode ?? 'unknown', retry: 'soft' };
   return { kind: outcome, reference };
 }

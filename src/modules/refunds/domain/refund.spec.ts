@@ -1,5 +1,5 @@
 import { InvariantError } from '../../../core/invariant';
-import { reachableFrom } from '../../../core/states';
+import { reachableFrom } from '../../../../test/support/reachable';
 import {
   correctedToSucceeded,
   isSameRequest,
@@ -7,6 +7,7 @@ import {
   REFUND_STATUSES,
   REFUND_TRANSITIONS,
   type RefundRequest,
+  withAbsence,
   withOutcome,
   exceededLimit,
 } from './refund';
@@ -25,6 +26,10 @@ const pending: Refund = {
   actor: 'open',
   idempotencyKey: 'k',
   failureCode: null,
+  providerReference: null,
+  providerAttempt: 1,
+  sentAt: null,
+  absentSince: null,
   metadata: { ticket: 7, of: { a: 1, b: 2 } },
   dueAt: NOW,
   leasedBy: 7,
@@ -114,6 +119,22 @@ describe('a refund', () => {
     ['another payment', { paymentId: 'pay_01h455vb4pex5vsknk084sn02r' }, false],
   ] as const)('is asked for again by a request with %s: %#', (_, change, same) => {
     expect(isSameRequest(pending, { ...request, ...change })).toBe(same);
+  });
+});
+
+describe('a refund that its provider does not list', () => {
+  const afterMinutes = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
+  const absent: Refund = { ...pending, absentSince: NOW };
+
+  it('is looked for again', () => {
+    expect(withAbsence(pending, NOW)).toEqual(absent);
+    expect(withAbsence(absent, afterMinutes(59))).toBe(absent);
+  });
+
+  it('is sent with the next number an hour later', () => {
+    const sentAt = afterMinutes(60);
+    const next = { ...absent, providerAttempt: 2, sentAt, absentSince: null };
+    expect(withAbsence(absent, sentAt)).toEqual(next);
   });
 });
 

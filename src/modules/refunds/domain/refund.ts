@@ -20,6 +20,14 @@ export interface Refund {
   /** The client's key; unique forever among those of the actor, also after the stored answer has expired. */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
+  /** The provider's own name for the refund. */
+  readonly providerReference: string | null;
+  /** Number in the key of the request to the provider. Grows only after looks that did not find the refund. */
+  readonly providerAttempt: number;
+  /** Real time of the request with that number; null if it was sent at the creation. */
+  readonly sentAt: Date | null;
+  /** First time since `sentAt` at which the provider did not list the refund. */
+  readonly absentSince: Date | null;
   readonly metadata: Metadata;
   /** When to ask the provider again, and end of the lease of the process that asks now; null once the outcome is final. */
   readonly dueAt: Date | null;
@@ -51,11 +59,12 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
 
 /** Outcome of a refund, with the plan for the next poll. */
 export type RefundOutcome =
-  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'succeeded' | 'canceled'; readonly reference?: string }
   | { readonly kind: 'failed'; readonly failureCode: string }
   /** Accepted but not done, or without an answer. `plan` is null if another process has taken over the polling. */
   | {
       readonly kind: 'open';
+      readonly reference?: string;
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
     };
 
@@ -68,10 +77,12 @@ export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): 
   if (!isAllowed) return refund;
   switch (outcome.kind) {
     case 'succeeded':
+    case 'canceled':
       return {
         ...refund,
         version: refund.version + 1,
-        status: 'succeeded',
+        status: outcome.kind,
+        providerReference: outcome.reference ?? refund.providerReference,
         dueAt: null,
         leasedBy: null,
         updatedAt: now,
@@ -87,8 +98,30 @@ export function withOutcome(refund: Refund, outcome: RefundOutcome, now: Date): 
         updatedAt: now,
       };
     case 'open':
-      return outcome.plan === null ? refund : { ...refund, ...outcome.plan };
+      return withPlan(refund, outcome.plan, outcome.reference ?? refund.providerReference);
   }
+}
+
+function withPlan(
+  refund: Refund,
+  plan: Partial<Refund> | null,
+  providerReference: string | null,
+): Refund {
+  const isSame = plan === null && providerReference === refund.providerReference;
+  return isSame ? refund : { ...refund, ...plan, providerReference };
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Returns a pending refund after a look at which the provider did not list it. An hour after the first such look, the next
+ * request has another number: the last one will not arrive any more.
+ */
+export function withAbsence(refund: Refund, now: Date): Refund {
+  const { absentSince, providerAttempt } = refund;
+  if (absentSince === null) return { ...refund, absentSince: now };
+  if (now.getTime() - absentSince.getTime() < HOUR_MS) return refund;
+  return { ...refund, providerAttempt: providerAttempt + 1, sentAt: now, absentSince: null };
 }
 
 /** A failed or canceled refund that succeeded after all, as its provider reported later. */

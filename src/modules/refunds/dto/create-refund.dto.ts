@@ -14,8 +14,7 @@ export class CreateRefundDto {
     { optional: true, example: 'order-1042-refund-1' },
   )
   readonly idempotencyKey?: string;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 /** @param idempotencyKey the key of the request, whether it came in the body or in the header */

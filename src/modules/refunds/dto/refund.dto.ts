@@ -11,22 +11,18 @@ import {
 import { type Refund, REFUND_STATUSES, type RefundStatus } from '../domain/refund';
 
 export class RefundDto {
-  @IdProperty('ref_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('ref_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('The payment given back.', 'pay_01h455vb4pex5vsknk084sn02q')
   readonly payment_id!: string;
-  @IntegerProperty('Minor units of `currency`.', 2_500)
-  readonly amount!: number;
-  @TextProperty('ISO 4217; the payment’s.', 'EUR')
-  readonly currency!: string;
+  @IntegerProperty('Minor units of `currency`.', 2_500) readonly amount!: number;
+  @TextProperty('ISO 4217; the payment’s.', 'EUR') readonly currency!: string;
   @EnumProperty(
     REFUND_STATUSES,
     'The status. `pending` reserves the amount; `succeeded` becomes `failed` when a bank returns the money.',
     'succeeded',
   )
   readonly status!: RefundStatus;
-  @TextProperty('Free text.', 'Arrived broken', { nullable: true })
-  readonly reason!: string | null;
+  @TextProperty('Free text.', 'Arrived broken', { nullable: true }) readonly reason!: string | null;
   @TextProperty(
     'The key the client sent, in the body or as the `Idempotency-Key` header.',
     'order-1042-refund-1',
@@ -35,14 +31,10 @@ export class RefundDto {
   readonly idempotencyKey!: string | null;
   @TextProperty('Why the provider refused, when `failed`.', null, { nullable: true })
   readonly failure_code!: string | null;
-  @ActorProperty('Who created it')
-  readonly actor!: string;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @ActorProperty('Who created it') readonly actor!: string;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toRefundDto(refund: Refund): RefundDto {

@@ -8,6 +8,7 @@ const SESSION: Session = {
   version: 1,
   adminId: 'admin_1',
   validFrom: CREATED,
+  method: 'password',
   address: '127.0.0.1',
   userAgent: '',
   createdAt: CREATED,

@@ -1,3 +1,7 @@
+/** How the admin signed in. */
+export const SIGN_IN_METHODS = ['password', 'openid_connect'] as const;
+export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
+
 /** Signed-in admin of one browser. The secret in its cookie is not stored. */
 export interface Session {
   readonly id: string;
@@ -5,6 +9,7 @@ export interface Session {
   readonly adminId: string;
   /** `sessionsValidFrom` of the admin when the password was checked. */
   readonly validFrom: Date;
+  readonly method: SignInMethod;
   /** Address that signed in. */
   readonly address: string;
   /** User agent that signed in; empty if it sent none. */

@@ -4,9 +4,10 @@ import {
   type AdminRole,
   ALL_SCOPES,
   type GrantedScope,
-  scopesOfRole,
+  scopesOfAdmin,
 } from '../../../core/access';
 import {
+  BooleanProperty,
   EnumProperty,
   IdProperty,
   InstantProperty,
@@ -16,19 +17,14 @@ import {
 import { endsAt, type Session } from '../domain/session';
 
 class SignedInAdminDto {
-  @IdProperty('admin_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Email of the admin.', 'ada@example.com')
-  readonly email!: string;
-  @TextProperty('For display only.', 'Ada Lovelace')
-  readonly name!: string;
-  @EnumProperty(ADMIN_ROLES, 'Role of the admin.', 'owner')
-  readonly role!: AdminRole;
+  @IdProperty('admin_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Email of the admin.', 'ada@example.com') readonly email!: string;
+  @TextProperty('For display only.', 'Ada Lovelace') readonly name!: string;
+  @EnumProperty(ADMIN_ROLES, 'Role of the admin.', 'owner') readonly role!: AdminRole;
 }
 
 export class CurrentSessionDto {
-  @IdProperty('sess_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('sess_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @ApiProperty({ type: SignedInAdminDto, description: 'The admin who is signed in.' })
   readonly admin!: SignedInAdminDto;
   @ApiProperty({
@@ -38,33 +34,37 @@ export class CurrentSessionDto {
     example: ['*'],
   })
   readonly scopes!: readonly GrantedScope[];
+  @BooleanProperty(
+    'True while the studio requires a second factor that the admin has not enrolled: nothing else is allowed until then.',
+    false,
+  )
+  readonly must_enrol!: boolean;
   @TextProperty(
     'Send it as `X-CSRF-Token` with every request that is not a GET.',
     'q1Z0l4yq0c7hM3bW8rT5vX2nK6jF9sDgA1eUoYiPzQs',
   )
   readonly csrf_token!: string;
-  @InstantProperty('When the admin signed in.')
-  readonly created_at!: string;
-  @InstantProperty('When the session ends without further use.')
-  readonly ends_at!: string;
-  @InstantProperty('When the session ends at the latest.')
-  readonly expires_at!: string;
+  @InstantProperty('When the admin signed in.') readonly created_at!: string;
+  @InstantProperty('When the session ends without further use.') readonly ends_at!: string;
+  @InstantProperty('When the session ends at the latest.') readonly expires_at!: string;
 }
 
 interface Current {
   readonly session: Session;
   readonly admin: SignedInAdminDto;
+  readonly mustEnrol: boolean;
 }
 
 export function toCurrentSessionDto(
-  { session, admin }: Current,
+  { session, admin, mustEnrol }: Current,
   csrfToken: string,
 ): CurrentSessionDto {
   const { id, email, name, role } = admin;
   return {
     id: session.id,
     admin: { id, email, name, role },
-    scopes: scopesOfRole(role),
+    scopes: scopesOfAdmin(role, mustEnrol),
+    must_enrol: mustEnrol,
     csrf_token: csrfToken,
     created_at: toWireInstant(session.createdAt),
     ends_at: toWireInstant(endsAt(session)),

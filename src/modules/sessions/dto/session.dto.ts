@@ -1,31 +1,31 @@
 import {
   BooleanProperty,
+  EnumProperty,
   IdProperty,
   InstantProperty,
   TextProperty,
   toWireInstant,
 } from '../../../platform/http';
-import type { SessionState } from '../domain/session';
+import { type SessionState, SIGN_IN_METHODS, type SignInMethod } from '../domain/session';
 
 export class SessionDto {
-  @IdProperty('sess_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('sess_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('The admin who signed in.', 'admin_01h455vb4pex5vsknk084sn02q')
   readonly admin_id!: string;
   @BooleanProperty(
-    'False after it ended: by signing out, by revocation, by time, or with a new password or the deactivation of the admin.',
+    'False after it ended: by signing out, by revocation, by time, or with a new password, a change of the second factor or the deactivation of the admin.',
     true,
   )
   readonly is_active!: boolean;
-  @TextProperty('Address that signed in.', '203.0.113.7')
-  readonly address!: string;
+  @EnumProperty(SIGN_IN_METHODS, 'How the admin signed in.', 'password')
+  readonly method!: SignInMethod;
+  @TextProperty('Address that signed in.', '203.0.113.7') readonly address!: string;
   @TextProperty(
     'User agent that signed in; empty if it sent none.',
     'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
   )
   readonly user_agent!: string;
-  @InstantProperty('When the admin signed in.')
-  readonly created_at!: string;
+  @InstantProperty('When the admin signed in.') readonly created_at!: string;
   @InstantProperty(
     'When it was last used, to within a minute. It ends 12 hours after its last use.',
   )
@@ -41,6 +41,7 @@ export function toSessionDto({ session, isActive }: SessionState): SessionDto {
     id: session.id,
     admin_id: session.adminId,
     is_active: isActive,
+    method: session.method,
     address: session.address,
     user_agent: session.userAgent,
     created_at: toWireInstant(session.createdAt),

@@ -3,12 +3,16 @@ export const PASSWORD_SCHEMES = [
   'bcrypt',
   'scrypt',
   'pbkdf2-sha256',
+  'none',
   'unrecognised',
 ] as const;
 export type PasswordScheme = (typeof PASSWORD_SCHEMES)[number];
 
+/** Password hash of an admin without a password, who signs in with OpenID Connect. */
+export const NO_PASSWORD = '*';
+
 interface Form {
-  readonly scheme: Exclude<PasswordScheme, 'unrecognised'>;
+  readonly scheme: Exclude<PasswordScheme, 'none' | 'unrecognised'>;
   /** Named groups are numbers of at least 1, and `salt` and `hash` in base64 without padding. */
   readonly pattern: RegExp;
   /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
@@ -90,6 +94,7 @@ export type PasswordHash =
  * can check a password against an `unrecognised` hash.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {
+  if (passwordHash === NO_PASSWORD) return 'none';
   return partsOf(passwordHash)?.scheme ?? 'unrecognised';
 }
 
@@ -119,7 +124,7 @@ export function parsePasswordHash(passwordHash: string): PasswordHash | null {
 }
 
 interface HashParts {
-  readonly scheme: Exclude<PasswordScheme, 'unrecognised'>;
+  readonly scheme: Exclude<PasswordScheme, 'none' | 'unrecognised'>;
   readonly groups: Readonly<Record<string, string | undefined>>;
 }
 

@@ -61,6 +61,11 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   };
 }
 
+/** Returns the admin with another role. */
+export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): StudioAdmin {
+  return { ...admin, role, version: admin.version + 1, updatedAt: now };
+}
+
 /** Returns the admin, inactive and with all sessions invalid; the same object when it was inactive. */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;

@@ -9,6 +9,7 @@ const settings: StudioSettings = {
     ['EUR', 5_000n],
     ['USD', 6_000n],
   ]),
+  secondFactorRequired: false,
   updatedAt: new Date('2026-03-01T00:00:00.000Z'),
 };
 

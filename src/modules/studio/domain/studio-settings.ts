@@ -4,23 +4,43 @@ export interface StudioSettings {
   readonly version: number;
   /** Largest sum of a payment that admins with the role support may refund, in minor units by currency. */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
+  /** Admins who sign in with a password may only enrol until they have a second factor. */
+  readonly secondFactorRequired: boolean;
   readonly updatedAt: Date;
 }
 
 /** Id of the only settings. */
 export const SETTINGS_ID = 'studio_settings';
 
-/** Fields that an update replaces. */
-export type SettingsChange = Pick<StudioSettings, 'supportRefundLimits'>;
+/** Fields that an update replaces. Omitted fields stay unchanged. */
+export interface SettingsChange {
+  readonly supportRefundLimits?: ReadonlyMap<string, bigint> | undefined;
+  readonly secondFactorRequired?: boolean | undefined;
+}
 
 /** Returns the changed settings, or the same object for a no-op change. */
 export function withSettings(
   settings: StudioSettings,
-  { supportRefundLimits }: SettingsChange,
+  change: SettingsChange,
   now: Date,
 ): StudioSettings {
-  if (isSame(supportRefundLimits, settings.supportRefundLimits)) return settings;
-  return { ...settings, supportRefundLimits, version: settings.version + 1, updatedAt: now };
+  const {
+    supportRefundLimits = settings.supportRefundLimits,
+    secondFactorRequired = settings.secondFactorRequired,
+  } = change;
+  if (
+    isSame(supportRefundLimits, settings.supportRefundLimits) &&
+    secondFactorRequired === settings.secondFactorRequired
+  ) {
+    return settings;
+  }
+  return {
+    ...settings,
+    supportRefundLimits,
+    secondFactorRequired,
+    version: settings.version + 1,
+    updatedAt: now,
+  };
 }
 
 function isSame(one: ReadonlyMap<string, bigint>, other: ReadonlyMap<string, bigint>): boolean {

@@ -13,8 +13,7 @@ export class CreateStudioAdminDto {
     example: 'ada@example.com',
   })
   readonly email!: string;
-  @TextField('For display only.', { most: 200, example: 'Ada Lovelace' })
-  readonly name!: string;
+  @TextField('For display only.', { most: 200, example: 'Ada Lovelace' }) readonly name!: string;
   @TextField('Hash of the password, made by the client. Stored as sent and never returned.', {
     most: 512,
     writeOnly: true,

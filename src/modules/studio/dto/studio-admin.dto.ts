@@ -11,26 +11,20 @@ import { PASSWORD_SCHEMES, type PasswordScheme } from '../domain/password-hash';
 import { schemeOf, type StudioAdmin } from '../domain/studio-admin';
 
 export class StudioAdminDto {
-  @IdProperty('admin_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('As sent; unique regardless of case.', 'ada@example.com')
-  readonly email!: string;
-  @TextProperty('For display only.', 'Ada Lovelace')
-  readonly name!: string;
+  @IdProperty('admin_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('As sent; unique regardless of case.', 'ada@example.com') readonly email!: string;
+  @TextProperty('For display only.', 'Ada Lovelace') readonly name!: string;
   @EnumProperty(ADMIN_ROLES, 'Role of the admin: which scopes it holds.', 'admin')
   readonly role!: AdminRole;
-  @BooleanProperty('An inactive admin cannot sign in.', true)
-  readonly is_active!: boolean;
+  @BooleanProperty('An inactive admin cannot sign in.', true) readonly is_active!: boolean;
   @EnumProperty(
     PASSWORD_SCHEMES,
-    'Scheme of the password hash, derived from its form. `unrecognised`: it is stored, but no sign-in will accept it.',
+    'Scheme of the password hash, derived from its form. `unrecognised`: it is stored, but no sign-in will accept it. `none`: the admin signs in with OpenID Connect only.',
     'argon2id',
   )
   readonly password_scheme!: PasswordScheme;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 /** Copies field by field, so that the password hash cannot leak. */

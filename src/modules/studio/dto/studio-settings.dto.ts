@@ -1,5 +1,7 @@
 import { validationFailed } from '../../../platform/errors';
 import {
+  BooleanField,
+  BooleanProperty,
   CurrencyField,
   IdProperty,
   InstantProperty,
@@ -18,25 +20,26 @@ const LIMITS_DESCRIPTION =
   'How much of a payment admins with the role `support` may refund in all, by currency. They refund no payment in a currency ' +
   'without a limit.';
 
+const SECOND_FACTOR_DESCRIPTION =
+  'Admins who sign in with a password and have no second factor may only enrol one.';
+
 class RefundLimitDto {
-  @TextProperty('ISO 4217 code.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217 code.', 'EUR') readonly currency!: string;
   @IntegerProperty('Largest refunded sum of a payment, in minor units.', 5_000)
   readonly amount!: number;
 }
 
 export class StudioSettingsDto {
-  @IdProperty('studio_settings')
-  readonly id!: string;
+  @IdProperty('studio_settings') readonly id!: string;
   @NestedListProperty(RefundLimitDto, LIMITS_DESCRIPTION)
   readonly support_refund_limits!: readonly RefundLimitDto[];
-  @InstantProperty('When they last changed.')
-  readonly updated_at!: string;
+  @BooleanProperty(SECOND_FACTOR_DESCRIPTION, false)
+  readonly second_factor_required!: boolean;
+  @InstantProperty('When they last changed.') readonly updated_at!: string;
 }
 
 export class RefundLimitInputDto {
-  @CurrencyField('ISO 4217 code, each once.', { example: 'EUR' })
-  readonly currency!: string;
+  @CurrencyField('ISO 4217 code, each once.', { example: 'EUR' }) readonly currency!: string;
   @MinorUnitsField(0, 'Largest refunded sum of a payment, in minor units.', { example: 5_000 })
   readonly amount!: number;
 }
@@ -44,8 +47,11 @@ export class RefundLimitInputDto {
 export class UpdateStudioSettingsDto {
   @NestedListField(RefundLimitInputDto, `${LIMITS_DESCRIPTION} Replaces all limits.`, {
     most: MOST_CURRENCIES,
+    optional: true,
   })
-  readonly support_refund_limits!: readonly RefundLimitInputDto[];
+  readonly support_refund_limits?: readonly RefundLimitInputDto[];
+  @BooleanField(SECOND_FACTOR_DESCRIPTION, { optional: true, example: true })
+  readonly second_factor_required?: boolean;
 }
 
 export function toStudioSettingsDto(settings: StudioSettings): StudioSettingsDto {
@@ -56,14 +62,25 @@ export function toStudioSettingsDto(settings: StudioSettings): StudioSettingsDto
       currency,
       amount: toWireAmount(limit),
     })),
+    second_factor_required: settings.secondFactorRequired,
     updated_at: toWireInstant(settings.updatedAt),
   };
 }
 
-/** @throws {ProblemError} `validation_failed` for a currency that is named twice */
-export function toSettingsChange({
-  support_refund_limits: limits,
-}: UpdateStudioSettingsDto): SettingsChange {
+/** @throws {ProblemError} `validation_failed` without a setting, and for a currency that is named twice */
+export function toSettingsChange(dto: UpdateStudioSettingsDto): SettingsChange {
+  const { support_refund_limits: limits, second_factor_required: secondFactorRequired } = dto;
+  if (limits === undefined && secondFactorRequired === undefined) {
+    const message = 'must set support_refund_limits, second_factor_required or both';
+    throw validationFailed([{ pointer: '', code: 'missing', message }]);
+  }
+  return {
+    supportRefundLimits: limits === undefined ? undefined : toLimits(limits),
+    secondFactorRequired,
+  };
+}
+
+function toLimits(limits: readonly RefundLimitInputDto[]): ReadonlyMap<string, bigint> {
   const supportRefundLimits = new Map<string, bigint>();
   for (const [index, { currency, amount }] of limits.entries()) {
     if (supportRefundLimits.has(currency)) {
@@ -74,5 +91,5 @@ export function toSettingsChange({
     }
     supportRefundLimits.set(currency, BigInt(amount));
   }
-  return { supportRefundLimits };
+  return supportRefundLimits;
 }

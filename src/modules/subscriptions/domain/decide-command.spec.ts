@@ -1,6 +1,7 @@
-import { decideBegin, decideDue, decideEnd, itemsOf } from './decide';
+import { decideBegin, decideDue, decideEnd } from './decide';
+import { itemsOf } from './items';
 import { changeRefusal, decideChangeNow, decidePause, decideResume } from './decide-command';
-import type { NewIds, Outcome } from './outcome';
+import type { NewSubscriptionIds, Outcome } from './outcome';
 import {
   billedNextAt,
   type Offer,
@@ -39,7 +40,7 @@ const offerOf = (prices: readonly SoldPrice[], quantity: string, parts: Partial<
 
 /** Applies commands to a subscription one after the other, and takes over each outcome as the database would. */
 class Life {
-  readonly ids: NewIds;
+  readonly ids: NewSubscriptionIds;
   readonly outcomes: Outcome[] = [];
   private made = 0;
 

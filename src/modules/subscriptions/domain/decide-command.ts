@@ -1,7 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import { mayBecome } from '../../../core/states';
+import { creditsOf } from './decide';
 import {
-  creditsOf,
   endedItem,
   hasOffer,
   holdsBeyond,
@@ -10,9 +10,9 @@ import {
   swapItems,
   type SwappedItems,
   withOffer,
-} from './decide';
+} from './items';
 import { nextDueAt, withPeriod } from './due';
-import { outcomeOf, type NewIds, type Outcome } from './outcome';
+import { outcomeOf, type NewSubscriptionIds, type Outcome } from './outcome';
 import { advanceCharges, arrearsCharges, nextPeriod, restCharge } from './periods';
 import {
   spanOf,
@@ -65,7 +65,7 @@ export function decideChangeNow(
   offer: Offer,
   prorates: boolean,
   now: Date,
-  ids: NewIds,
+  ids: NewSubscriptionIds,
 ): Outcome {
   const { subscription: before, period } = snapshot;
   invariant(period !== null, 'what runs has a period');
@@ -118,7 +118,7 @@ export function decideChangeAtEnd(
   snapshot: Snapshot,
   offer: Offer,
   now: Date,
-  ids: NewIds,
+  ids: NewSubscriptionIds,
 ): Outcome {
   const { subscription: before, period, items } = snapshot;
   invariant(period !== null, 'what runs has a period');
@@ -146,7 +146,12 @@ function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[
   );
 }
 
-function decideIntervalChange(snapshot: Snapshot, offer: Offer, now: Date, ids: NewIds): Outcome {
+function decideIntervalChange(
+  snapshot: Snapshot,
+  offer: Offer,
+  now: Date,
+  ids: NewSubscriptionIds,
+): Outcome {
   const { subscription: before, period, items } = snapshot;
   invariant(period !== null, 'what runs has a period');
   const arrears = arrearsCharges(before, items, period, { at: now, end: 'border' });
@@ -184,7 +189,7 @@ export function decideSchedule(
   terms: ScheduledTerms,
   effectiveAt: Date,
   now: Date,
-  ids: NewIds,
+  ids: NewSubscriptionIds,
 ): Outcome {
   const { subscription: before, period } = snapshot;
   const scheduled = {
@@ -238,7 +243,7 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 }
 
 /** The end of a pause: within the period that was paid it goes on, after it a new period begins now. */
-export function decideResume(snapshot: Snapshot, now: Date, ids: NewIds): Outcome {
+export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;
   invariant(period !== null, 'what is paused ran before');
   const paused = items.filter(({ isPaused }) => isPaused);

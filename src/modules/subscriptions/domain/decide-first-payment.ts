@@ -1,5 +1,5 @@
 import { invariant } from '../../../core/invariant';
-import { endedItem, holdsBeyond, isMetered } from './decide';
+import { endedItem, holdsBeyond, isMetered } from './items';
 import { isAwaitingPayment } from './first-payment';
 import { outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
@@ -19,8 +19,8 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
 }
 
 /**
- * The end of a subscription that waits for its first payment: it never was active, so that nothing is billed for it, and
- * what was billed is taken back with it.
+ * Ends a subscription that waits for its first payment. It was never active: its end bills nothing, and what was billed is
+ * taken back.
  */
 export function decideGiveUp(
   { subscription: before, items, period }: Snapshot,

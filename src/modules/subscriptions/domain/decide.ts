@@ -1,58 +1,29 @@
-import { compare, parseDecimal } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import { nextDueAt, withPeriod } from './due';
 import { awaitingPayment } from './first-payment';
+import { endedItem, holdsBeyond, isMetered, isSameInterval, swapItems, withOffer } from './items';
 import {
   outcomeOf,
   type Billing,
-  type EndedItem,
   type Line,
-  type NewIds,
+  type NewSubscriptionIds,
   type Outcome,
 } from './outcome';
 import { advanceCharges, arrearsCharges, nextPeriod, trialPeriod } from './periods';
 import {
   spanOf,
-  type Offer,
   type Snapshot,
-  type SoldPrice,
-  type Subscription,
   type SubscriptionItem,
   type SubscriptionPeriod,
 } from './subscription';
 
 const TRIAL_ENDING_MS = 3 * 86_400_000;
 
-/** The items of an offer, from an instant on. A price that no agreed quantity counts for is sold once. */
-export function itemsOf(
-  subscriptionId: string,
-  offer: Offer,
-  startAt: Date,
-  ids: NewIds,
-): readonly SubscriptionItem[] {
-  return offer.items.map((item) => ({
-    ...item,
-    id: ids.item(),
-    subscriptionId,
-    quantity: isSoldOnce(item.price) ? '1' : item.quantity,
-    proration: offer.proration,
-    startAt,
-    endAt: null,
-    isPaused: false,
-    plannedEndAt: null,
-  }));
-}
-
-/** A flat amount is one amount, and usage is counted. */
-function isSoldOnce({ rating, usage }: SoldPrice): boolean {
-  return rating.model === 'flat' || usage !== undefined;
-}
-
 /**
  * The start of a subscription: its trial, or its first period with what that bills in advance. Where it was sold so, it
  * waits for that to be paid.
  */
-export function decideBegin(snapshot: Snapshot, ids: NewIds, now: Date): Outcome {
+export function decideBegin(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription: before, items } = snapshot;
   invariant(snapshot.period === null, 'a subscription begins once');
   if (before.trialEndAt !== null) {
@@ -90,7 +61,7 @@ function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
  * Decides what is due at `subscription.nextBillingAt`: its start, the end of a period or trial, a scheduled change, or the
  * announcement of the trial's end.
  */
-export function decideDue(snapshot: Snapshot, ids: NewIds, now: Date): Outcome {
+export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription, period, pending } = snapshot;
   const at = subscription.nextBillingAt;
   invariant(at !== null, 'something is due');
@@ -110,7 +81,11 @@ export function decideDue(snapshot: Snapshot, ids: NewIds, now: Date): Outcome {
 }
 
 /** The end of a period: what it bills in arrears, a change that waited for it, and the next period. */
-function decideRenewal(snapshot: Snapshot, period: SubscriptionPeriod, ids: NewIds): Outcome {
+function decideRenewal(
+  snapshot: Snapshot,
+  period: SubscriptionPeriod,
+  ids: NewSubscriptionIds,
+): Outcome {
   const { subscription: before, pending } = snapshot;
   const at = period.endAt;
   const arrears = arrearsCharges(before, snapshot.items, period, { at, end: 'border' });
@@ -206,7 +181,8 @@ export function decideEnd(
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
-              billingPeriod: spanOf(closed ?? period),
+              // No period follows: an invoice of a change at the same instant belongs to this one.
+              billingPeriod: spanOf(period),
               renewsAt: end === 'border' ? at : null,
               lines,
               lateUsage: 'closed',
@@ -243,21 +219,6 @@ export function decideAbandon(snapshot: Snapshot): Outcome {
   return { ...outcome, itemsEnded: [...others, ...unbilled], billing: null };
 }
 
-/** Returns true if the item is priced by metered usage. */
-export function isMetered({ price }: Pick<SubscriptionItem, 'price'>): boolean {
-  return price.usage !== undefined;
-}
-
-/** Returns true for items that are billed for time after an instant. */
-export function holdsBeyond(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
-  return ({ endAt }) => endAt === null || endAt > at;
-}
-
-/** An item that is over for good. */
-export function endedItem(id: string, endAt: Date): EndedItem {
-  return { id, endAt, isPaused: false, plannedEndAt: null };
-}
-
 /**
  * A credit for what each item was billed in advance beyond an instant. Items that a change ended before are credited as
  * well where the invoice of the change is void: what was credited for them counts as never done.
@@ -270,96 +231,6 @@ export function creditsOf(
   return items
     .filter(({ price }) => price.timing === 'in_advance')
     .map(({ id: itemId }) => ({ kind: 'credit', itemId, unusedFrom, end }));
-}
-
-export interface SwappedItems {
-  /** All that hold or will, after the change. */
-  readonly items: readonly SubscriptionItem[];
-  readonly added: readonly SubscriptionItem[];
-  readonly ended: readonly EndedItem[];
-  readonly removed: readonly string[];
-}
-
-/**
- * The items of an offer from `at` on. An item with the same price and quantity goes on with the terms it was sold with; the
- * others end there, and what was planned from there on is dropped.
- */
-export function swapItems(
-  items: readonly SubscriptionItem[],
-  offer: Offer,
-  subscriptionId: string,
-  at: Date,
-  ids: NewIds,
-): SwappedItems {
-  const planned = items.filter((item) => item.startAt >= at && item.endAt === null);
-  const dropped = planned.filter((item) => item.startAt > at);
-  const current = items.filter((item) => item.startAt <= at && holdsBeyond(at)(item));
-  const left = [...current];
-  const added: SubscriptionItem[] = [];
-  for (const offered of itemsOf(subscriptionId, offer, at, ids)) {
-    const index = left.findIndex((item) => item.endAt === null && isSameItem(item, offered));
-    if (index === -1) added.push(offered);
-    else left.splice(index, 1);
-  }
-  const ended = left.map(({ id }) => endedItem(id, at));
-  const endedIds = new Set(ended.map(({ id }) => id));
-  const removed = dropped.map(({ id }) => id);
-  const kept = items
-    .filter(({ id }) => !removed.includes(id))
-    .map((item) => (endedIds.has(item.id) ? { ...item, endAt: at } : item));
-  return { items: [...kept, ...added], added, ended, removed };
-}
-
-function isSameItem(
-  item: SubscriptionItem,
-  other: Pick<SubscriptionItem, 'addonId' | 'price' | 'quantity'>,
-): boolean {
-  return (
-    item.addonId === other.addonId &&
-    item.price.priceId === other.price.priceId &&
-    isSameQuantity(item.quantity, other.quantity)
-  );
-}
-
-/** Compares numbers, not texts: `2` is `2.00`. */
-function isSameQuantity(one: string, other: string): boolean {
-  return compare(parseDecimal(one), parseDecimal(other)) === 0;
-}
-
-/** Tells whether a subscription already has what an offer says, apart from its items. */
-export function hasOffer(subscription: Subscription, offer: Offer): boolean {
-  return (
-    subscription.planVersionId === offer.planVersionId &&
-    isSameQuantity(subscription.quantity, offer.quantity) &&
-    subscription.addons.length === offer.addons.length &&
-    subscription.addons.every(({ addonId, quantity }) =>
-      offer.addons.some(
-        (other) => other.addonId === addonId && isSameQuantity(other.quantity, quantity),
-      ),
-    )
-  );
-}
-
-/** The subscription with what an offer says of it. */
-export function withOffer(subscription: Subscription, offer: Offer): Subscription {
-  const { planId, planVersionId, interval, intervalCount, proration, quantity, addons } = offer;
-  return {
-    ...subscription,
-    planId,
-    planVersionId,
-    interval,
-    intervalCount,
-    proration,
-    quantity,
-    addons,
-  };
-}
-
-export function isSameInterval(
-  one: Pick<Subscription, 'interval' | 'intervalCount'>,
-  other: Pick<Subscription, 'interval' | 'intervalCount'>,
-): boolean {
-  return one.interval === other.interval && one.intervalCount === other.intervalCount;
 }
 
 function renewalBilling(

@@ -1,5 +1,6 @@
 import { isTerminal, mayBecome } from '../../../core/states';
-import { decideBegin, itemsOf } from './decide';
+import { decideBegin } from './decide';
+import { itemsOf } from './items';
 import { changeRefusal, pauseRefusal } from './decide-command';
 import { decideExpiry, decideGiveUp } from './decide-first-payment';
 import { activated, isAwaitingPayment, isOutOfTime } from './first-payment';

@@ -11,7 +11,7 @@ export function isAwaitingPayment({
   return incompleteExpiresAt !== null;
 }
 
-/** A subscription that begins, and waits for its first invoice to be paid. */
+/** Returns the subscription as it begins: incomplete until its first invoice is paid, for a limited time. */
 export function awaitingPayment(subscription: Subscription, now: Date): Subscription {
   const incompleteExpiresAt = new Date(now.getTime() + LONGEST_WAIT_MS);
   return { ...subscription, status: 'incomplete', incompleteExpiresAt };

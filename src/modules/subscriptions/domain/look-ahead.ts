@@ -1,6 +1,6 @@
 import { decideDue } from './decide';
 import { isAwaitingPayment } from './first-payment';
-import type { NewIds, Outcome } from './outcome';
+import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
 /** Pieces of due work that bill nothing: the notice of a trial's end comes before the end of the period. */
@@ -19,7 +19,7 @@ export interface NextBilling {
 export function nextBilling(
   snapshot: Snapshot,
   decided: Outcome,
-  ids: NewIds,
+  ids: NewSubscriptionIds,
   now: Date,
 ): NextBilling {
   let state = snapshot;

@@ -132,7 +132,7 @@ export function takesBack({ billing, earned }: Outcome): boolean {
   );
 }
 
-export interface NewIds {
+export interface NewSubscriptionIds {
   readonly item: () => string;
   readonly period: () => string;
   readonly change: () => string;

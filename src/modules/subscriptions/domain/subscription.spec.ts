@@ -1,7 +1,8 @@
-import { isTerminal, reachableFrom } from '../../../core/states';
-import { swapItems } from './decide';
+import { reachableFrom } from '../../../../test/support/reachable';
+import { isTerminal } from '../../../core/states';
+import { swapItems } from './items';
 import { nextDueAt } from './due';
-import type { NewIds } from './outcome';
+import type { NewSubscriptionIds } from './outcome';
 import {
   SUBSCRIPTION_STATUSES,
   SUBSCRIPTION_TRANSITIONS,
@@ -49,7 +50,7 @@ const offer = (...quantities: readonly string[]): Offer => ({
   items: quantities.map((quantity) => ({ addonId: null, price: price('price_1'), quantity })),
 });
 
-const newIds = (): NewIds => {
+const newIds = (): NewSubscriptionIds => {
   let made = 0;
   const next = (): string => `new_${(made += 1)}`;
   return { item: next, period: next, change: next };

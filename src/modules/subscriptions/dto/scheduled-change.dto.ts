@@ -14,14 +14,12 @@ import {
 import { SubscribedAddonDto } from './subscription.dto';
 
 export class ScheduledChangeDto {
-  @IdProperty('sch_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('sch_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @EnumProperty(['change', 'cancel'], 'Another plan, quantity or add-ons, or the end.', 'change')
   readonly type!: string;
   @EnumProperty(SCHEDULED_STATUSES, 'Whether it waits, was done, or was undone.', 'pending')
   readonly status!: ScheduledStatus;
-  @InstantProperty('When it is done.')
-  readonly effective_at!: string;
+  @InstantProperty('When it is done.') readonly effective_at!: string;
   @TextProperty('The plan afterwards; null for the end.', 'plan_01h455vb4pex5vsknk084sn02q', {
     nullable: true,
   })
@@ -32,8 +30,7 @@ export class ScheduledChangeDto {
     nullable: true,
   })
   readonly addons!: readonly SubscribedAddonDto[] | null;
-  @InstantProperty('When it was asked for.')
-  readonly created_at!: string;
+  @InstantProperty('When it was asked for.') readonly created_at!: string;
 }
 
 export function toScheduledChangeDto(change: ScheduledChange): ScheduledChangeDto {

@@ -21,35 +21,27 @@ import {
 } from '../domain/subscription';
 
 export class SubscribedAddonDto {
-  @TextProperty('The add-on.', 'addon_01h455vb4pex5vsknk084sn02q')
-  readonly addon_id!: string;
-  @TextProperty('Units, as a decimal string.', '2')
-  readonly quantity!: string;
+  @TextProperty('The add-on.', 'addon_01h455vb4pex5vsknk084sn02q') readonly addon_id!: string;
+  @TextProperty('Units, as a decimal string.', '2') readonly quantity!: string;
 }
 
 export class SubscriptionDto {
-  @IdProperty('sub_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @ObjectProperty('subscription')
-  readonly object!: 'subscription';
-  @TextProperty('Who subscribed.', 'cus_01h455vb4pex5vsknk084sn02q')
-  readonly customer_id!: string;
+  @IdProperty('sub_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @ObjectProperty('subscription') readonly object!: 'subscription';
+  @TextProperty('Who subscribed.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @EnumProperty(
     SUBSCRIPTION_STATUSES,
     'Where it stands; `incomplete` until it starts, and then, with an `incomplete_expires_at`, until its first invoice is paid.',
     'active',
   )
   readonly status!: SubscriptionStatus;
-  @TextProperty('The plan.', 'plan_01h455vb4pex5vsknk084sn02q')
-  readonly plan_id!: string;
+  @TextProperty('The plan.', 'plan_01h455vb4pex5vsknk084sn02q') readonly plan_id!: string;
   @TextProperty('The version of the plan that it is for.', 'planv_01h455vb4pex5vsknk084sn02q')
   readonly plan_version_id!: string;
-  @TextProperty('Units of the plan, as a decimal string.', '5')
-  readonly quantity!: string;
+  @TextProperty('Units of the plan, as a decimal string.', '5') readonly quantity!: string;
   @NestedListProperty(SubscribedAddonDto, 'What is sold beside the plan.')
   readonly addons!: readonly SubscribedAddonDto[];
-  @TextProperty('ISO 4217.', 'EUR')
-  readonly currency!: string;
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @TextProperty(
     'IANA zone of the customer when it subscribed; periods are counted in it.',
     'Europe/Paris',
@@ -57,8 +49,7 @@ export class SubscriptionDto {
   readonly timezone!: string;
   @EnumProperty(['automatic', 'send_invoice'], 'How invoices are paid.', 'automatic')
   readonly collection!: string;
-  @IntegerProperty('Days from an invoice to when it is due.', 0)
-  readonly days_until_due!: number;
+  @IntegerProperty('Days from an invoice to when it is due.', 0) readonly days_until_due!: number;
   @EnumProperty(
     BILLING_ANCHORS,
     'Whether periods count from the start, or from calendar days, weeks, months, years.',
@@ -76,8 +67,7 @@ export class SubscriptionDto {
     { nullable: true },
   )
   readonly incomplete_expires_at!: string | null;
-  @InstantProperty('When it starts or started.')
-  readonly start_at!: string;
+  @InstantProperty('When it starts or started.') readonly start_at!: string;
   @InstantProperty('When its trial ends or ended.', { nullable: true })
   readonly trial_end_at!: string | null;
   @InstantProperty('Start of the period that runs, or ran last.', { nullable: true })
@@ -86,20 +76,15 @@ export class SubscriptionDto {
   readonly current_period_end!: string | null;
   @InstantProperty('Since when it is paused.', { nullable: true })
   readonly paused_at!: string | null;
-  @InstantProperty('When it is to end.', { nullable: true })
-  readonly cancel_at!: string | null;
+  @InstantProperty('When it is to end.', { nullable: true }) readonly cancel_at!: string | null;
   @InstantProperty('When it was said that it ends.', { nullable: true })
   readonly canceled_at!: string | null;
-  @InstantProperty('When it ended.', { nullable: true })
-  readonly ended_at!: string | null;
+  @InstantProperty('When it ended.', { nullable: true }) readonly ended_at!: string | null;
   @InstantProperty('When it is billed next, or ends.', { nullable: true })
   readonly next_billing_at!: string | null;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toSubscriptionDto(subscription: Subscription): SubscriptionDto {

@@ -27,8 +27,7 @@ export class CreateTaxRateDto {
   readonly inclusive?: boolean;
   @CountryField('ISO 3166-1 alpha-2 code; for display only.', { nullable: true, example: 'FR' })
   readonly country?: string | null;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toTaxRateTerms(dto: CreateTaxRateDto): TaxRateTerms {

@@ -7,8 +7,7 @@ export class UpdateTaxRateDto {
     example: false,
   })
   readonly is_active?: boolean;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toTaxRateChange(dto: UpdateTaxRateDto): TaxRateChange {

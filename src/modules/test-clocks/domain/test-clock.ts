@@ -19,8 +19,8 @@ export interface TestClock {
   readonly updatedAt: Date;
 }
 
-/** Longer than any single job takes; each job renews the lease. */
-export const ADVANCING_LEASE_MS = 60_000;
+/** Longer than any single job or portion of a purge takes; each renews the lease. */
+export const LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
 

@@ -27,12 +27,9 @@ export class AdvanceTestClockDto {
 }
 
 export class TestClockDto {
-  @IdProperty('clock_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('For display only.', 'A year of a team')
-  readonly name!: string;
-  @InstantProperty('Current time of the clock.')
-  readonly now!: string;
+  @IdProperty('clock_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('For display only.', 'A year of a team') readonly name!: string;
+  @InstantProperty('Current time of the clock.') readonly now!: string;
   @EnumProperty(
     TEST_CLOCK_STATUSES,
     'Status. `failed`: due work failed while the clock was advancing.',
@@ -41,10 +38,8 @@ export class TestClockDto {
   readonly status!: TestClockStatus;
   @InstantProperty('Target of the running or failed advance.', { nullable: true })
   readonly advances_to!: string | null;
-  @InstantProperty('When the test clock was created, in real time.')
-  readonly created_at!: string;
-  @InstantProperty('When the test clock last changed, in real time.')
-  readonly updated_at!: string;
+  @InstantProperty('When the test clock was created, in real time.') readonly created_at!: string;
+  @InstantProperty('When the test clock last changed, in real time.') readonly updated_at!: string;
 }
 
 export function toTestClockDto(clock: TestClock): TestClockDto {

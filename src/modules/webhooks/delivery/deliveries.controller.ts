@@ -27,7 +27,6 @@ export class DeliveriesController {
     summary: 'Read a webhook delivery',
     description: 'Includes every attempt that ended: its time, its duration and the response.',
     access: 'webhooks:read',
-    status: 200,
     answer: WebhookDeliveryWithAttemptsDto,
     reads: 'path',
     problems: [webhookDeliveryNotFound],

@@ -1,9 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import type { WaitingRows } from '../../../platform/jobs';
 import type { Attempt, Delivery, DeliveryStatus } from './domain/delivery';
 import { type ClaimRow, HeadsRepository } from './heads.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
+
+/**
+ * Deliveries that are due to active endpoints, read by endpoint as their indexes are. Of an ordered endpoint only the first
+ * delivery of each object counts: the others cannot be sent yet.
+ */
+export const WAITING_DELIVERIES: WaitingRows = {
+  table: `(
+    SELECT delivery.due_at FROM webhook_endpoint AS endpoint CROSS JOIN LATERAL (
+      (SELECT due_at FROM webhook_delivery
+       WHERE NOT endpoint.ordered AND endpoint_id = endpoint.id AND status = 'pending' AND due_at <= now()
+       ORDER BY due_at LIMIT 10000)
+      UNION ALL
+      (SELECT due_at FROM webhook_head
+       WHERE endpoint.ordered AND endpoint_id = endpoint.id AND due_at <= now()
+       ORDER BY due_at LIMIT 10000)) AS delivery
+    WHERE endpoint.is_active AND endpoint.deleted_at IS NULL) AS delivery`,
+  dueAt: 'due_at',
+};
 
 /** A delivery that this process may attempt until its lease ends. */
 export interface ClaimedDelivery {
@@ -179,7 +198,6 @@ export class DeliveriesRepository {
     });
   }
 
-  /** Discards the pending deliveries to an endpoint. */
   async discardPending(endpointId: string, now: Date): Promise<void> {
     await this.heads.remove(endpointId);
     await this.database.query(DISCARD, [endpointId, now]);

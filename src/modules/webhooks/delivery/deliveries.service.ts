@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { raise } from '../../../platform/errors';
 import { invariant } from '../../../core/invariant';
 import { AuditTrail } from '../../../platform/audit';
 import { Clock } from '../../../platform/clock';
@@ -34,8 +35,7 @@ export class DeliveriesService {
 
   /** @throws {ProblemError} `webhook_delivery_not_found` */
   async get(id: string): Promise<{ delivery: Delivery; attempts: readonly NumberedAttempt[] }> {
-    const delivery = await this.deliveries.find(id);
-    if (delivery === null) throw webhookDeliveryNotFound(id);
+    const delivery = (await this.deliveries.find(id)) ?? raise(webhookDeliveryNotFound(id));
     return { delivery, attempts: await this.deliveries.attemptsOf(id) };
   }
 

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -10,24 +9,13 @@ import { Clock } from '../../../platform/clock';
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { isDatabaseUnavailable } from '../../../platform/database';
 import { Jobs } from '../../../platform/jobs';
-import { OutboundError, OutboundHttp } from '../../../platform/outbound';
 import { EventLog, type RecordedEvent } from '../../../platform/outbox';
-import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import { WebhookSecretsService } from '../webhook-secrets.service';
-import type { ClaimedDelivery } from './deliveries.repository';
+import { type ClaimedDelivery, WAITING_DELIVERIES } from './deliveries.repository';
 import { DELIVERY_WORK, DeliveryClaims } from './delivery-claims';
-import type { Attempt } from './domain/delivery';
-import { FAILING_LIMIT_MS } from './domain/retry-schedule';
-import { classifyReply, type Reply, type AttemptOutcome } from './domain/attempt-outcome';
-import { notificationBody } from './notification';
+import { DeliverySender } from './delivery-sender';
 import { type Receiver, ReceiversRepository } from './receivers.repository';
-import { ResultWriter } from './result-writer';
-import { signatureHeader } from './signature';
 
-/** Limit for a whole attempt: name resolution, connection, request and response. */
-const DEADLINE_MS = 15_000;
-/** Bytes kept of each response body. */
-const KEPT_BYTES = 20_000;
 /**
  * Attempts in flight in this process, to all endpoints and to one. Each endpoint has its own share, so that slow
  * endpoints cannot use up the capacity of the others.
@@ -40,11 +28,6 @@ const EVERY_MS = 500;
 /** Time limit for a round to wait for its claims. */
 const ROUND_MS = 100;
 
-interface Ended {
-  readonly attempt: Attempt;
-  readonly reply: Reply;
-}
-
 /** Endpoints whose deliveries are claimed with one statement. */
 interface ClaimGroup {
   readonly key: string;
@@ -52,7 +35,7 @@ interface ClaimGroup {
   readonly receivers: readonly Receiver[];
 }
 
-/** Sends due deliveries and records the results. No transaction is open while a request is in flight. */
+/** Claims due deliveries and sends them. No transaction is open while a request is in flight. */
 @Injectable()
 export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('webhook-deliveries');
@@ -70,15 +53,18 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     private readonly clock: Clock,
     private readonly events: EventLog,
     private readonly receivers: ReceiversRepository,
-    private readonly endpoints: WebhookEndpointsService,
     private readonly secrets: WebhookSecretsService,
     private readonly claims: DeliveryClaims,
-    private readonly results: ResultWriter,
-    private readonly http: OutboundHttp,
+    private readonly sender: DeliverySender,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: DELIVERY_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.jobs.register({
+      name: DELIVERY_WORK,
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+      waiting: WAITING_DELIVERIES,
+    });
   }
 
   onModuleDestroy(): void {
@@ -200,7 +186,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     secrets: readonly string[],
   ): void {
     this.inFlight.set(receiver.id, (this.inFlight.get(receiver.id) ?? 0) + 1);
-    const attempt = this.deliver(delivery, receiver, event, secrets)
+    const attempt = this.sender
+      .deliver(delivery, receiver, event, secrets)
       .catch((error: unknown) => {
         // The lease ends, and the delivery is claimed again.
         this.logger.error({ err: error, delivery_id: delivery.id }, 'webhook attempt not recorded');
@@ -212,71 +199,6 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       });
     this.busy.add(attempt);
   }
-
-  private async deliver(
-    delivery: ClaimedDelivery,
-    receiver: Receiver,
-    event: RecordedEvent,
-    secrets: readonly string[],
-  ): Promise<void> {
-    const { attempt, reply } = await this.send(receiver.url, event, secrets);
-    const chance = randomInt(1_000_001) / 1_000_000;
-    const outcome = classifyReply(reply, delivery.attempts + 1, this.clock.now(), chance);
-    const counted = await this.results.write({
-      delivery,
-      attempt,
-      status: outcome.status,
-      dueAt: outcome.status === 'pending' ? outcome.dueAt : null,
-    });
-    if (counted) await this.recordHealth(receiver, outcome);
-  }
-
-  private async send(
-    url: string,
-    event: RecordedEvent,
-    secrets: readonly string[],
-  ): Promise<Ended> {
-    const startedAt = this.clock.now();
-    const timestamp = Math.trunc(startedAt.getTime() / 1_000);
-    const body = notificationBody(event);
-    const headers = {
-      'webhook-id': event.id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': signatureHeader({ id: event.id, timestamp, body }, secrets),
-    };
-    try {
-      const answer = await this.http.post({
-        url,
-        headers,
-        body,
-        deadlineMs: DEADLINE_MS,
-        keepBytes: KEPT_BYTES,
-      });
-      const { status: statusCode, retryAfter, durationMs, bodyStart: responseStart } = answer;
-      return {
-        attempt: { startedAt, durationMs, statusCode, error: null, responseStart },
-        reply: { statusCode, retryAfter },
-      };
-    } catch (error) {
-      if (!(error instanceof OutboundError)) throw error;
-      return notSent(startedAt, `${error.reason}: ${error.message}`, error.durationMs);
-    }
-  }
-
-  /** Disables an endpoint that answered 410, or whose attempts all failed for too long. */
-  private async recordHealth(receiver: Receiver, outcome: AttemptOutcome): Promise<void> {
-    if (outcome.status === 'succeeded') return;
-    if (outcome.status === 'discarded') {
-      await this.endpoints.disable(receiver.id, 'gone');
-      return;
-    }
-    const now = this.clock.now();
-    if (!isTooLong(receiver.failingSince, now)) return;
-    // Read again: another attempt may have succeeded since the claim.
-    if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
-      await this.endpoints.disable(receiver.id, 'failing');
-    }
-  }
 }
 
 function groupsOf(receivers: readonly Receiver[]): readonly ClaimGroup[] {
@@ -287,17 +209,4 @@ function groupsOf(receivers: readonly Receiver[]): readonly ClaimGroup[] {
       .filter(({ ordered }) => ordered)
       .map((receiver) => ({ key: receiver.id, isOrdered: true, receivers: [receiver] })),
   ];
-}
-
-function isTooLong(since: Date | null, now: Date): boolean {
-  return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
-}
-
-/** Builds the record of an attempt without a response. */
-function notSent(startedAt: Date, why: string, durationMs: number): Ended {
-  const error = why.slice(0, 300);
-  return {
-    attempt: { startedAt, durationMs, statusCode: null, error, responseStart: null },
-    reply: { statusCode: null },
-  };
 }

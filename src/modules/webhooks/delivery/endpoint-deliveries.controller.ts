@@ -1,6 +1,5 @@
 import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../../platform/errors';
 import {
   IdPipe,
   NoFields,
@@ -30,10 +29,9 @@ export class EndpointDeliveriesController {
     summary: 'List the deliveries to a webhook endpoint',
     description: 'Newest first, each with its status.',
     access: 'webhooks:read',
-    status: 200,
     answer: pageOf(WebhookDeliveryDto),
-    reads: 'query',
-    problems: [webhookEndpointNotFound, invalidCursor],
+    reads: 'list',
+    problems: [webhookEndpointNotFound],
   })
   async listWebhookDeliveries(
     @Param('id', endpointId) id: string,

@@ -3,7 +3,7 @@ import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { newId } from '../../../platform/ids';
 import { Jobs, Signals } from '../../../platform/jobs';
-import { DISPATCH_WORK, type EventHead, EventLog } from '../../../platform/outbox';
+import { DISPATCH_WORK, type EventHead, EventLog, UNDISPATCHED } from '../../../platform/outbox';
 import { matchesType } from '../domain/event-names';
 import { DeliveriesRepository } from './deliveries.repository';
 import { DELIVERY_WORK } from './delivery-claims';
@@ -27,7 +27,12 @@ export class EventDispatcher implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register({ name: DISPATCH_WORK, idleMs: EVERY_MS, runDue: () => this.runDue() });
+    this.jobs.register({
+      name: DISPATCH_WORK,
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+      waiting: UNDISPATCHED,
+    });
   }
 
   /** Dispatches a batch of the oldest events. Returns true when there may be more. */

@@ -16,6 +16,7 @@ import type { Delivery, DeliveryKind, DeliveryStatus } from './domain/delivery';
 })
 @Index('webhook_delivery_event_index', ['eventId'])
 @Index('webhook_delivery_endpoint_index', ['endpointId', 'id'])
+@Index('webhook_delivery_status_index', ['endpointId', 'status', 'id'])
 @Index('webhook_delivery_due_index', ['endpointId', 'dueAt'], { where: `"status" = 'pending'` })
 @Index('webhook_delivery_order_index', ['endpointId', 'objectId', 'sequence', 'id'], {
   where: `"status" = 'pending'`,

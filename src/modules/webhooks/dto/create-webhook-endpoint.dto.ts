@@ -3,14 +3,11 @@ import type { EndpointTerms } from '../domain/webhook-endpoint';
 import { EndpointUrlField, EventNamesField } from './endpoint-fields';
 
 export class CreateWebhookEndpointDto {
-  @EndpointUrlField()
-  readonly url!: string;
-  @EventNamesField()
-  readonly events!: readonly string[];
+  @EndpointUrlField() readonly url!: string;
+  @EventNamesField() readonly events!: readonly string[];
   @TextField('For display only.', { most: 500, nullable: true, example: 'Accounting, production' })
   readonly description?: string | null;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toEndpointTerms(dto: CreateWebhookEndpointDto): EndpointTerms {

@@ -40,7 +40,6 @@ export function AreEventNames(): PropertyDecorator {
   );
 }
 
-/** URL of an endpoint. */
 export function EndpointUrlField(options?: { readonly optional: true }): PropertyDecorator {
   return Field(
     { type: String, format: 'uri', maxLength: LONGEST_URL },

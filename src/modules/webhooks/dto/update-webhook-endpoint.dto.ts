@@ -3,10 +3,8 @@ import type { EndpointChange } from '../domain/webhook-endpoint';
 import { EndpointUrlField, EventNamesField } from './endpoint-fields';
 
 export class UpdateWebhookEndpointDto {
-  @EndpointUrlField({ optional: true })
-  readonly url?: string;
-  @EventNamesField({ optional: true })
-  readonly events?: readonly string[];
+  @EndpointUrlField({ optional: true }) readonly url?: string;
+  @EventNamesField({ optional: true }) readonly events?: readonly string[];
   @TextField('For display only; null clears it.', {
     most: 500,
     nullable: true,
@@ -23,8 +21,7 @@ export class UpdateWebhookEndpointDto {
     example: false,
   })
   readonly ordered?: boolean;
-  @MetadataField()
-  readonly metadata?: Record<string, unknown>;
+  @MetadataField() readonly metadata?: Record<string, unknown>;
 }
 
 export function toEndpointChange(dto: UpdateWebhookEndpointDto): EndpointChange {

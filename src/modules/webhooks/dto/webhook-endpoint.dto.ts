@@ -16,10 +16,8 @@ import {
 } from '../domain/webhook-endpoint';
 
 export class WebhookEndpointDto {
-  @IdProperty('whe_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('URL that events are sent to.', 'https://example.com/hooks')
-  readonly url!: string;
+  @IdProperty('whe_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('URL that events are sent to.', 'https://example.com/hooks') readonly url!: string;
   @TextListProperty('Subscribed events: `resource.happened`, `resource.*` or `*`.', [
     'invoice.paid',
     'refund.*',
@@ -38,12 +36,9 @@ export class WebhookEndpointDto {
     { nullable: true },
   )
   readonly disabled_reason!: DisabledReason | null;
-  @MetadataProperty()
-  readonly metadata!: object;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @MetadataProperty() readonly metadata!: object;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 const UNKNOWN_EVENTS: ApiPropertyOptions = {
@@ -54,17 +49,13 @@ const UNKNOWN_EVENTS: ApiPropertyOptions = {
 };
 
 export class CreatedWebhookEndpointDto {
-  @IdProperty('whe_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @EnumProperty([true], 'Always true.', true)
-  readonly success!: true;
-  @ApiPropertyOptional(UNKNOWN_EVENTS)
-  readonly unknown_events?: readonly string[];
+  @IdProperty('whe_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @EnumProperty([true], 'Always true.', true) readonly success!: true;
+  @ApiPropertyOptional(UNKNOWN_EVENTS) readonly unknown_events?: readonly string[];
 }
 
 export class UpdatedWebhookEndpointDto extends WebhookEndpointDto {
-  @ApiPropertyOptional(UNKNOWN_EVENTS)
-  readonly unknown_events?: readonly string[];
+  @ApiPropertyOptional(UNKNOWN_EVENTS) readonly unknown_events?: readonly string[];
 }
 
 export function toWebhookEndpointDto(endpoint: WebhookEndpoint): WebhookEndpointDto {

@@ -34,7 +34,6 @@ export class EventTypesController {
     summary: 'List event types',
     description: 'Returns all event types, with an example of each.',
     access: 'webhooks:read',
-    status: 200,
     answer: EventTypesDto,
     reads: 'path',
   })

@@ -1,6 +1,5 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../../platform/errors';
 import {
   IdPipe,
   Operation,
@@ -21,12 +20,11 @@ export class EventsController {
   @Get()
   @Operation({
     summary: 'List events',
-    description: 'Newest first. Every event was recorded in the commit of the change it reports.',
+    description:
+      'Newest first; with `from` or `to`, by the time they occurred. Every event was recorded in the commit of the change it reports.',
     access: 'events:read',
-    status: 200,
     answer: pageOf(EventDto),
-    reads: 'query',
-    problems: [invalidCursor],
+    reads: 'list',
   })
   async listEvents(@Query() query: ListEventsDto): Promise<PageDto<EventDto>> {
     const page = await this.events.page(toEventFilter(query), toPageRequest(query, 'evt'));
@@ -38,7 +36,6 @@ export class EventsController {
     summary: 'Read an event',
     description: 'Returns the event as webhook endpoints receive it.',
     access: 'events:read',
-    status: 200,
     answer: EventDto,
     reads: 'path',
     problems: [eventNotFound],

@@ -1,6 +1,5 @@
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { invalidCursor } from '../../../platform/errors';
 import {
   IdPipe,
   ListQueryDto,
@@ -38,7 +37,6 @@ export class ReplaysController {
     description:
       'Creates new deliveries of the events in `[from, to)`, with the same `webhook-id` as before. A short period is completed at once (`completed`). A long one continues in the background (`running`); `GET .../replays/{replay_id}` shows its progress.',
     access: 'webhooks:write',
-    status: 200,
     answer: WebhookReplayDto,
     reads: 'post',
     key: 'optional',
@@ -56,10 +54,9 @@ export class ReplaysController {
     summary: 'List the replays to a webhook endpoint',
     description: 'Newest first, each with its progress.',
     access: 'webhooks:read',
-    status: 200,
     answer: pageOf(WebhookReplayDto),
-    reads: 'query',
-    problems: [webhookEndpointNotFound, invalidCursor],
+    reads: 'list',
+    problems: [webhookEndpointNotFound],
   })
   async listWebhookReplays(
     @Param('id', endpointId) id: string,
@@ -74,7 +71,6 @@ export class ReplaysController {
     summary: 'Read a replay and its progress',
     description: 'Returns the progress of one replay.',
     access: 'webhooks:read',
-    status: 200,
     answer: WebhookReplayDto,
     reads: 'path',
     problems: [webhookEndpointNotFound, webhookReplayNotFound],

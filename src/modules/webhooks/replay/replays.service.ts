@@ -1,26 +1,19 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { raise } from '../../../platform/errors';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest, Reports } from '../../../platform/database';
 import { newId } from '../../../platform/ids';
-import { Jobs, Signals } from '../../../platform/jobs';
-import { EventLog } from '../../../platform/outbox';
-import { DeliveriesRepository } from '../delivery/deliveries.repository';
-import { DELIVERY_WORK } from '../delivery/delivery-claims';
-import { newDelivery } from '../delivery/event-dispatcher';
-import { matchesType } from '../domain/event-names';
+import { Jobs } from '../../../platform/jobs';
 import { WebhookEndpointsService } from '../webhook-endpoints.service';
 import {
   webhookEndpointInactive,
   webhookReplayNotFound,
   webhookReplayRunning,
 } from '../webhooks.errors';
-import { MOST_REPLAYED, type Replay } from './domain/replay';
+import type { Replay } from './domain/replay';
+import { REPLAY_WORK, ReplaySteps } from './replay-steps';
 import { ReplaysRepository } from './replays.repository';
 
-const REPLAY_WORK = 'webhook-replays';
-
-/** Events that one step reads in one transaction. */
-const EVENTS_AT_ONCE = 1_000;
 const EVERY_MS = 5_000;
 
 export interface ReplayRequest {
@@ -39,10 +32,8 @@ export class ReplaysService implements OnModuleInit {
     private readonly database: Database,
     private readonly reports: Reports,
     private readonly replays: ReplaysRepository,
-    private readonly deliveries: DeliveriesRepository,
+    private readonly steps: ReplaySteps,
     private readonly endpoints: WebhookEndpointsService,
-    private readonly events: EventLog,
-    private readonly signals: Signals,
     private readonly clock: Clock,
   ) {}
 
@@ -81,16 +72,14 @@ export class ReplaysService implements OnModuleInit {
         updatedAt: now,
       };
       await this.replays.insert(replay);
-      return this.step(replay);
+      return this.steps.run(replay);
     });
   }
 
   /** @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_replay_not_found` */
   async get(endpointId: string, id: string): Promise<Replay> {
     await this.endpoints.get(endpointId);
-    const replay = await this.replays.find(endpointId, id);
-    if (replay === null) throw webhookReplayNotFound(id);
-    return replay;
+    return (await this.replays.find(endpointId, id)) ?? raise(webhookReplayNotFound(id));
   }
 
   /** @throws {ProblemError} `webhook_endpoint_not_found` */
@@ -107,47 +96,8 @@ export class ReplaysService implements OnModuleInit {
     return this.reports.commit('replay', async () => {
       const replay = await this.replays.lockNextRunning();
       if (replay === null) return false;
-      await this.step(replay);
+      await this.steps.run(replay);
       return true;
     });
-  }
-
-  /** Reads the next events of a locked replay, creates deliveries for matching events and records the progress. */
-  private async step(before: Replay): Promise<Replay> {
-    const { endpointId, readToAt, readToId, toAt } = before;
-    const now = this.clock.now();
-    const page = await this.events.headsAfter(readToAt, toAt, readToId, EVENTS_AT_ONCE);
-    const matching = page.filter(({ type }) =>
-      before.events.some((name) => matchesType(name, type)),
-    );
-    const room = MOST_REPLAYED - before.replayed;
-    const wanted = matching.slice(0, room);
-    const made = await this.deliveries.insert(
-      wanted.map((event) => newDelivery(event, endpointId, 'replay', now)),
-    );
-    const isRefused = made < wanted.length;
-    const firstLeft = matching[isRefused ? 0 : room];
-    const read = firstLeft === undefined ? page : page.slice(0, page.indexOf(firstLeft));
-    const last = read.at(-1);
-    const after: Replay = {
-      ...before,
-      ...(firstLeft === undefined
-        ? { status: page.length < EVENTS_AT_ONCE ? 'completed' : 'running' }
-        : {
-            status: 'failed',
-            failureCode: isRefused ? 'webhook_endpoint_inactive' : 'replay_too_large',
-          }),
-      readToAt: last?.occurredAt ?? readToAt,
-      readToId: last?.id ?? readToId,
-      eventsRead: before.eventsRead + read.length,
-      replayed: before.replayed + made,
-      updatedAt: now,
-    };
-    await this.replays.update(after);
-    this.database.afterCommit(() => {
-      if (made > 0) this.signals.announce(DELIVERY_WORK);
-      if (after.status === 'running') this.signals.announce(REPLAY_WORK);
-    });
-    return after;
   }
 }

@@ -20,6 +20,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
   return fc.oneof(
     { weight: 2, arbitrary: commandsOf(BILLING) },
     { weight: 1, arbitrary: commandsOf(GIVING_BACK) },
+    { weight: 2, arbitrary: commandsOf(REFUNDING) },
   );
 }
 
@@ -39,4 +40,11 @@ const GIVING_BACK = [
   ...[voidInvoice, voidInvoice, regenerate, regenerate, onInvoice, changeTaxes, redeem],
   ...[issueNote, issueNote, issueNote, voidNote, refund, refund, refund, settleRefund],
   ...[pay, pay, pay, payAhead, settle, takeCard, advance, advance, advance],
+];
+
+/** Refunds before and after credits, of changes, ends and credit notes. */
+const REFUNDING = [
+  ...[subscribe, pay, pay, pay, pay, payAhead, refund, refund, refund, refund, settleRefund],
+  ...[change, change, change, change, cancelWithCredit, cancelWithCredit, issueNote, redeem],
+  ...[changeTaxes, voidInvoice, regenerate, activateVersion, advance],
 ];

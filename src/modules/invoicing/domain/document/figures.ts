@@ -10,8 +10,8 @@ export function formatAmount(amountMinor: bigint, currency: string): string {
 }
 
 /**
- * A decimal string of minor units in major units, with the digits of the currency and as many more as the price has:
- * `0.0125` USD is `0.000125`.
+ * Formats a decimal number of minor units in major units, with at least the digits of the currency: `0.0125` minor units of
+ * USD are `0.000125`.
  */
 export function formatUnitPrice(minorUnits: string, currency: string): string {
   const digits = minorDigits(currency);

@@ -28,7 +28,7 @@ export interface DocumentTotal {
 /** Printed texts of an invoice, in the order they are read. */
 export interface InvoiceDocument {
   readonly title: string;
-  /** Without its ending. */
+  /** File name without its extension. */
   readonly fileName: string;
   /** Fixed by the invoice, so that the same invoice gives the same bytes. */
   readonly createdAt: Date;
@@ -71,8 +71,8 @@ export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller
   };
 }
 
-/** One line of printable text: composed, without control characters, with single spaces. */
-function tidy(text: string): string {
+/** Returns one line of printable text: composed, without control characters, with single spaces. */
+export function tidy(text: string): string {
   return text
     .toWellFormed()
     .normalize('NFC')

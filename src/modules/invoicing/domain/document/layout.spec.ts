@@ -2,7 +2,13 @@ import type { Invoice, InvoiceLine } from '../invoice';
 import type { Buyer, Seller } from '../invoice-snapshots';
 import { toInvoiceDocument } from './invoice-document';
 import { layOut } from './layout';
-import { type Command, PAGE_HEIGHT_PT, PAGE_WIDTH_PT, type Page, type Typeface } from './sheet';
+import {
+  type Command,
+  PAGE_HEIGHT_PT,
+  PAGE_WIDTH_PT,
+  type SheetPage,
+  type Typeface,
+} from './sheet';
 import { wrap } from './wrap';
 
 const SELLER: Seller = {
@@ -108,6 +114,7 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     finalizedAt: MARCH.startAt,
     paidAt: null,
     voidedAt: null,
+    voidedBy: null,
     uncollectibleAt: null,
     metadata: {},
     createdAt: MARCH.startAt,
@@ -124,11 +131,11 @@ type TextCommand = Extract<Command, { kind: 'text' }>;
 
 const documentOf = (fields: Partial<Invoice> = {}, buyer: Buyer = BUYER, seller = SELLER) =>
   toInvoiceDocument(invoiceOf(fields), buyer, seller);
-const pagesOf = (fields: Partial<Invoice> = {}, buyer: Buyer = BUYER): readonly Page[] =>
+const pagesOf = (fields: Partial<Invoice> = {}, buyer: Buyer = BUYER): readonly SheetPage[] =>
   layOut(documentOf(fields, buyer), TYPEFACE);
-const textsOn = (page: Page | undefined): readonly TextCommand[] =>
+const textsOn = (page: SheetPage | undefined): readonly TextCommand[] =>
   (page ?? []).filter((command) => command.kind === 'text');
-const wordsOn = (page: Page | undefined): readonly string[] =>
+const wordsOn = (page: SheetPage | undefined): readonly string[] =>
   textsOn(page).map(({ text }) => text);
 const rightOf = (command: TextCommand): number =>
   command.x + TYPEFACE.widthOf(command.text, command.style);

@@ -1,6 +1,6 @@
 import { invariant } from '../../../../core/invariant';
 import type { InvoiceDocument, Party } from './invoice-document';
-import { Sheet, type Page, type TextStyle, type Typeface } from './sheet';
+import { Sheet, type SheetPage, type TextStyle, type Typeface } from './sheet';
 import { layOutTable } from './table';
 import { wrap } from './wrap';
 
@@ -16,7 +16,7 @@ const LABEL_PT = 60;
 const STAMP = { PAID: 'good', VOID: 'bad' } as const;
 
 /** Pages of drawing commands, from the text of an invoice and the widths of a typeface alone. */
-export function layOut(document: InvoiceDocument, typeface: Typeface): readonly Page[] {
+export function layOut(document: InvoiceDocument, typeface: Typeface): readonly SheetPage[] {
   const sheet = new Sheet(typeface);
   openFirstPage(document, sheet);
   const startPage = (): void => {
@@ -118,7 +118,7 @@ function layOutNotes(document: InvoiceDocument, sheet: Sheet, startPage: () => v
   }
 }
 
-function withPageNumbers(sheet: Sheet, title: string): readonly Page[] {
+function withPageNumbers(sheet: Sheet, title: string): readonly SheetPage[] {
   invariant(sheet.pages.length > 0, 'an invoice has a page');
   sheet.pages.forEach((page, index) => {
     sheet.foot(page, title, `${index + 1} / ${sheet.pages.length}`, SMALL);

@@ -36,7 +36,7 @@ export type Command =
       readonly color: Color;
     };
 
-export type Page = readonly Command[];
+export type SheetPage = readonly Command[];
 
 /** All that a layout has to know of fonts. */
 export interface Typeface {
@@ -54,7 +54,7 @@ export class Sheet {
 
   constructor(private readonly typeface: Typeface) {}
 
-  get pages(): readonly Page[] {
+  get pages(): readonly SheetPage[] {
     return this.drawn;
   }
 
@@ -117,7 +117,7 @@ export class Sheet {
     this.draw({ kind: 'frame', x, y: this.top, width, height, color });
   }
 
-  foot(page: Page, left: string, right: string, style: TextStyle): void {
+  foot(page: SheetPage, left: string, right: string, style: TextStyle): void {
     const y = PAGE_HEIGHT_PT - MARGIN_PT;
     const index = this.drawn.findIndex((one) => one === page);
     this.drawn[index]?.push(

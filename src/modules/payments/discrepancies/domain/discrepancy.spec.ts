@@ -8,7 +8,7 @@ const about = (status: string, providerReference: string | null = null) => ({
   providerReference,
 });
 const succeeded: ProviderOutcome = { kind: 'succeeded', reference: 'ch_1' };
-const failed: ProviderOutcome = { kind: 'failed', failureCode: 'card_declined' };
+const failed: ProviderOutcome = { kind: 'failed', failureCode: 'card_declined', retry: 'soft' };
 
 describe('a report of a provider', () => {
   it.each([

@@ -16,8 +16,7 @@ import {
 } from '../domain/discrepancy';
 
 export class DiscrepancyDto {
-  @IdProperty('dscr_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('dscr_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('The payment, or the payment of the refund.', 'pay_01h455vb4pex5vsknk084sn02q')
   readonly payment_id!: string;
   @TextProperty('The refund that the report is about; null: it is about the payment.', null, {
@@ -42,10 +41,8 @@ export class DiscrepancyDto {
   readonly failure_code!: string | null;
   @EnumProperty(DISCREPANCY_STATUSES, '`open` until it is applied or dismissed.', 'open')
   readonly status!: DiscrepancyStatus;
-  @InstantProperty('When it was recorded.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was recorded.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toDiscrepancyDto(discrepancy: Discrepancy): DiscrepancyDto {

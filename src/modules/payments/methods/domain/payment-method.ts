@@ -1,7 +1,7 @@
-import type { ProviderName } from '../../domain/payment-provider';
+import type { MethodDetails, ProviderName } from '../../domain/payment-provider';
 
 /** A way in which a customer can be charged, kept for later payments. */
-export interface PaymentMethod {
+export interface PaymentMethod extends MethodDetails {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
@@ -22,6 +22,9 @@ export interface NewPaymentMethod {
   /** Null: where the customer has none yet. */
   readonly isDefault: boolean | null;
 }
+
+/** A payment method that its provider keeps, or needs not keep. */
+export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
 /** Payment method to charge. */
 export interface ChosenMethod {

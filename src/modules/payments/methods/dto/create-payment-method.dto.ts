@@ -7,10 +7,14 @@ export class CreatePaymentMethodDto {
     example: 'sandbox',
   })
   readonly provider!: ProviderName;
-  @TextField('As the provider names it; never a card number.', {
-    most: 255,
-    example: 'pm_sandbox_ok',
-  })
+  @TextField(
+    'As the provider names it; never a card number. For `stripe` the id of a payment method that was made with the ' +
+      'publishable key, e.g. `pm_1Q…`: it is attached to the customer at Stripe.',
+    {
+      most: 255,
+      example: 'pm_sandbox_ok',
+    },
+  )
   readonly token!: string;
   @BooleanField(
     'Whether it becomes what is charged where nothing else is said; the one that was, is not any more. ' +

@@ -3,6 +3,7 @@ import {
   EnumProperty,
   IdProperty,
   InstantProperty,
+  IntegerProperty,
   TextProperty,
   toDto,
 } from '../../../../platform/http';
@@ -10,20 +11,24 @@ import { PROVIDER_NAMES, type ProviderName } from '../../domain/payment-provider
 import type { PaymentMethod } from '../domain/payment-method';
 
 export class PaymentMethodDto {
-  @IdProperty('pm_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
-  @TextProperty('Whose it is.', 'cus_01h455vb4pex5vsknk084sn02q')
-  readonly customer_id!: string;
-  @EnumProperty(PROVIDER_NAMES, 'Who charges it.', 'sandbox')
-  readonly provider!: ProviderName;
-  @TextProperty('As the provider names it.', 'pm_sandbox_ok')
-  readonly token!: string;
+  @IdProperty('pm_01h455vb4pex5vsknk084sn02q') readonly id!: string;
+  @TextProperty('Whose it is.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
+  @EnumProperty(PROVIDER_NAMES, 'Who charges it.', 'sandbox') readonly provider!: ProviderName;
+  @TextProperty('As the provider names it.', 'pm_sandbox_ok') readonly token!: string;
+  @TextProperty('Brand of the card, if the provider tells it.', null, { nullable: true })
+  readonly brand!: string | null;
+  @TextProperty('Last four digits of the card or account, if the provider tells them.', null, {
+    nullable: true,
+  })
+  readonly last4!: string | null;
+  @IntegerProperty('Month in which the card expires, 1 to 12.', null, { nullable: true })
+  readonly expiry_month!: number | null;
+  @IntegerProperty('Year in which the card expires.', null, { nullable: true })
+  readonly expiry_year!: number | null;
   @BooleanProperty('Whether it is what is charged where nothing else is said.', true)
   readonly is_default!: boolean;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toPaymentMethodDto(method: PaymentMethod): PaymentMethodDto {

@@ -20,8 +20,7 @@ import {
 } from '../domain/delivery';
 
 export class WebhookDeliveryDto {
-  @IdProperty('whd_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('whd_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the endpoint.', 'whe_01h455vb4pex5vsknk084sn02q')
   readonly endpoint_id!: string;
   @TextProperty(
@@ -29,8 +28,7 @@ export class WebhookDeliveryDto {
     'evt_01h455vb4pex5vsknk084sn02q',
   )
   readonly event_id!: string;
-  @TextProperty('The type of the event.', 'refund.succeeded')
-  readonly event_type!: string;
+  @TextProperty('The type of the event.', 'refund.succeeded') readonly event_type!: string;
   @EnumProperty(
     DELIVERY_KINDS,
     'Reason of the delivery: the event itself, a retry, a replay or a test.',
@@ -43,14 +41,11 @@ export class WebhookDeliveryDto {
     'succeeded',
   )
   readonly status!: DeliveryStatus;
-  @IntegerProperty('Number of attempts that have ended.', 1)
-  readonly attempt_count!: number;
+  @IntegerProperty('Number of attempts that have ended.', 1) readonly attempt_count!: number;
   @InstantProperty('When the next attempt is due, while it is pending.', { nullable: true })
   readonly next_attempt_at!: string | null;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toWebhookDeliveryDto(delivery: Delivery): WebhookDeliveryDto {
@@ -62,12 +57,9 @@ export function toWebhookDeliveryDto(delivery: Delivery): WebhookDeliveryDto {
 }
 
 export class WebhookAttemptDto {
-  @IntegerProperty('Number of the attempt, from 1.', 1)
-  readonly number!: number;
-  @InstantProperty('When the attempt started.')
-  readonly started_at!: string;
-  @IntegerProperty('Duration of the attempt in milliseconds.', 84)
-  readonly duration_ms!: number;
+  @IntegerProperty('Number of the attempt, from 1.', 1) readonly number!: number;
+  @InstantProperty('When the attempt started.') readonly started_at!: string;
+  @IntegerProperty('Duration of the attempt in milliseconds.', 84) readonly duration_ms!: number;
   @IntegerProperty('HTTP status of the response; null when no response came.', 200, {
     nullable: true,
   })

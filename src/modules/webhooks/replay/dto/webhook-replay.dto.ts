@@ -39,16 +39,12 @@ export function toReplayRequest(dto: ReplayDto): ReplayRequest {
 }
 
 export class WebhookReplayDto {
-  @IdProperty('whr_01h455vb4pex5vsknk084sn02q')
-  readonly id!: string;
+  @IdProperty('whr_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the endpoint.', 'whe_01h455vb4pex5vsknk084sn02q')
   readonly endpoint_id!: string;
-  @InstantProperty('First instant, inclusive.')
-  readonly from!: string;
-  @InstantProperty('Last instant, exclusive.')
-  readonly to!: string;
-  @TextListProperty('Event names or patterns.', ['refund.*'])
-  readonly events!: readonly string[];
+  @InstantProperty('First instant, inclusive.') readonly from!: string;
+  @InstantProperty('Last instant, exclusive.') readonly to!: string;
+  @TextListProperty('Event names or patterns.', ['refund.*']) readonly events!: readonly string[];
   @EnumProperty(
     REPLAY_STATUSES,
     'A running replay continues in the background. A failed replay has created the deliveries counted in `replayed`.',
@@ -68,12 +64,9 @@ export class WebhookReplayDto {
   readonly read_to!: string;
   @IntegerProperty('Events read so far, whether they matched or not.', 250)
   readonly events_read!: number;
-  @IntegerProperty('Deliveries created so far.', 12)
-  readonly replayed!: number;
-  @InstantProperty('When it was created.')
-  readonly created_at!: string;
-  @InstantProperty('When it last changed.')
-  readonly updated_at!: string;
+  @IntegerProperty('Deliveries created so far.', 12) readonly replayed!: number;
+  @InstantProperty('When it was created.') readonly created_at!: string;
+  @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
 export function toWebhookReplayDto(replay: Replay): WebhookReplayDto {

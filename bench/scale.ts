@@ -1,0 +1,273 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Client } from 'pg';
+import type { RenewalJob, RenewalRun } from './processes/renewal-runner';
+import { seedTemplates } from './renewals';
+import { startWorker } from './support/channel';
+import { copyCustomers } from './support/copies';
+import { sessionsCpuMs } from './support/cpu-time';
+import { growthPlot } from './support/growth-plot';
+import { type Finding, percentile, type Settings } from './support/rounds';
+import { post, type Service, serviceEnvironment, startService } from './support/service';
+import type { TemporaryDatabase } from './support/temporary-database';
+
+/** Batches of 50 renewals that are measured, while all subscriptions are due. */
+const BATCHES = 40;
+const REQUESTS = 20;
+const MOST_ON_CLOCK = 1_000;
+
+/** Figures of one size, in milliseconds or as a part; lower is better. */
+type Figures = Readonly<Record<string, number>>;
+
+interface Sized {
+  readonly customers: number;
+  readonly figures: Figures;
+}
+
+/** Largest exponent of a figure between the smallest and the largest size, and largest part of the claims. */
+const TARGETS: Readonly<Record<string, number>> = { 'renewals: CPU ms per invoice': 1.05 };
+const MOST_CLAIM_PART = 0.05;
+
+/**
+ * Measures how figures grow with the number of customers: renewals while all are due, each filter of each list, the
+ * verification of the ledger, and the deletion of a test clock. The database grows from one size to the next.
+ */
+export async function benchmarkScale(
+  database: TemporaryDatabase,
+  settings: Settings,
+): Promise<readonly Finding[]> {
+  const service = await startService(database, settings, { ROLE: 'api' });
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const sized: Sized[] = [];
+  try {
+    const templates = (await seedTemplates(service.url, null)).length;
+    let copied = 0;
+    for (const customers of settings.sizes) {
+      const startedAt = performance.now();
+      const copies = Math.ceil(customers / templates);
+      if (copies > copied) await copyCustomers(client, copied + 1, copies);
+      copied = copies;
+      await client.query('VACUUM ANALYZE');
+      console.log(`${customers} customers made in ${seconds(performance.now() - startedAt)}`);
+      sized.push({ customers, figures: await measure(database, client, service, customers) });
+    }
+  } finally {
+    await client.end();
+    await service.stop();
+  }
+  if (settings.outputDirectory !== null) await write(settings.outputDirectory, sized);
+  print(sized);
+  return findingsOf(sized);
+}
+
+async function measure(
+  database: TemporaryDatabase,
+  client: Client,
+  service: Service,
+  customers: number,
+): Promise<Figures> {
+  return {
+    ...(await measureLists(client, service)),
+    ...(await measureReport(service, 'ledger/accounts')),
+    ...(await measureReport(service, 'ledger/verify')),
+    ...(await measureRenewals(database, client)),
+    ...(await measureDeletion(client, service, Math.min(MOST_ON_CLOCK, customers / 10))),
+  };
+}
+
+async function measureRenewals(database: TemporaryDatabase, client: Client): Promise<Figures> {
+  const runner = startWorker<RenewalJob, RenewalRun>('renewal-runner.ts', {
+    environment: serviceEnvironment(database, 0),
+  });
+  try {
+    const { rows } = await client.query<{ now: Date }>(
+      'SELECT max(next_billing_at) AS now FROM subscription',
+    );
+    const now = rows[0]?.now.toISOString() ?? '';
+    const job = { databaseUrl: database.url, now, profileDirectory: null };
+    await runner.ask({ ...job, mostBatches: 2 });
+    const [invoicesBefore, cpuBefore] = [await invoicesOf(client), await sessionsCpuMs(client)];
+    const run = await runner.ask({ ...job, mostBatches: BATCHES });
+    const cpuMs = run.cpuMs + (await sessionsCpuMs(client)) - cpuBefore;
+    const invoices = (await invoicesOf(client)) - invoicesBefore;
+    if (invoices === 0) throw new Error('No invoices were made.');
+    return {
+      'renewals: CPU ms per invoice': cpuMs / invoices,
+      'renewals: claim ms per 50': run.claimMs / BATCHES,
+      "renewals: claims' part of the statements": run.claimMs / run.statementMs,
+    };
+  } finally {
+    await runner.stop();
+  }
+}
+
+async function invoicesOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ n: number }>('SELECT count(*)::integer AS n FROM invoice');
+  return rows[0]?.n ?? 0;
+}
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema?: { readonly enum?: readonly string[]; readonly format?: string };
+}
+
+/** Values of filters that no schema lists: of a row in the middle of the table. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  customer_id: 'SELECT id FROM customer',
+  subscription_id: 'SELECT id FROM subscription',
+  invoice_id: 'SELECT id FROM invoice',
+  source_id: 'SELECT source_id AS id FROM ledger_transaction',
+  object_id: 'SELECT object_id AS id FROM event',
+};
+
+async function measureLists(client: Client, service: Service): Promise<Figures> {
+  const document = JSON.parse(readFileSync(resolve('openapi/openapi.json'), 'utf8')) as {
+    readonly paths: Readonly<
+      Record<string, { readonly get?: { readonly parameters?: readonly Parameter[] } }>
+    >;
+  };
+  const figures: Record<string, number> = {};
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    const parameters = get?.parameters ?? [];
+    if (path.includes('{') || !parameters.some(({ name }) => name === 'cursor')) continue;
+    const filters = parameters.filter(({ name }) => name !== 'limit' && name !== 'cursor');
+    const required: string[] = [];
+    const optional: string[] = [];
+    for (const filter of filters) {
+      for (const value of await valuesOf(client, filter)) {
+        (filter.required === true ? required : optional).push(`${filter.name}=${value}`);
+      }
+    }
+    const queries = ['', ...optional].map((one) => [...required, one].filter(Boolean).join('&'));
+    for (const query of queries) {
+      const name = `list: ${path.slice(4)} ${query}`.trim().replaceAll(/=\w+_\w{26}/g, '');
+      figures[name] = await slowestOf(`${service.url}${path}?${query}`);
+    }
+  }
+  return figures;
+}
+
+async function valuesOf(client: Client, { name, schema }: Parameter): Promise<readonly string[]> {
+  if (schema?.enum !== undefined) return schema.enum;
+  if (schema?.format === 'date-time') return ['2026-01-01T00:00:00Z'];
+  if (name === 'type') return ['invoice.finalized', 'invoice.*', 'refund.*'];
+  return [Object.hasOwn(SAMPLES, name) ? await sampled(client, name) : 'none'];
+}
+
+async function sampled(client: Client, name: string): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(
+    `${SAMPLES[name] ?? ''} ORDER BY 1 LIMIT 1 OFFSET 100`,
+  );
+  return rows[0]?.id ?? 'none';
+}
+
+/** Returns the 99th percentile of some requests, after a first one that fills caches. */
+async function slowestOf(url: string): Promise<number> {
+  const times: number[] = [];
+  for (let request = 0; request <= REQUESTS; request += 1) {
+    const startedAt = performance.now();
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error(`GET ${url} answered ${answer.status}: ${await answer.text()}`);
+    await answer.arrayBuffer();
+    if (request > 0) times.push(performance.now() - startedAt);
+  }
+  return percentile(times, 0.99);
+}
+
+async function measureReport(service: Service, path: string): Promise<Figures> {
+  const startedAt = performance.now();
+  const answer = await fetch(`${service.url}/v1/${path}`);
+  const body = await answer.text();
+  if (!answer.ok || body.includes('"ok":false')) throw new Error(`${path}: ${body}`);
+  return { [`report: ${path} ms`]: performance.now() - startedAt };
+}
+
+async function measureDeletion(
+  client: Client,
+  service: Service,
+  customers: number,
+): Promise<Figures> {
+  const clock = await post<{ id: string }>(`${service.url}/v1/test-clocks`, {
+    name: 'Scale',
+    now: new Date().toISOString(),
+  });
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM customer WHERE test_clock_id IS NULL ORDER BY id DESC LIMIT $1',
+    [Math.floor(customers)],
+  );
+  const ids = rows.map(({ id }) => id);
+  await client.query('UPDATE customer SET test_clock_id = $1 WHERE id = ANY ($2)', [clock.id, ids]);
+  for (const table of ['subscription', 'invoice']) {
+    await client.query(`UPDATE ${table} SET test_clock_id = $1 WHERE customer_id = ANY ($2)`, [
+      clock.id,
+      ids,
+    ]);
+  }
+  const startedAt = performance.now();
+  const answer = await fetch(`${service.url}/v1/test-clocks/${clock.id}`, { method: 'DELETE' });
+  if (!answer.ok) throw new Error(`The deletion answered ${answer.status}.`);
+  return { 'deletion: ms per customer': (performance.now() - startedAt) / ids.length };
+}
+
+/** Returns the power of the size that a figure grows with: 0 if it stays, 1 if it doubles with the size. */
+function exponentOf(sized: readonly Sized[], name: string): number | null {
+  const [small, large] = [sized[0], sized.at(-1)];
+  if (small === undefined || large === undefined || small === large) return null;
+  const growth = (large.figures[name] ?? Number.NaN) / (small.figures[name] ?? Number.NaN);
+  return Math.log(growth) / Math.log(large.customers / small.customers);
+}
+
+function print(sized: readonly Sized[]): void {
+  for (const name of Object.keys(sized[0]?.figures ?? {})) {
+    const figures = sized.map(({ figures: of }) =>
+      (of[name] ?? Number.NaN).toFixed(2).padStart(10),
+    );
+    const exponent = exponentOf(sized, name);
+    console.log(`${name.padEnd(60)} ${figures.join(' ')} ${exponent?.toFixed(2) ?? ''}`);
+  }
+}
+
+async function write(directory: string, sized: readonly Sized[]): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const names = Object.keys(sized[0]?.figures ?? {});
+  const exponents = Object.fromEntries(names.map((name) => [name, exponentOf(sized, name)]));
+  await writeFile(join(directory, 'scale.json'), JSON.stringify({ sized, exponents }, null, 2));
+  const lines = names.map((name) => ({
+    name,
+    points: sized.map(({ customers, figures }) => [customers, figures[name] ?? 0] as const),
+  }));
+  await writeFile(join(directory, 'scale.svg'), growthPlot(lines));
+}
+
+function findingsOf(sized: readonly Sized[]): readonly Finding[] {
+  const part = "renewals: claims' part of the statements";
+  const findings: Finding[] = [
+    {
+      benchmark: 'scale: claims, % of statements',
+      unit: '%',
+      figures: [(sized.at(-1)?.figures[part] ?? Number.NaN) * 100],
+      ceilings: null,
+      target: { kind: 'figure', atMost: MOST_CLAIM_PART * 100 },
+    },
+  ];
+  for (const [name, most] of Object.entries(TARGETS)) {
+    const exponent = exponentOf(sized, name);
+    if (exponent === null) continue;
+    findings.push({
+      benchmark: `scale: 100 times exponent of a run, ${name}`,
+      unit: '',
+      figures: [(1 + exponent) * 100],
+      ceilings: null,
+      target: { kind: 'figure', atMost: most * 100 },
+    });
+  }
+  return findings;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,181 @@
+import { Client } from 'pg';
+import { newId } from '../src/platform/ids';
+import { startWorker, type Worker } from './support/channel';
+import { measureCpuTime } from './support/cpu-time';
+import { type Finding, median, type Settings } from './support/rounds';
+import { post, type Service, startService } from './support/service';
+import type { TemporaryDatabase } from './support/temporary-database';
+import type { SenderJob, UsageShape } from './support/usage';
+
+const CUSTOMERS = 200_000;
+const LIST = 1_000;
+const EVENTS = 40_000;
+const CONNECTIONS = 4;
+/** Time span of the events. */
+const RECENT_MS = 5 * 60_000;
+const NAMES = { one: 'one_meter', ten: 'ten_meters' } as const;
+
+type Sender = Worker<SenderJob, number>;
+
+interface Bench {
+  readonly database: TemporaryDatabase;
+  readonly services: readonly Service[];
+  readonly senders: readonly Sender[];
+  readonly customers: readonly string[];
+}
+
+/** Events per second, and microseconds of CPU time per event of all services and the database. */
+interface Measured {
+  readonly perSecond: number;
+  readonly cpuMicroseconds: number;
+}
+
+/** Measures how the cost of an event grows with the number of customers, meters and processes. */
+export async function benchmarkUsageCustomers(
+  database: TemporaryDatabase,
+  settings: Settings,
+): Promise<readonly Finding[]> {
+  const services = [await startService(database, settings), await startService(database, settings)];
+  const senders = services.map(() => startWorker<SenderJob, number>('usage-sender.ts'));
+  try {
+    const [first] = services;
+    if (first === undefined) throw new Error('A service is started.');
+    await createMeters(first.url);
+    const customers = await seed(database, first.url);
+    return findingsOf(await rounds({ database, services, senders, customers }, settings.rounds));
+  } finally {
+    await Promise.all([...senders, ...services].map((one) => one.stop()));
+  }
+}
+
+async function createMeters(url: string): Promise<void> {
+  const meters = [NAMES.one, ...Array.from({ length: 10 }, () => NAMES.ten)];
+  for (const [index, eventName] of meters.entries()) {
+    await post(`${url}/v1/meters`, {
+      key: `bytes_${index}`,
+      name: 'Bytes',
+      event_name: eventName,
+      aggregation: 'sum',
+      value_property: 'bytes',
+    });
+  }
+}
+
+/** Creates a customer through the API, and the others with their streams as copies: the first event of a stream costs more. */
+async function seed(database: TemporaryDatabase, url: string): Promise<readonly string[]> {
+  const { id } = await post<{ readonly id: string }>(`${url}/v1/customers`, { name: 'Ada' });
+  const copies = Array.from({ length: CUSTOMERS - 1 }, () => newId('cus'));
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    await client.query(
+      `INSERT INTO customer SELECT (jsonb_populate_record(original, jsonb_build_object('id', copy.id))).*
+       FROM customer AS original CROSS JOIN unnest($2::text[]) AS copy (id) WHERE original.id = $1`,
+      [id, copies],
+    );
+    await client.query(
+      `INSERT INTO usage_stream (customer_id, event_name, last_position)
+       SELECT customer.id, stream.name, 0 FROM customer CROSS JOIN unnest($1::text[]) AS stream (name)`,
+      [Object.values(NAMES)],
+    );
+    await client.query('VACUUM ANALYZE');
+  } finally {
+    await client.end();
+  }
+  return [id, ...copies];
+}
+
+const SIDES = {
+  few: { customers: 200, eventName: NAMES.one, processes: 1 },
+  some: { customers: 20_000, eventName: NAMES.one, processes: 1 },
+  many: { customers: CUSTOMERS, eventName: NAMES.one, processes: 1 },
+  meters: { customers: 200, eventName: NAMES.ten, processes: 1 },
+  processes: { customers: 200, eventName: NAMES.one, processes: 2 },
+} as const;
+
+type Side = keyof typeof SIDES;
+
+/** Measures all sides in turn; the first round is discarded. */
+async function rounds(
+  bench: Bench,
+  count: number,
+): Promise<Readonly<Record<Side, readonly Measured[]>>> {
+  const found: Record<Side, Measured[]> = {
+    few: [],
+    some: [],
+    many: [],
+    meters: [],
+    processes: [],
+  };
+  for (let round = 0; round <= count; round += 1) {
+    for (const side of Object.keys(SIDES) as Side[]) {
+      const measured = await measure(bench, side);
+      if (round > 0) found[side].push(measured);
+    }
+  }
+  for (const [side, measured] of Object.entries(found)) {
+    const cpu = median(measured.map(({ cpuMicroseconds }) => cpuMicroseconds));
+    console.log(`${side}: ${Math.round(cpu)} µs of CPU time for each event`);
+  }
+  return found;
+}
+
+let run = 0;
+
+async function measure(
+  { database, services, senders, customers }: Bench,
+  side: Side,
+): Promise<Measured> {
+  const { processes, eventName } = SIDES[side];
+  run += 1;
+  const shape: UsageShape = {
+    customers: customers.slice(0, SIDES[side].customers),
+    startMs: Date.now() - RECENT_MS,
+    lengthMs: RECENT_MS,
+    eventName,
+  };
+  const first = run * EVENTS * services.length;
+  let perSecond = 0;
+  const { ofService, ofDatabase } = await measureCpuTime(services, database, async () => {
+    const rates = await Promise.all(
+      senders.slice(0, processes).map((sender, index) =>
+        sender.ask({
+          port: services[index]?.port ?? 0,
+          shape,
+          run: `customers-${run}`,
+          first: first + index * EVENTS,
+          events: EVENTS,
+          perRequest: LIST,
+          connections: CONNECTIONS,
+        }),
+      ),
+    );
+    perSecond = rates.reduce((sum, rate) => sum + rate, 0);
+    return { items: EVENTS * processes };
+  });
+  return { perSecond, cpuMicroseconds: ofService + ofDatabase };
+}
+
+function findingsOf(found: Readonly<Record<Side, readonly Measured[]>>): readonly Finding[] {
+  const rates = (side: Side) => found[side].map(({ perSecond }) => perSecond);
+  const costs = (side: Side) => found[side].map(({ cpuMicroseconds }) => cpuMicroseconds);
+  const rate = (what: string, side: Side, atLeast: number): Finding => ({
+    benchmark: `usage: ${what}`,
+    unit: 'events/s',
+    figures: rates(side),
+    ceilings: rates('few'),
+    target: { kind: 'ratio', atLeast },
+  });
+  return [
+    rate('20,000 customers beside 200', 'some', 0.7),
+    rate('200,000 customers beside 200', 'many', 0.5),
+    rate('ten meters beside one', 'meters', 0.5),
+    {
+      benchmark: 'usage: two processes beside one, CPU time',
+      unit: 'µs',
+      figures: costs('processes'),
+      ceilings: costs('few'),
+      target: { kind: 'ratio', atMost: 1.3 },
+    },
+  ];
+}

@@ -1,0 +1,25 @@
+import { totalmem } from 'node:os';
+
+const MIB = 1024 * 1024;
+const LEAST_MIB = 128;
+const MOST_MIB = 2_048;
+/** The machine is shared with the service and the page cache, so less than the quarter that the manual starts with. */
+const PART = 8;
+
+/**
+ * Returns settings that fit the memory of the machine, or of the container.
+ * @param bytes memory, if known
+ */
+export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, string>> {
+  const buffersMib = Math.floor(bytes / MIB / PART);
+  return {
+    shared_buffers: `${Math.max(LEAST_MIB, Math.min(buffersMib, MOST_MIB))}MB`,
+    effective_cache_size: `${Math.max(LEAST_MIB, Math.floor(bytes / MIB / 2))}MB`,
+  };
+}
+
+/** A container may have less memory than its machine. Without a limit, Node reports 0 or more than the machine has. */
+function memoryBytes(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { type ChainEnd, faultOf, type Seal, type SealFault } from './seal';
+import { SealsRepository } from './seals.repository';
+
+const SEALS_PER_READ = 100;
+
+/** A seal, and what is wrong with it. */
+export interface CheckedSeal {
+  readonly seal: Seal;
+  readonly fault: SealFault | null;
+}
+
+/** Compares changes with their seals. */
+@Injectable()
+export class AuditChain {
+  constructor(private readonly seals: SealsRepository) {}
+
+  /** Yields the seals after the given one, in their order. */
+  async *checkedAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
+    let end = start;
+    for (;;) {
+      const batch = await this.seals.after(end.number, SEALS_PER_READ);
+      for (const seal of batch) {
+        yield { seal, fault: faultOf(seal, end, await this.seals.content(seal.from, seal.to)) };
+        end = seal;
+      }
+      if (batch.length < SEALS_PER_READ) return;
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { AuditDrop } from './domain/audit-drop';
+import { rowHashesSql } from './row-hashes';
+
+/** Dropping a partition waits for readers and writers, and they wait behind it; so it gives up soon and is tried again. */
+const LONGEST_WAIT_MS = 200;
+
+/** Months with a partition of both tables. Those of other months are in the default partitions. */
+const MONTHS = `
+  SELECT right(child.relname, 7) AS month
+  FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+  WHERE inhparent IN ('audit_log'::regclass, 'audit_change'::regclass)
+    AND child.relname ~ '_[0-9]{4}_[0-9]{2}$'
+  GROUP BY 1 HAVING count(*) = 2 ORDER BY 1`;
+
+const OTHER_PARTITIONS = `
+  SELECT child.relname AS name FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+  WHERE inhparent = 'audit_change'::regclass AND child.relname <> $1`;
+
+const KEPT_DIGEST = `
+  SELECT encode(sha256(coalesce(string_agg(row_hash, ''::bytea ORDER BY position), ''::bytea)), 'hex') AS digest
+  FROM audit_dropped_change WHERE position > $1`;
+
+const IS_RECORDED = `
+  SELECT 1 FROM audit_change
+  WHERE object_id = $1 AND action = 'audit_log.dropped'
+    AND changes->'through_seal'->>'after' = $2 AND changes->'kept_digest'->>'after' = $3`;
+
+interface DropRow {
+  readonly month: string;
+  readonly entry_count: string;
+  readonly change_count: string;
+  readonly through_seal: string;
+  readonly through_position: string;
+  readonly kept_digest: string;
+  readonly dropped_at: Date;
+}
+
+const COLUMNS =
+  'month, entry_count, change_count, through_seal, through_position, kept_digest, dropped_at';
+
+/** How much a month holds. */
+interface MonthRange {
+  /** Last position of its changes; null without any. */
+  readonly last: bigint | null;
+  readonly changeCount: bigint;
+  readonly entryCount: bigint;
+}
+
+/** Partitions of the audit log that are dropped, and the record of that. */
+@Injectable()
+export class AuditDropsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Returns the months, oldest first, that can be dropped as a whole. */
+  async months(): Promise<readonly string[]> {
+    const rows = await this.database.query<{ month: string }>(MONTHS);
+    return rows.map(({ month }) => month);
+  }
+
+  async range(month: string): Promise<MonthRange> {
+    const [row] = await this.database.query<Record<'last' | 'changes' | 'entries', string | null>>(
+      `SELECT max(position) AS last, count(*) AS changes,
+         (SELECT count(*) FROM "audit_log_${month}") AS entries FROM "audit_change_${month}"`,
+    );
+    return {
+      last: toBigInt(row?.last),
+      changeCount: BigInt(row?.changes ?? 0),
+      entryCount: BigInt(row?.entries ?? 0),
+    };
+  }
+
+  /** Returns the first position of a change that is left without this month, or null. */
+  async firstPositionWithout(month: string): Promise<bigint | null> {
+    const others = await this.database.query<{ name: string }>(OTHER_PARTITIONS, [
+      `audit_change_${month}`,
+    ]);
+    const minima = others.map(({ name }) => `SELECT min(position) AS position FROM "${name}"`);
+    const [row] = await this.database.query<{ first: string | null }>(
+      `SELECT min(position) AS first FROM (${minima.join(' UNION ALL ')}) AS minima`,
+    );
+    return toBigInt(row?.first);
+  }
+
+  /** Stores the hashes of the changes of a month after a position, and returns the digest of all stored ones after it. */
+  async keepHashes(month: string, position: bigint): Promise<string> {
+    await this.database.query(
+      `INSERT INTO audit_dropped_change (position, row_hash)
+       ${rowHashesSql(`audit_change_${month}`)} WHERE change.position > $1`,
+      [position],
+    );
+    return this.keptDigest(position);
+  }
+
+  async keptDigest(position: bigint): Promise<string> {
+    const [row] = await this.database.query<{ digest: string }>(KEPT_DIGEST, [position]);
+    return row?.digest ?? '';
+  }
+
+  /** Returns how many hashes of dropped changes are stored. */
+  async keptCount(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(
+      'SELECT count(*)::integer AS count FROM audit_dropped_change',
+    );
+    return row?.count ?? 0;
+  }
+
+  async insert(drop: AuditDrop): Promise<void> {
+    await this.database.query(
+      `INSERT INTO audit_drop (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [
+        drop.month,
+        drop.entryCount,
+        drop.changeCount,
+        drop.throughSeal,
+        drop.throughPosition,
+        drop.keptDigest,
+        drop.droppedAt,
+      ],
+    );
+  }
+
+  /** Returns all dropped months, oldest first. */
+  async all(): Promise<readonly AuditDrop[]> {
+    const rows = await this.database.query<DropRow>(
+      `SELECT ${COLUMNS} FROM audit_drop ORDER BY month`,
+    );
+    return rows.map((row) => ({
+      month: row.month,
+      entryCount: BigInt(row.entry_count),
+      changeCount: BigInt(row.change_count),
+      throughSeal: BigInt(row.through_seal),
+      throughPosition: BigInt(row.through_position),
+      keptDigest: row.kept_digest,
+      droppedAt: row.dropped_at,
+    }));
+  }
+
+  /** Returns true if the audit log has an entry of this drop. */
+  async isRecorded({ month, throughSeal, keptDigest }: AuditDrop): Promise<boolean> {
+    const parameters = [month, throughSeal.toString(), keptDigest];
+    return (await this.database.query(IS_RECORDED, parameters)).length > 0;
+  }
+
+  /** Sets how long the transaction waits for the lock that dropping needs. */
+  async limitWaits(): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
+  }
+
+  /** Drops the partitions of a month, and the counts of usage requests before its end. */
+  async drop(month: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(
+      `DELETE FROM audit_usage_count WHERE hour < to_timestamp($1 || ' UTC', 'YYYY_MM TZ') + interval '1 month'`,
+      [month],
+    );
+    await this.database.query(`DROP TABLE "audit_log_${month}", "audit_change_${month}"`);
+  }
+}
+
+function toBigInt(text: string | null | undefined): bigint | null {
+  return text === null || text === undefined ? null : BigInt(text);
+}

@@ -1,0 +1,112 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { AuditTrail } from '../../platform/audit';
+import { Clock } from '../../platform/clock';
+import { Configuration } from '../../platform/config';
+import { Database, isLockTimeout } from '../../platform/database';
+import { Jobs } from '../../platform/jobs';
+import { AuditChain } from './audit-chain';
+import { AuditDropsRepository } from './audit-drops.repository';
+import type { AuditDrop } from './domain/audit-drop';
+import { oldestKept } from './domain/partition';
+import { SealsRepository } from './seals.repository';
+
+const EVERY_MS = 3_600_000;
+
+/**
+ * Drops months of the audit log that are older than the retention, oldest first. Their seals stay. A month is dropped only
+ * when it is sealed and matches its seals, so that no evidence of a change is lost.
+ */
+@Injectable()
+export class AuditRetention implements OnModuleInit {
+  private readonly logger = new Logger('audit-retention');
+
+  constructor(
+    private readonly database: Database,
+    private readonly drops: AuditDropsRepository,
+    private readonly seals: SealsRepository,
+    private readonly chain: AuditChain,
+    private readonly trail: AuditTrail,
+    private readonly configuration: Configuration,
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    if (this.configuration.auditRetentionMonths === null) return;
+    this.jobs.register({
+      name: 'audit-retention',
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+    });
+  }
+
+  /** Drops the oldest month if its retention has ended. Returns true if it did. */
+  async runDue(): Promise<boolean> {
+    const { auditRetentionMonths } = this.configuration;
+    if (auditRetentionMonths === null) return false;
+    const [month] = await this.drops.months();
+    if (month === undefined || month >= oldestKept(this.clock.now(), auditRetentionMonths)) {
+      return false;
+    }
+    if (!(await this.matchesSeals(month))) return false;
+    try {
+      return await this.drop(month);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      return false;
+    }
+  }
+
+  /** Returns false if a seal of the month does not match, or its changes are not all sealed yet. */
+  private async matchesSeals(month: string): Promise<boolean> {
+    const { last } = await this.drops.range(month);
+    const dropped = (await this.drops.all()).at(-1);
+    const start = await this.seals.withNumber(dropped?.throughSeal ?? 0n);
+    if (last === null || last <= start.to) return true;
+    for await (const { seal, fault } of this.chain.checkedAfter(start)) {
+      if (fault !== null) {
+        const text = 'a month of the audit log is kept, because it does not match its seals';
+        this.logger.error({ month, seal: seal.number.toString(), fault }, text);
+        return false;
+      }
+      if (seal.to >= last) return true;
+    }
+    return false;
+  }
+
+  private drop(month: string): Promise<boolean> {
+    return this.database.transaction(async () => {
+      await this.drops.limitWaits();
+      await this.seals.lockChain();
+      const [oldest] = await this.drops.months();
+      if (oldest !== month) return false;
+      const { last, entryCount, changeCount } = await this.drops.range(month);
+      const end = await this.seals.end();
+      if (last !== null && last > end.to) return false;
+      const firstLeft = await this.drops.firstPositionWithout(month);
+      const through = firstLeft === null ? end : await this.seals.lastBefore(firstLeft);
+      const drop: AuditDrop = {
+        month,
+        entryCount,
+        changeCount,
+        throughSeal: through.number,
+        throughPosition: through.to,
+        keptDigest: await this.drops.keepHashes(month, through.to),
+        droppedAt: this.clock.now(),
+      };
+      await this.drops.insert(drop);
+      await this.trail.record({
+        action: 'audit_log.dropped',
+        objectId: month,
+        fields: {
+          entry_count: Number(entryCount),
+          change_count: Number(changeCount),
+          through_seal: drop.throughSeal.toString(),
+          kept_digest: drop.keptDigest,
+        },
+      });
+      await this.drops.drop(month);
+      return true;
+    });
+  }
+}

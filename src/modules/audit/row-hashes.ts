@@ -1,0 +1,16 @@
+/**
+ * Query of the positions and hashes of changes. Texts and numbers only, so that a hash does not depend on the settings of the
+ * session.
+ * @param changes table or partition of the changes
+ */
+export function rowHashesSql(changes: string): string {
+  return `
+    SELECT change.position, sha256(convert_to(json_build_array(
+      change.position, change.entry_id, (extract(epoch FROM change.created_at) * 1000)::bigint,
+      change.action, change.object_id, change.changes::text,
+      entry.actor_type, entry.actor_id, entry.operation, entry.request_id, entry.address
+    )::text, 'UTF8')) AS row_hash
+    FROM "${changes}" AS change
+    LEFT JOIN audit_log AS entry
+      ON entry.id = change.entry_id AND entry.created_at = change.created_at`;
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { Rational } from '../../core/decimal';
+import type { BatchOutcome } from '../../platform/concurrency';
+import { Database } from '../../platform/database';
+import { BalanceUsageService } from './balance-usage.service';
+import { type BalanceRecordAt, BalancesService } from './balances.service';
+import { type Answers, outcomeOf, unanswered } from './consumption-outcomes';
+import { type ConsumptionTarget, ConsumptionsRepository } from './consumptions.repository';
+import {
+  type Consumption,
+  type ConsumptionDecision,
+  type ConsumptionRequest,
+  decide,
+} from './domain/consumption';
+import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
+import { allows } from './domain/entitlement-balance';
+import { entitlementNotMetered } from './entitlements.errors';
+import { MeteredUsageService } from './metered-usage.service';
+
+/** Consumes one balance in a commit of its own. Waits for its locks and recalculates it if it is outdated. */
+@Injectable()
+export class ConsumeBalanceService {
+  constructor(
+    private readonly database: Database,
+    private readonly balances: BalancesService,
+    private readonly consumptions: ConsumptionsRepository,
+    private readonly usage: MeteredUsageService,
+    private readonly balanceUsage: BalanceUsageService,
+  ) {}
+
+  /**
+   * Answers requests of one balance in their order, in one commit.
+   * @throws {ProblemError} what `BalancesService.lockRecord` throws, `entitlement_not_metered`, what
+   *   `MeteredUsageService.append` throws
+   */
+  answerAll(
+    { customerId, key }: ConsumptionTarget,
+    requests: readonly ConsumptionRequest[],
+  ): Promise<readonly BatchOutcome<Consumption>[]> {
+    return this.database.transaction(async () => {
+      const seen = await this.balances.read(customerId, key);
+      if (seen.record.entitlement.type !== 'metered') throw entitlementNotMetered(key);
+      const known = await this.findAnswers(seen.record, requests);
+      const balance = balanceOf(seen.record);
+      const isAnyAllowed = unanswered(requests, known).some(({ quantity }) =>
+        allows(balance, quantity),
+      );
+      // Refusals need no row lock.
+      const answers = isAnyAllowed
+        ? await this.decideLocked(await this.balances.lockRecord(seen.record), requests)
+        : await this.decideUnanswered(seen, requests, known);
+      return requests.map((request) => outcomeOf(request, answers));
+    });
+  }
+
+  /** Decides again under the row lock: the balance and the stored answers may have changed. */
+  private async decideLocked(
+    locked: BalanceRecordAt,
+    requests: readonly ConsumptionRequest[],
+  ): Promise<Answers> {
+    return this.decideUnanswered(locked, requests, await this.findAnswers(locked.record, requests));
+  }
+
+  /** Decides the requests without an answer, stores the answers and counts what is allowed. */
+  private async decideUnanswered(
+    { record, now }: BalanceRecordAt,
+    requests: readonly ConsumptionRequest[],
+    known: Answers,
+  ): Promise<Answers> {
+    const { decisions, used } = decide(record, unanswered(requests, known));
+    if (decisions.length === 0) return known;
+    const kept = await this.consumptions.store([{ record, decisions }], now);
+    const allowed = decisions.filter(({ answer }) => answer.isAllowed);
+    if (kept < decisions.length) {
+      // A concurrent request refused one of the keys, without the lock.
+      if (allowed.length > 0 && kept > 0) throw new ConcurrentlyAnswered();
+      return this.findAnswers(record, requests);
+    }
+    if (allowed.length > 0) await this.count(record, allowed, used, now);
+    return new Map([
+      ...known,
+      ...decisions.map((decision) => [decision.idempotencyKey, decision] as const),
+    ]);
+  }
+
+  private async findAnswers(
+    { row }: BalanceRecord,
+    requests: readonly ConsumptionRequest[],
+  ): Promise<Answers> {
+    const idempotencyKeys = requests.map(({ idempotencyKey }) => idempotencyKey);
+    const [answers] = await this.consumptions.find([{ key: row, idempotencyKeys }]);
+    return answers ?? new Map();
+  }
+
+  /** Counts allowed requests. With a meter, they are stored as usage events, which update the balance in the same commit. */
+  private async count(
+    record: BalanceRecord,
+    allowed: readonly ConsumptionDecision[],
+    used: Rational,
+    now: Date,
+  ): Promise<void> {
+    if (record.entitlement.meterId === null) await this.balanceUsage.write([{ record, used, now }]);
+    else await this.usage.append([{ record, allowed }], now);
+  }
+}
+
+/** Thrown if a concurrent request answered a key of the batch. The queue then retries each request alone. */
+class ConcurrentlyAnswered extends Error {}

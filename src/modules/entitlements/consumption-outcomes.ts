@@ -1,0 +1,28 @@
+import { compare } from '../../core/decimal';
+import { invariant } from '../../core/invariant';
+import type { BatchOutcome } from '../../platform/concurrency';
+import { idempotencyKeyReused } from '../../platform/errors';
+import type { StoredConsumption } from './consumptions.repository';
+import { type Consumption, type ConsumptionRequest, firstOfKeys } from './domain/consumption';
+
+/** Answers by idempotency key. */
+export type Answers = ReadonlyMap<string, StoredConsumption>;
+
+/** Returns the first request of each key without an answer. */
+export function unanswered(
+  requests: readonly ConsumptionRequest[],
+  answers: Answers,
+): readonly ConsumptionRequest[] {
+  return firstOfKeys(requests).filter(({ idempotencyKey }) => !answers.has(idempotencyKey));
+}
+
+/** Returns the stored answer. A key that is reused with another quantity is an error. */
+export function outcomeOf(
+  { quantity, idempotencyKey }: ConsumptionRequest,
+  answers: Answers,
+): BatchOutcome<Consumption> {
+  const answered = answers.get(idempotencyKey);
+  invariant(answered !== undefined, 'Each key has an answer.');
+  if (compare(answered.quantity, quantity) !== 0) return { error: idempotencyKeyReused() };
+  return { answer: answered.answer };
+}

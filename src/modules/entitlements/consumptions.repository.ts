@@ -1,0 +1,162 @@
+import { Injectable } from '@nestjs/common';
+import { parseExact, type Rational } from '../../core/decimal';
+import { Database, violatedConstraint } from '../../platform/database';
+import { BALANCE_COLUMNS, type RawBalanceRow, toBalanceRecord } from './balance-rows';
+import type { BalanceKey } from './balances.repository';
+import { toNumeric } from './decimal-column';
+import type { Consumption, ConsumptionDecision } from './domain/consumption';
+import type { BalanceRecord } from './domain/customer-entitlement';
+import { entitlementKeyNotFound } from './entitlements.errors';
+
+/** Customer and entitlement that a request consumes. */
+export interface ConsumptionTarget {
+  readonly customerId: string;
+  readonly key: string;
+}
+
+/** Decided requests of one balance. */
+export interface DecidedConsumptions {
+  readonly record: BalanceRecord;
+  readonly decisions: readonly ConsumptionDecision[];
+}
+
+/** A stored answer to a consumption. */
+export interface StoredConsumption {
+  readonly quantity: Rational;
+  readonly answer: Consumption;
+}
+
+interface StoredAnswerRow extends BalanceKey {
+  readonly idempotencyKey: string;
+  readonly quantity: string;
+  readonly answer: object;
+}
+
+/**
+ * Locks balances in ascending order. Skips balances that another transaction has locked, that must be recalculated, or whose
+ * customer is on a test clock or being deleted.
+ */
+const LOCK_FREE = `
+  SELECT asked.number, e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS}
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (customer_id, key, number)
+  JOIN customer c ON c.id = asked.customer_id
+  JOIN customer_access a ON a.customer_id = asked.customer_id
+  JOIN entitlement e ON e.key = asked.key
+  JOIN customer_entitlement h ON h.customer_id = a.customer_id AND h.entitlement_id = e.id
+    AND h.access_version = a.version AND h.rules_version = e.rules_version
+  WHERE h.test_clock_id IS NULL AND (h.valid_until IS NULL OR h.valid_until > $3)
+  ORDER BY h.id
+  FOR NO KEY UPDATE OF h SKIP LOCKED FOR KEY SHARE OF c SKIP LOCKED`;
+
+const FIND_METERS = `
+  SELECT key, meter_id AS "meterId" FROM entitlement WHERE key = ANY ($1) AND type = 'metered'`;
+
+const FIND = `
+  SELECT c.customer_id AS "customerId", c.entitlement_id AS "entitlementId", c.idempotency_key AS "idempotencyKey",
+    c.quantity, c.answer
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (customer_id, entitlement_id, idempotency_key)
+  JOIN entitlement_consumption c ON c.customer_id = asked.customer_id AND c.entitlement_id = asked.entitlement_id
+    AND c.idempotency_key = asked.idempotency_key`;
+
+/** Inserts in key order, so that concurrent transactions with the same keys wait instead of deadlocking. */
+const STORE = `
+  INSERT INTO entitlement_consumption (customer_id, entitlement_id, idempotency_key, quantity, answer, created_at)
+  SELECT customer_id, entitlement_id, idempotency_key, quantity, answer, $6
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::numeric[], $5::jsonb[])
+    AS new (customer_id, entitlement_id, idempotency_key, quantity, answer)
+  ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"
+  ON CONFLICT DO NOTHING
+  RETURNING 1`;
+
+/** Stores the answers to consumptions, and locks the balances that several of them consume. */
+@Injectable()
+export class ConsumptionsRepository {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Returns the current balance of each target, locked until the transaction ends; undefined for one that another transaction
+   * has locked, that must be recalculated, or whose customer is on a test clock. Never waits.
+   */
+  async lockFree(
+    targets: readonly ConsumptionTarget[],
+    now: Date,
+  ): Promise<readonly (BalanceRecord | undefined)[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.prepared<RawBalanceRow & { readonly number: string }>(
+      'balances-lock-free',
+      LOCK_FREE,
+      [targets.map(({ customerId }) => customerId), targets.map(({ key }) => key), now],
+    );
+    const found = new Map(rows.map((row) => [Number(row.number), row]));
+    return targets.map((_, index) => {
+      const row = found.get(index + 1);
+      return row === undefined ? undefined : toBalanceRecord(row);
+    });
+  }
+
+  /** Returns the meters of metered entitlements, by key; null for one that no meter counts. */
+  findMeterIds(
+    keys: readonly string[],
+  ): Promise<readonly { readonly key: string; readonly meterId: string | null }[]> {
+    return this.database.query(FIND_METERS, [keys]);
+  }
+
+  /** Returns the stored answers to the requests of each balance, by idempotency key. */
+  async find(
+    asked: readonly { readonly key: BalanceKey; readonly idempotencyKeys: readonly string[] }[],
+  ): Promise<readonly ReadonlyMap<string, StoredConsumption>[]> {
+    const found = asked.map(() => new Map<string, StoredConsumption>());
+    const byBalance = new Map(asked.map(({ key }, index) => [balanceKeyText(key), found[index]]));
+    const each = asked.flatMap(({ key, idempotencyKeys }) =>
+      idempotencyKeys.map((idempotencyKey) => ({ ...key, idempotencyKey })),
+    );
+    const rows = await this.database.prepared<StoredAnswerRow>('consumptions-find', FIND, [
+      each.map(({ customerId }) => customerId),
+      each.map(({ entitlementId }) => entitlementId),
+      each.map(({ idempotencyKey }) => idempotencyKey),
+    ]);
+    for (const row of rows) {
+      const quantity = parseExact(row.quantity);
+      const stored = { quantity, answer: toConsumption(row.answer) };
+      byBalance.get(balanceKeyText(row))?.set(row.idempotencyKey, stored);
+    }
+    return found;
+  }
+
+  /**
+   * Stores answers for ever. Returns how many: a key with an answer keeps it.
+   * @throws {ProblemError} `entitlement_key_not_found` if the entitlement was deleted concurrently
+   */
+  async store(decided: readonly DecidedConsumptions[], createdAt: Date): Promise<number> {
+    const each = decided.flatMap(({ record: { row }, decisions }) =>
+      decisions.map((decision) => ({ row, ...decision })),
+    );
+    try {
+      const kept = await this.database.prepared('consumptions-store', STORE, [
+        each.map(({ row }) => row.customerId),
+        each.map(({ row }) => row.entitlementId),
+        each.map(({ idempotencyKey }) => idempotencyKey),
+        each.map(({ quantity }) => toNumeric(quantity)),
+        each.map(({ answer }) => JSON.stringify(answer)),
+        createdAt,
+      ]);
+      return kept.length;
+    } catch (error) {
+      if (violatedConstraint(error) === 'entitlement_consumption_entitlement_id_fkey') {
+        throw entitlementKeyNotFound(decided[0]?.record.entitlement.key ?? '');
+      }
+      throw error;
+    }
+  }
+}
+
+function balanceKeyText({ customerId, entitlementId }: BalanceKey): string {
+  return `${customerId} ${entitlementId}`;
+}
+
+/** Parses a stored answer. */
+function toConsumption(stored: object): Consumption {
+  const { isAllowed, state } = stored as Consumption;
+  const resetsAt = state.resetsAt === null ? null : new Date(state.resetsAt);
+  return { isAllowed, state: { ...state, resetsAt } };
+}

@@ -1,0 +1,61 @@
+import { mostWithTax, partWithin, type HeldLines } from '../../../core/invoice';
+
+/** Amounts refunded of invoices, pending refunds included, in minor units by invoice id; none for an invoice left out. */
+export type RefundedOf = ReadonlyMap<string, bigint>;
+
+/** Amounts left of an invoice to give back, in minor units. */
+export interface HeldByInvoice {
+  /** Its charges with tax, less what later invoices and credit notes credited of them. */
+  readonly heldMinor: bigint;
+  /** Part of these credit notes that refunds are to give back. */
+  readonly toRefundMinor: bigint;
+  /** Paid of it in money. */
+  readonly paidMinor: bigint;
+}
+
+/**
+ * Returns the most that credit may still give back of an invoice. Refunds gave their amount back already, beyond the credit
+ * notes that they fulfil.
+ * @param refundedMinor what refunds gave back, or have reserved, of the payments of the invoice
+ */
+export function mostCredited(
+  { heldMinor, toRefundMinor }: HeldByInvoice,
+  refundedMinor: bigint,
+): bigint {
+  const beyondMinor = refundedMinor > toRefundMinor ? refundedMinor - toRefundMinor : 0n;
+  return heldMinor > beyondMinor ? heldMinor - beyondMinor : 0n;
+}
+
+/**
+ * Returns the most that refunds may give back of the payments of an invoice, in all; null where that is all that was paid.
+ */
+export function mostRefunded({
+  heldMinor,
+  toRefundMinor,
+  paidMinor,
+}: HeldByInvoice): bigint | null {
+  const most = heldMinor + toRefundMinor;
+  return most < paidMinor ? most : null;
+}
+
+/**
+ * Limits a credit by what refunds left of the invoice it takes from. Returns the largest amount, or null where the credit
+ * fits; the next credit of the invoice finds the rest.
+ */
+export type LimitCredit = (
+  invoiceId: string,
+  held: HeldLines,
+  amountMinor: bigint,
+) => bigint | null;
+
+/** @param creditable what credits may give back of refunded invoices, in minor units by invoice id */
+export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCredit {
+  const left = new Map(creditable);
+  return (invoiceId, held, amountMinor) => {
+    const leftMinor = left.get(invoiceId);
+    if (leftMinor === undefined) return null;
+    const most = partWithin(held, amountMinor, leftMinor);
+    left.set(invoiceId, leftMinor - mostWithTax(held, most));
+    return most < amountMinor ? most : null;
+  };
+}

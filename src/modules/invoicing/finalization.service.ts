@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { Database } from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { type EventRecord, Outbox, toEventRecord } from '../../platform/outbox';
+import { RedemptionsService } from '../coupons';
+import type { Customer } from '../customers';
+import { CreditGrantsRepository } from './credit-grants.repository';
+import { grantOf } from './domain/credit-grant';
+import type { Decided, OpenMinorOf } from './domain/decide-in-turn';
+import type { EarnedPeriod } from './domain/earned-period';
+import { finalized } from './domain/finalize';
+import type { Invoice, InvoiceCoupon } from './domain/invoice';
+import type { InvoiceOrder } from './domain/order';
+import { InvoicePostings } from './invoice-postings';
+import { invoiceFinalized, invoicePaid } from './invoicing.events';
+import { InvoicesRepository } from './invoices.repository';
+import { LowerOpenInvoicesService } from './lower-open-invoices.service';
+import { InvoiceTextsService } from './invoice-texts.service';
+
+const DIGITS_OF_A_NUMBER = 6;
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** Finalizes drafts whose amounts are decided: credit, coupons, postings, number and events in one commit. */
+@Injectable()
+export class FinalizationService {
+  constructor(
+    private readonly database: Database,
+    private readonly invoices: InvoicesRepository,
+    private readonly grants: CreditGrantsRepository,
+    private readonly openInvoices: LowerOpenInvoicesService,
+    private readonly redemptions: RedemptionsService,
+    private readonly postings: InvoicePostings,
+    private readonly texts: InvoiceTextsService,
+    private readonly outbox: Outbox,
+  ) {}
+
+  /** Reads the open amounts that credit of these orders lowers first, see {@link LowerOpenInvoicesService}. */
+  openMinorOf(
+    orders: readonly Pick<InvoiceOrder, 'customerId' | 'subscriptionId'>[],
+  ): Promise<OpenMinorOf> {
+    return this.openInvoices.openMinorOf(orders);
+  }
+
+  /**
+   * Finalizes a draft whose amounts were decided in this transaction: nothing about it changes afterwards except its
+   * payment state.
+   */
+  async finalize(draft: Invoice, customer: Customer, now: Date): Promise<Invoice> {
+    const drafts = [{ invoice: draft, added: grantOf(draft, newId('crd'), now) }];
+    const [invoice] = await this.finalizeAll(drafts, new Map([[customer.id, customer]]), now);
+    invariant(invoice !== undefined, `The draft ${draft.id} was finalized.`);
+    return invoice;
+  }
+
+  /**
+   * The same for many, in their order.
+   * @param drafts each with the draft as it was before it was decided, where that is another
+   * @param beforeNumbers other work of the transaction that must be done before numbers are taken
+   */
+  async finalizeAll(
+    drafts: readonly (Decided & { readonly before?: Invoice })[],
+    customers: ReadonlyMap<string, Customer>,
+    now: Date,
+    beforeNumbers: () => Promise<void> = nothing,
+  ): Promise<readonly Invoice[]> {
+    this.database.requireTransaction();
+    await this.settle(drafts, [], now);
+    await beforeNumbers();
+    if (drafts.length === 0) return [];
+    const invoices = await this.number(
+      drafts.map(({ invoice }) => invoice),
+      customers,
+      now,
+    );
+    await this.invoices.updateAll(invoices);
+    await this.outbox.recordAll(
+      invoices.flatMap((invoice, index) => {
+        const draft = drafts[index]?.invoice;
+        invariant(draft !== undefined, 'every invoice was a draft');
+        return eventsOfFinalizing(drafts[index]?.before ?? draft, invoice);
+      }),
+    );
+    return invoices;
+  }
+
+  /**
+   * Does all of finalizing beside the rows of the drafts and their numbers: uses credit and coupons, and posts.
+   * @param earned periods whose revenue is recognized with the invoices
+   */
+  async settle(
+    drafts: readonly Decided[],
+    earned: readonly EarnedPeriod[],
+    now: Date,
+  ): Promise<void> {
+    const invoices = drafts.map(({ invoice }) => invoice);
+    if (drafts.length > 0) await this.applyAll(drafts, now);
+    await this.postings.releaseEarned(earned, invoices, now);
+  }
+
+  /**
+   * Finalizes settled drafts with the next numbers, in their order. Called last, so that the series is locked for the shortest
+   * time: only the rows of the invoices and the events follow.
+   */
+  async number(
+    drafts: readonly Invoice[],
+    customers: ReadonlyMap<string, Customer>,
+    now: Date,
+  ): Promise<readonly Invoice[]> {
+    const numbers = await this.takeNumbers(
+      drafts.map(({ customerId }) => seriesOf(customers.get(customerId))),
+    );
+    const invoices = drafts.map((draft, index) => {
+      const customer = customers.get(draft.customerId);
+      const number = numbers[index];
+      invariant(customer !== undefined, 'the customer of an invoice was read');
+      invariant(number !== undefined, 'every invoice has a number');
+      const invoice = finalized(draft, number, this.texts.snapshotsOf(customer), now);
+      return { ...invoice, version: draft.version + 1 };
+    });
+    this.texts.reportFinalized(invoices);
+    return invoices;
+  }
+
+  /** Uses the credit and the coupons of drafts, counts what they credit, and posts them. */
+  private async applyAll(drafts: readonly Decided[], now: Date): Promise<void> {
+    const invoices = drafts.map(({ invoice }) => invoice);
+    await this.grants.insertAll(drafts.flatMap(({ added }) => added ?? []));
+    await this.grants.useAll(invoices.flatMap(({ credits }) => credits));
+    await this.openInvoices.lowerAll(drafts, now);
+    await this.invoices.addCredited(
+      invoices.flatMap(({ lines }) =>
+        lines.flatMap(({ creditsLineId: lineId, amount }) =>
+          lineId === null ? [] : [{ lineId, amount: -amount }],
+        ),
+      ),
+    );
+    await this.redemptions.noteApplied(
+      invoices.flatMap(({ coupons }) => coupons.map(toApplied)),
+      now,
+    );
+    await this.postings.postFinalized(invoices, now);
+  }
+
+  /** The next numbers of these series, one for each time one is named. */
+  private async takeNumbers(series: readonly string[]): Promise<readonly string[]> {
+    const next = new Map<string, bigint>();
+    for (const name of [...new Set(series)].sort()) {
+      const count = series.filter((one) => one === name).length;
+      next.set(name, await this.invoices.takeNumbers(name, count));
+    }
+    return series.map((name) => {
+      const number = next.get(name);
+      invariant(number !== undefined, 'every series gave its numbers');
+      next.set(name, number + 1n);
+      return `${name}-${number.toString().padStart(DIGITS_OF_A_NUMBER, '0')}`;
+    });
+  }
+}
+
+/** Customers on test clocks have a series of their own: no test leaves a gap in the real series. */
+function seriesOf(customer: Customer | undefined): string {
+  invariant(customer !== undefined, 'the customer of an invoice was read');
+  return customer.testClockId === null ? 'INV' : 'TEST';
+}
+
+function toApplied(coupon: InvoiceCoupon) {
+  const { redemptionId, amountMinor, returnedMinor = 0n, duration, amountOffMinor } = coupon;
+  const mostMinor = amountOffMinor ?? coupon.mostMinor ?? amountMinor;
+  const unusedMinor = duration === 'once' ? mostMinor - amountMinor : 0n;
+  return { redemptionId, amountMinor, returnedMinor, unusedMinor, endsAt: coupon.endsAt ?? null };
+}
+
+/** Returns the events of finalizing. */
+export function eventsOfFinalizing(before: Invoice, after: Invoice): readonly EventRecord[] {
+  const occurredAt = after.updatedAt;
+  const finalizing = toEventRecord(invoiceFinalized, { after, before, occurredAt });
+  if (after.status !== 'paid') return [finalizing];
+  return [finalizing, toEventRecord(invoicePaid, { after, before, occurredAt })];
+}

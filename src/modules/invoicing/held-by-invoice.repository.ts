@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../core/invariant';
+import { Database } from '../../platform/database';
+import type { HeldByInvoice } from './domain/given-back';
+
+/** Credit lines have negative amounts. Those of an invoice itself take back lines of other invoices. */
+const HELD = `
+  SELECT invoice.id, (invoice.total - own.credited + later.credited - note.total)::text AS held,
+    note.to_refund::text AS to_refund, invoice.amount_paid::text AS paid
+  FROM invoice,
+    LATERAL (SELECT coalesce(sum(net + tax), 0) AS credited FROM invoice_line
+      WHERE invoice_id = invoice.id AND credits_line_id IS NOT NULL) own,
+    LATERAL (SELECT coalesce(sum(credit.net + credit.tax), 0) AS credited
+      FROM invoice_line billed
+        JOIN invoice_line credit ON credit.credits_line_id = billed.id
+        JOIN invoice later ON later.id = credit.invoice_id AND later.status NOT IN ('draft', 'void')
+      WHERE billed.invoice_id = invoice.id) later,
+    LATERAL (SELECT coalesce(sum(total), 0) AS total, coalesce(sum(to_refund), 0) AS to_refund
+      FROM credit_note WHERE invoice_id = invoice.id AND status = 'issued') note
+  WHERE invoice.id = ANY ($1)`;
+
+const CREDITED_INVOICES = `
+  SELECT DISTINCT line.invoice_id AS id
+  FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
+    JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
+    JOIN invoice ON invoice.id = line.invoice_id
+  WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status IN ('open', 'paid', 'uncollectible')`;
+
+interface HeldRow {
+  readonly id: string;
+  readonly held: string;
+  readonly to_refund: string;
+  readonly paid: string;
+}
+
+/** Reads what invoices still hold of what they charged. */
+@Injectable()
+export class HeldByInvoiceRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Returns what is left to give back of these invoices, by id. */
+  async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
+    if (invoiceIds.length === 0) return new Map();
+    const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);
+    return new Map(
+      rows.map(({ id, held, to_refund: toRefund, paid }) => [
+        id,
+        {
+          heldMinor: BigInt(held),
+          toRefundMinor: BigInt(toRefund),
+          paidMinor: BigInt(paid),
+        },
+      ]),
+    );
+  }
+
+  /** Returns what is left to give back of an invoice. */
+  async heldByOne(invoiceId: string): Promise<HeldByInvoice> {
+    const held = (await this.heldBy([invoiceId])).get(invoiceId);
+    invariant(held !== undefined, `The invoice ${invoiceId} exists.`);
+    return held;
+  }
+
+  /** Returns the invoices that billed items in advance beyond an instant. */
+  async creditedBy(
+    credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
+  ): Promise<readonly string[]> {
+    if (credits.length === 0) return [];
+    const rows = await this.database.query<{ id: string }>(CREDITED_INVOICES, [
+      credits.map(({ itemId }) => itemId),
+      credits.map(({ unusedFrom }) => unusedFrom),
+    ]);
+    return rows.map(({ id }) => id);
+  }
+}

@@ -1,0 +1,86 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Counter } from 'prom-client';
+import { Configuration } from '../../platform/config';
+import { Database } from '../../platform/database';
+import { Metrics } from '../../platform/observability';
+import type { Customer } from '../customers';
+import { tidy } from './domain/document/invoice-document';
+import type { Invoice } from './domain/invoice';
+import { buyerOf, type InvoiceSnapshots } from './domain/invoice-snapshots';
+import { InvoicePrinter } from './invoice-printer';
+
+const MOST_LOGGED = 20;
+
+/** Takes the names and addresses that invoices keep, and reports texts that no font can print: in the log, and in metrics. */
+@Injectable()
+export class InvoiceTextsService {
+  private readonly logger = new Logger('invoice-texts');
+  private readonly finalized: Counter;
+  private readonly printed: Counter;
+
+  constructor(
+    private readonly database: Database,
+    private readonly printer: InvoicePrinter,
+    private readonly configuration: Configuration,
+    metrics: Metrics,
+  ) {
+    const registers = [metrics.registry];
+    this.finalized = new Counter({
+      name: 'invoices_finalized_with_missing_glyphs_total',
+      help: 'Finalized invoices with a character that no font has. INVOICE_FONTS names further fonts.',
+      registers,
+    });
+    this.printed = new Counter({
+      name: 'invoice_prints_with_missing_glyphs_total',
+      help: 'Prints of invoices with a character that no font has. INVOICE_FONTS names further fonts.',
+      registers,
+    });
+  }
+
+  /** Returns the seller and a customer as they are now. */
+  snapshotsOf(customer: Customer): InvoiceSnapshots {
+    return { seller: this.configuration.seller, buyer: buyerOf(customer) };
+  }
+
+  /** Reports invoices that are finalized in the open transaction, once it is committed. */
+  reportFinalized(invoices: readonly Invoice[]): void {
+    for (const invoice of invoices) {
+      const missing = this.printer.missingIn(textsOf(invoice));
+      if (missing.size === 0) continue;
+      this.database.afterCommit(() => {
+        this.finalized.inc();
+        this.log(invoice, missing, 'an invoice was finalized with characters that no font has');
+      });
+    }
+  }
+
+  /** Reports an invoice that was printed. */
+  reportPrinted(invoice: Invoice, missing: ReadonlySet<string>): void {
+    if (missing.size === 0) return;
+    this.printed.inc();
+    this.log(invoice, missing, 'an invoice was printed with characters that no font has');
+  }
+
+  private log({ id, status }: Invoice, missing: ReadonlySet<string>, message: string): void {
+    const characters = Array.from(missing, (character) => {
+      const codePoint = character.codePointAt(0) ?? 0;
+      return `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+    });
+    this.logger.warn(
+      { invoice_id: id, status, characters: characters.slice(0, MOST_LOGGED) },
+      message,
+    );
+  }
+}
+
+/** Returns the texts of an invoice that callers chose; all others are printable. */
+function textsOf({ parties, lines, taxRates }: Invoice): readonly string[] {
+  const { seller, buyer } = parties ?? {};
+  const texts = [
+    ...[seller?.name, seller?.taxId, seller?.email, ...(seller?.addressLines ?? [])],
+    ...[buyer?.name, buyer?.email, ...(buyer?.addressLines ?? [])],
+    ...lines.map(({ description }) => description),
+    ...taxRates.map(({ name }) => name),
+  ];
+  return texts.flatMap((text) => (text === null || text === undefined ? [] : tidy(text)));
+}

@@ -1,0 +1,25 @@
+import {
+  EnumProperty,
+  IdProperty,
+  InstantProperty,
+  TextProperty,
+  toDto,
+} from '../../../platform/http';
+import type { RequiredAction } from '../client-actions.service';
+import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
+
+export class ClientActionDto {
+  @IdProperty('pay_01h455vb4pex5vsknk084sn02q') readonly payment_id!: string;
+  @EnumProperty(PROVIDER_NAMES, 'Whose script confirms the payment.', 'stripe')
+  readonly provider!: ProviderName;
+  @TextProperty(
+    'Secret for the provider’s script.',
+    'pi_3MtwBwLkdIwHu7ix_secret_YrKJUKribcBjcG8HVhfZluoGH',
+  )
+  readonly client_secret!: string;
+  @InstantProperty('When the payment is given up.') readonly expires_at!: string;
+}
+
+export function toClientActionDto(action: RequiredAction): ClientActionDto {
+  return toDto(ClientActionDto, action);
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
+import type { PreparingProvider } from '../domain/payment-provider';
+import {
+  paymentMethodNotAccepted,
+  paymentProviderUnavailable,
+  testClockNotChargeable,
+} from '../payments.errors';
+import { ProviderCustomersRepository } from '../providers/provider-customers.repository';
+import { ProviderGateway } from '../providers/provider-gateway';
+import type { AttachedPaymentMethod, NewPaymentMethod } from './domain/payment-method';
+
+const NO_DETAILS = { brand: null, last4: null, expiryMonth: null, expiryYear: null } as const;
+
+/** Attaches payment methods to customers at providers that keep them. */
+@Injectable()
+export class AttachMethodsService {
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+    private readonly gateway: ProviderGateway,
+    private readonly providerCustomers: ProviderCustomersRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Attaches a payment method at its provider, where that keeps methods. Repeating it has no further effect.
+   * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`,
+   *   `test_clock_not_chargeable`, `payment_provider_unavailable`
+   */
+  async attach(customerId: string, method: NewPaymentMethod): Promise<AttachedPaymentMethod> {
+    const provider = this.gateway.preparing(method.provider);
+    if (provider === null) return { ...method, ...NO_DETAILS };
+    this.database.refuseTransaction('Attaching a payment method');
+    const { testClockId } = await this.customers.get(customerId);
+    this.gateway.requireEnabled(provider.name);
+    if (!provider.isMethodToken(method.token)) {
+      throw paymentMethodNotAccepted(provider.name, '/token');
+    }
+    if (testClockId !== null && !provider.chargesTestClocks)
+      throw testClockNotChargeable(customerId);
+    const customerReference = await this.customerReference(provider, customerId);
+    const outcome = await provider.attach(method.token, customerReference);
+    switch (outcome.kind) {
+      case 'attached':
+        return { ...method, token: outcome.token, ...outcome.details };
+      case 'refused':
+        throw paymentMethodNotAccepted(provider.name, '/token');
+      case 'not_sent':
+      case 'unknown':
+        throw paymentProviderUnavailable(provider.name);
+    }
+  }
+
+  /** Returns the provider's name for a customer, who is made there first if necessary. */
+  private async customerReference(
+    provider: PreparingProvider,
+    customerId: string,
+  ): Promise<string> {
+    const known = await this.providerCustomers.find(customerId, provider.name);
+    if (known !== null) return known;
+    const made = await provider.createCustomer(customerId);
+    if (made === null) throw paymentProviderUnavailable(provider.name);
+    return this.providerCustomers.keep(customerId, provider.name, made, this.clock.now());
+  }
+}

@@ -1,0 +1,13 @@
+import { Entity, PrimaryColumn } from 'typeorm';
+import { InstantColumn } from '../../../platform/database';
+import type { ProviderName } from '../domain/payment-provider';
+
+/** Position in the events that a provider lists. */
+@Entity('provider_cursor')
+export class ProviderCursorEntity {
+  @PrimaryColumn({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
+  /** All events until then are stored. */
+  @InstantColumn() readonly readUntil!: Date;
+  /** When to list again. */
+  @InstantColumn() readonly dueAt!: Date;
+}

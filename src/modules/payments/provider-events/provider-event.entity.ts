@@ -1,0 +1,23 @@
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { InstantColumn, ReferenceColumn } from '../../../platform/database';
+import type { ProviderName } from '../domain/payment-provider';
+
+/** A notification of a provider, stored once. */
+@Entity('provider_event')
+@Index('provider_event_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
+@Index('provider_event_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
+@Index('provider_event_received_index', ['receivedAt'])
+export class ProviderEventEntity {
+  /** The provider's id. */
+  @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
+  @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
+  @Column({ type: 'varchar', length: 100 }) readonly type!: string;
+  /** Our id of the payment or refund. */
+  @ReferenceColumn() readonly subjectId!: string;
+  @InstantColumn() readonly createdAt!: Date;
+  @InstantColumn() readonly receivedAt!: Date;
+  /** When to work on it, and end of the lease of the process that works on it; null once that is done. */
+  @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
+  @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
+  @Column({ type: 'integer', default: 0 }) readonly attempts!: number;
+}

@@ -1,0 +1,104 @@
+import { Injectable } from '@nestjs/common';
+import { invariant } from '../../../core/invariant';
+import { Clock } from '../../../platform/clock';
+import { actionExpiresAt, hasEnded, type Payment } from '../domain/payment';
+import type { ChargeRequest, PreparingProvider, ProviderOutcome } from '../domain/payment-provider';
+import { PaymentsRepository } from '../payments.repository';
+import { ProviderCustomersRepository } from './provider-customers.repository';
+
+/** Polls without an answer after which a lost reference is looked up instead of requested again. */
+const MOST_REPLAYS = 2;
+
+const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
+
+/**
+ * Charges at providers that prepare: prepare, commit the reference, confirm. One payment never succeeds twice, because only the
+ * committed reference is confirmed, and a prepared charge succeeds at most once.
+ */
+@Injectable()
+export class PreparedCharges {
+  constructor(
+    private readonly payments: PaymentsRepository,
+    private readonly customers: ProviderCustomersRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Prepares the charge, unless that was done, and confirms it. */
+  async charge(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
+    if (payment.providerReference !== null) {
+      return this.confirm(provider, payment, payment.providerReference);
+    }
+    const prepared = await provider.prepare(
+      chargeRequest(payment, keyOf(payment, 'prepare')),
+      await this.customerReference(provider, payment),
+    );
+    if (prepared.kind !== 'prepared') return prepared;
+    const reference = await this.payments.keepReference(payment.id, prepared.reference);
+    return reference === null ? UNKNOWN : this.confirm(provider, payment, reference);
+  }
+
+  /** Looks what became of a charge, and goes on from there. */
+  async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
+    if (payment.providerReference === null) return this.recover(provider, payment);
+    const seen = await provider.retrieve(payment.providerReference);
+    if (seen.kind === 'prepared') {
+      const next = await this.payments.nextAttempt(payment, this.clock.now());
+      return next === null ? UNKNOWN : this.confirm(provider, next, seen.reference);
+    }
+    const isLate =
+      payment.status === 'requires_action' && actionExpiresAt(payment) <= this.clock.now();
+    return seen.kind === 'requires_action' && isLate ? provider.cancel(seen.reference) : seen;
+  }
+
+  /**
+   * Goes on without a committed reference. While the provider replays the key, the request is repeated; then the charge is
+   * looked up, and prepared again only if there is none. What was prepared twice is confirmed once.
+   */
+  private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
+    if (hasEnded(payment)) return UNKNOWN;
+    const now = this.clock.now();
+    const sentAt = payment.sentAt ?? payment.createdAt;
+    const isReplayed = now.getTime() - sentAt.getTime() < provider.replayMs;
+    if (isReplayed && payment.attempts <= MOST_REPLAYS) return this.charge(provider, payment);
+    const customerReference = await this.customerReference(provider, payment);
+    const found = await provider.find({ paymentId: payment.id, customerReference, sentAt });
+    if (found !== null) {
+      const reference = await this.payments.keepReference(payment.id, found);
+      return reference === null ? UNKNOWN : provider.retrieve(reference).then(afterLook);
+    }
+    const next = await this.payments.nextAttempt(payment, now);
+    return next === null ? UNKNOWN : this.charge(provider, next);
+  }
+
+  private confirm(
+    provider: PreparingProvider,
+    payment: Payment,
+    reference: string,
+  ): Promise<ProviderOutcome> {
+    return provider.confirm(reference, chargeRequest(payment, keyOf(payment, 'confirm')));
+  }
+
+  private async customerReference(
+    { name }: PreparingProvider,
+    { id, customerId }: Payment,
+  ): Promise<string> {
+    const reference = await this.customers.find(customerId, name);
+    invariant(reference !== null, `The customer of ${id} is unknown to ${name}.`);
+    return reference;
+  }
+}
+
+/** A charge that is only prepared is confirmed with the next poll, which knows its reference. */
+function afterLook(seen: Awaited<ReturnType<PreparingProvider['retrieve']>>): ProviderOutcome {
+  return seen.kind === 'prepared' ? UNKNOWN : seen;
+}
+
+const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): string =>
+  `${id}:${step}:${providerAttempt}`;
+
+/** Returns the request of a payment: a function of its row, so that a repeated key has the same parameters. */
+export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
+  const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;
+  const session = payment.collectionAttempt === null ? 'on' : 'off';
+  return { idempotencyKey, paymentId, customerId, invoiceId, amount, currency, token, session };
+}

@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import type { ProviderName } from '../domain/payment-provider';
+
+const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
+
+/** The first reference stays, so that two requests at once use the same customer. */
+const KEEP = `
+  INSERT INTO provider_customer (customer_id, provider, reference, created_at)
+  VALUES ($1, $2, $3, $4)
+  ON CONFLICT (customer_id, provider) DO UPDATE SET reference = provider_customer.reference
+  RETURNING reference`;
+
+const REMOVE = 'DELETE FROM provider_customer WHERE customer_id = ANY ($1)';
+
+/** Names that providers gave to our customers. */
+@Injectable()
+export class ProviderCustomersRepository {
+  constructor(private readonly database: Database) {}
+
+  async find(customerId: string, provider: ProviderName): Promise<string | null> {
+    const [row] = await this.database.query<{ reference: string }>(FIND, [customerId, provider]);
+    return row?.reference ?? null;
+  }
+
+  /** Stores a reference, and returns the one that counts. */
+  async keep(
+    customerId: string,
+    provider: ProviderName,
+    reference: string,
+    now: Date,
+  ): Promise<string> {
+    const parameters = [customerId, provider, reference, now];
+    const [row] = await this.database.query<{ reference: string }>(KEEP, parameters);
+    return row?.reference ?? reference;
+  }
+
+  async removeOf(customerIds: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(REMOVE, [customerIds]);
+  }
+}

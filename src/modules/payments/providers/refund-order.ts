@@ -1,0 +1,74 @@
+import type { Payment } from '../domain/payment';
+import type {
+  PaymentProvider,
+  PreparingProvider,
+  ProviderOutcome,
+  ProviderRefundRequest,
+} from '../domain/payment-provider';
+
+/** A refund as the provider needs to know it. */
+export interface RefundOrder {
+  readonly id: string;
+  /** Minor units of the payment's currency. */
+  readonly amount: bigint;
+  /** The provider's own name for the refund. */
+  readonly providerReference: string | null;
+  /** Number in the key of the request. Grows only after a look at what became of the last one. */
+  readonly providerAttempt: number;
+  /** Real time of the request with that number; null: the creation. */
+  readonly sentAt: Date | null;
+  readonly createdAt: Date;
+  /** null: the outcome is final. */
+  readonly dueAt: Date | null;
+  /** Number of times that the provider gave no final answer. */
+  readonly attempts: number;
+}
+
+/** Result of a look at a refund: `absent` if the provider does not list it. */
+export type RefundLook = ProviderOutcome | { readonly kind: 'absent' };
+
+/** Polls without an answer after which the refunds are listed instead of requested again. */
+const MOST_REPLAYS = 2;
+
+export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
+
+/** Returns the request of a refund: a function of its row, so that a repeated key has the same parameters. */
+export function refundRequest(
+  { id: paymentId, currency, providerReference }: Payment,
+  { id: refundId, amount, providerAttempt }: RefundOrder,
+  flow: PaymentProvider['flow'],
+): ProviderRefundRequest {
+  if (providerReference === null) throw new Error(`The payment ${paymentId} has no reference.`);
+  return {
+    idempotencyKey:
+      flow === 'direct' ? directRefundKey(refundId) : `${refundId}:${providerAttempt}`,
+    refundId,
+    chargeReference: providerReference,
+    amount,
+    currency,
+  };
+}
+
+/**
+ * Looks what became of a refund. Without a reference, the request is repeated while the provider replays its key; then the
+ * refunds of the charge are listed. A refund without our id was made at the provider and could be this one, so that the
+ * result stays unknown.
+ */
+export async function resumePreparedRefund(
+  provider: PreparingProvider,
+  payment: Payment,
+  order: RefundOrder,
+  now: Date,
+): Promise<RefundLook> {
+  if (order.providerReference !== null) return provider.retrieveRefund(order.providerReference);
+  const request = refundRequest(payment, order, provider.flow);
+  const { sentAt, createdAt, dueAt } = order;
+  const isReplayed = now.getTime() - (sentAt ?? createdAt).getTime() < provider.replayMs;
+  if (dueAt !== null && isReplayed && order.attempts <= MOST_REPLAYS)
+    return provider.refund(request);
+  const listed = await provider.listRefunds(request.chargeReference);
+  const found = listed.find(({ refundId }) => refundId === order.id);
+  if (found !== undefined) return found.outcome;
+  const isAbsent = dueAt !== null && listed.every(({ refundId }) => refundId !== null);
+  return { kind: isAbsent ? 'absent' : 'unknown' };
+}

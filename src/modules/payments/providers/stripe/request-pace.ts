@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const SECOND_MS = 1_000;
+
+/**
+ * Spaces the requests of this process to each endpoint of a provider evenly. Requests beyond the longest wait are not sent, so
+ * that a caller does not wait for minutes.
+ */
+export class RequestPace {
+  private readonly nextAt = new Map<string, number>();
+
+  /** @param perSecond requests to one endpoint in a second */
+  constructor(
+    private readonly perSecond: number,
+    private readonly longestWaitMs: number,
+  ) {}
+
+  /** Waits for the turn of a request. Returns false if that would take too long. */
+  async admits(endpoint: string): Promise<boolean> {
+    const now = performance.now();
+    const at = Math.max(now, this.nextAt.get(endpoint) ?? 0);
+    if (at - now > this.longestWaitMs) return false;
+    this.nextAt.set(endpoint, at + SECOND_MS / this.perSecond);
+    if (at > now) await sleep(at - now);
+    return true;
+  }
+}

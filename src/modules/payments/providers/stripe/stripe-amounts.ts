@@ -1,0 +1,29 @@
+import { minorDigits } from '../../../../core/money';
+
+/** Currencies whose amounts Stripe expects without decimals. */
+const ZERO_DECIMALS: ReadonlySet<string> = new Set([
+  ...['BIF', 'CLP', 'DJF', 'GNF', 'JPY', 'KMF', 'KRW', 'MGA'],
+  ...['PYG', 'RWF', 'VND', 'VUV', 'XAF', 'XOF', 'XPF'],
+]);
+
+/** Currencies whose last of three decimals must be zero: card networks round to two. */
+const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND']);
+
+/** Stripe refuses amounts of more than eight digits, in most currencies. */
+const MOST = 99_999_999n;
+
+/**
+ * Returns the amount that Stripe expects, or null if it cannot charge this amount. Most currencies have the minor unit of ISO
+ * 4217. ISK and UGX, which have none, have two decimals at Stripe. Source: docs.stripe.com/currencies.
+ * @param amountMinor minor units of ISO 4217
+ */
+export function toStripeAmount(amountMinor: bigint, currency: string): number | null {
+  const digits = minorDigits(currency);
+  const stripeDigits = ZERO_DECIMALS.has(currency) ? 0 : THREE_DECIMALS.has(currency) ? 3 : 2;
+  const scaled = amountMinor * 10n ** BigInt(Math.max(stripeDigits - digits, 0));
+  const divisor = 10n ** BigInt(Math.max(digits - stripeDigits, 0));
+  if (scaled % divisor !== 0n) return null;
+  const amount = scaled / divisor;
+  if (stripeDigits === 3 && amount % 10n !== 0n) return null;
+  return amount > MOST ? null : Number(amount);
+}

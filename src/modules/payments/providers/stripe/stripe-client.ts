@@ -1,0 +1,110 @@
+import { Injectable, Logger } from '@nestjs/common';
+import Stripe from 'stripe';
+import { invariant } from '../../../../core/invariant';
+import { Configuration } from '../../../../platform/config';
+import { RequestPace } from './request-pace';
+import type { StripeFailure } from './stripe-errors';
+import { failureOf } from './stripe-outcomes';
+
+/** Twice this, because the SDK sends a request again once after a reset connection, ends within the time limit of a call. */
+const TIMEOUT_MS = 12_000;
+/** Stripe allows 25 for each endpoint. */
+const REQUESTS_PER_SECOND = 20;
+const LONGEST_WAIT_MS = 5_000;
+
+/** Result of a request: the answer, or why there is none. */
+export type StripeResult<Answer> =
+  | { readonly answer: Answer; readonly failure: null }
+  | { readonly answer: null; readonly failure: StripeFailure };
+
+/** Failure of a request that was not sent, because too many others wait. */
+const TOO_MANY: StripeFailure = {
+  status: 429,
+  type: null,
+  code: null,
+  declineCode: null,
+  adviceCode: null,
+  parameter: null,
+  notConnected: null,
+};
+
+/** Sends requests to Stripe: at a limited rate, and without repetitions of its own. */
+@Injectable()
+export class StripeClient {
+  private readonly logger = new Logger('stripe');
+  private readonly sdk: Stripe | null;
+  private readonly pace = new RequestPace(REQUESTS_PER_SECOND, LONGEST_WAIT_MS);
+  /** True if money is real. */
+  readonly isLive: boolean;
+  /** Environment in the metadata of each object, to tell apart services that share an account. */
+  readonly environment: string;
+  private readonly webhookSecrets: readonly string[];
+
+  constructor({ stripe, environmentName }: Configuration) {
+    this.environment = environmentName;
+    this.isLive = stripe?.isLive ?? false;
+    this.webhookSecrets = stripe?.webhookSecrets ?? [];
+    this.sdk = stripe === null ? null : new Stripe(stripe.secretKey, sdkOptions(stripe.apiUrl));
+  }
+
+  /**
+   * Sends a request in its turn.
+   * @throws {Error} for an error that is not Stripe's
+   */
+  async ask<Answer>(
+    endpoint: string,
+    send: (sdk: Stripe) => Promise<Answer>,
+  ): Promise<StripeResult<Answer>> {
+    const { sdk } = this;
+    invariant(sdk !== null, 'Stripe has no key.');
+    if (!(await this.pace.admits(endpoint))) return { answer: null, failure: TOO_MANY };
+    try {
+      return { answer: await send(sdk), failure: null };
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeError)) throw error;
+      const failure = failureOf(error);
+      if (failure.status === 401 || failure.status === 403) {
+        this.logger.error({ endpoint }, 'Stripe refused the key: check STRIPE_SECRET_KEY');
+      }
+      return { answer: null, failure };
+    }
+  }
+
+  /**
+   * Returns the event of a signed notification, or null if no secret verifies it.
+   * @param toleranceS largest age of the signature
+   */
+  verifiedEvent(raw: Buffer, signature: string, toleranceS: number, at: Date): Stripe.Event | null {
+    const { sdk } = this;
+    if (sdk === null) return null;
+    for (const secret of this.webhookSecrets) {
+      try {
+        const receivedAt = at.getTime();
+        return sdk.webhooks.constructEvent(
+          raw,
+          signature,
+          secret,
+          toleranceS,
+          undefined,
+          receivedAt,
+        );
+      } catch (error) {
+        const isForged = error instanceof Stripe.errors.StripeSignatureVerificationError;
+        if (!isForged && !(error instanceof SyntaxError)) throw error;
+      }
+    }
+    return null;
+  }
+}
+
+function sdkOptions(apiUrl: URL | null): ConstructorParameters<typeof Stripe>[1] {
+  const fixed = { maxNetworkRetries: 0, timeout: TIMEOUT_MS, telemetry: false } as const;
+  if (apiUrl === null) return fixed;
+  const protocol = apiUrl.protocol === 'http:' ? 'http' : 'https';
+  return {
+    ...fixed,
+    host: apiUrl.hostname,
+    protocol,
+    ...(apiUrl.port !== '' && { port: apiUrl.port }),
+  };
+}

@@ -1,0 +1,61 @@
+import { outcomeOfFailure, type StripeFailure } from './stripe-errors';
+
+const NOTHING: StripeFailure = {
+  status: null,
+  type: null,
+  code: null,
+  declineCode: null,
+  adviceCode: null,
+  parameter: null,
+  notConnected: null,
+};
+
+const declined = (
+  declineCode: string,
+  adviceCode: string | null = null,
+): Partial<StripeFailure> => ({
+  status: 402,
+  type: 'card_error',
+  code: 'card_declined',
+  declineCode,
+  adviceCode,
+});
+const failed = (failureCode: string, retry: string) => ({ kind: 'failed', failureCode, retry });
+const notSent = (cause: string) => ({ kind: 'not_sent', cause });
+const unknown = { kind: 'unknown' };
+
+describe('a failed request to Stripe', () => {
+  it.each<readonly [Partial<StripeFailure>, object]>([
+    [declined('insufficient_funds'), failed('insufficient_funds', 'soft')],
+    [declined('card_velocity_exceeded'), failed('insufficient_funds', 'soft')],
+    [declined('do_not_honor'), failed('declined', 'soft')],
+    [declined('never_heard_of'), failed('declined', 'soft')],
+    [declined('lost_card'), failed('declined', 'hard')],
+    [declined('authentication_required'), failed('authentication_required', 'customer')],
+    [declined('do_not_honor', 'do_not_try_again'), failed('declined', 'hard')],
+    [declined('insufficient_funds', 'try_again_later'), failed('insufficient_funds', 'soft')],
+    [{ status: 402, type: 'card_error', code: 'expired_card' }, failed('method_unusable', 'hard')],
+    [{ status: 402, code: 'incorrect_cvc' }, failed('method_unusable', 'hard')],
+    [{ status: 400, code: 'amount_too_small' }, failed('amount_not_chargeable', 'hard')],
+    [{ status: 400, parameter: 'currency' }, failed('amount_not_chargeable', 'hard')],
+    [
+      { status: 400, code: 'resource_missing', parameter: 'payment_method' },
+      failed('method_unusable', 'hard'),
+    ],
+    [{ status: 404, code: 'resource_missing', parameter: 'intent' }, notSent('misconfigured')],
+    [{ status: 400, type: 'idempotency_error' }, notSent('misconfigured')],
+    [{ status: 401 }, notSent('misconfigured')],
+    [{ status: 403 }, notSent('misconfigured')],
+    [{ status: 429 }, notSent('busy')],
+    [{ status: 400, code: 'lock_timeout' }, notSent('busy')],
+    [{ notConnected: 'ECONNREFUSED' }, notSent('unreachable')],
+    [{ notConnected: 'ENOTFOUND' }, notSent('unreachable')],
+    [{ status: 409, code: 'idempotency_key_in_use' }, unknown],
+    [{ status: 400, code: 'payment_intent_unexpected_state' }, unknown],
+    [{ status: 500 }, unknown],
+    [{ status: 503 }, unknown],
+    [{}, unknown],
+  ])('of %j is %j', (failure, outcome) => {
+    expect(outcomeOfFailure({ ...NOTHING, ...failure })).toEqual(outcome);
+  });
+});

@@ -1,0 +1,141 @@
+import type {
+  FailedOutcome,
+  FailureRetry,
+  NotSentOutcome,
+  ProviderOutcome,
+} from '../../domain/payment-provider';
+
+/** Fields of a decline that decide: of an error, or of the last error of an intent. */
+export interface Decline {
+  readonly code: string | null;
+  readonly declineCode: string | null;
+  readonly adviceCode: string | null;
+}
+
+/** Fields of a failed request that decide. */
+export interface StripeFailure extends Decline {
+  /** HTTP status; null without an answer. */
+  readonly status: number | null;
+  /** Stripe's type, as `card_error`. */
+  readonly type: string | null;
+  /** Parameter that the error is about. */
+  readonly parameter: string | null;
+  /** Code of a connection that was not established, as `ECONNREFUSED`; null if the request may have arrived. */
+  readonly notConnected: string | null;
+}
+
+type DeclineMeaning = readonly [failureCode: string, retry: FailureRetry];
+
+const INSUFFICIENT: DeclineMeaning = ['insufficient_funds', 'soft'];
+const DECLINED: DeclineMeaning = ['declined', 'soft'];
+const REFUSED: DeclineMeaning = ['declined', 'hard'];
+const UNUSABLE: DeclineMeaning = ['method_unusable', 'hard'];
+const NEEDS_CUSTOMER: DeclineMeaning = ['authentication_required', 'customer'];
+
+/** Stripe's decline codes and error codes. Source: docs.stripe.com/declines/codes. */
+const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
+  insufficient_funds: INSUFFICIENT,
+  card_velocity_exceeded: INSUFFICIENT,
+  withdrawal_count_limit_exceeded: INSUFFICIENT,
+  do_not_honor: DECLINED,
+  generic_decline: DECLINED,
+  try_again_later: DECLINED,
+  processing_error: DECLINED,
+  issuer_not_available: DECLINED,
+  expired_card: UNUSABLE,
+  incorrect_number: UNUSABLE,
+  incorrect_cvc: UNUSABLE,
+  incorrect_zip: UNUSABLE,
+  invalid_account: UNUSABLE,
+  card_not_supported: UNUSABLE,
+  lost_card: REFUSED,
+  stolen_card: REFUSED,
+  pickup_card: REFUSED,
+  fraudulent: REFUSED,
+  revocation_of_authorization: REFUSED,
+  revocation_of_all_authorizations: REFUSED,
+  authentication_required: NEEDS_CUSTOMER,
+  payment_intent_authentication_failure: NEEDS_CUSTOMER,
+};
+
+/** Advice of the issuer that excludes another attempt with the same data. */
+const FINAL_ADVICE: ReadonlySet<string> = new Set(['do_not_try_again', 'confirm_card_data']);
+
+/** Returns the failure of a decline. An unknown code is a decline that may succeed later. */
+export function failureOfDecline({ code, declineCode, adviceCode }: Decline): FailedOutcome {
+  const known = [declineCode, code].find((one) => one !== null && Object.hasOwn(DECLINES, one));
+  const [failureCode, retry] = DECLINES[known ?? 'generic_decline'] ?? DECLINED;
+  const isFinal = adviceCode !== null && FINAL_ADVICE.has(adviceCode);
+  return { kind: 'failed', failureCode, retry: isFinal ? 'hard' : retry };
+}
+
+/** Failure of an amount or currency that Stripe cannot charge. The payment method stays usable. */
+export const AMOUNT_NOT_CHARGEABLE: FailedOutcome = {
+  kind: 'failed',
+  failureCode: 'amount_not_chargeable',
+  retry: 'hard',
+};
+
+const METHOD_UNUSABLE: FailedOutcome = {
+  kind: 'failed',
+  failureCode: 'method_unusable',
+  retry: 'hard',
+};
+
+const AMOUNT_CODES: ReadonlySet<string> = new Set([
+  'amount_too_large',
+  'amount_too_small',
+  'invalid_charge_amount',
+]);
+
+const METHOD_CODES: ReadonlySet<string> = new Set([
+  'payment_method_unactivated',
+  'payment_method_unexpected_state',
+  'payment_method_invalid_parameter',
+  'payment_method_currency_mismatch',
+]);
+
+const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
+const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'not_sent', cause });
+
+/**
+ * Returns what a failed request says about the money. Only a refusal that is certain is `failed` or `not_sent`; all else is
+ * `unknown`, and is looked up.
+ */
+export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
+  const { status, code, notConnected } = failure;
+  if (notConnected !== null) return notSent('unreachable');
+  if (status === null || status >= 500) return UNKNOWN;
+  if (status === 429 || code === 'lock_timeout') return notSent('busy');
+  if (status === 409 || code === 'payment_intent_unexpected_state') return UNKNOWN;
+  if (status === 402 || failure.type === 'card_error') return failureOfDecline(failure);
+  if (status === 400 || status === 404) return refusalOf(failure);
+  return notSent('misconfigured');
+}
+
+function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentOutcome {
+  if (code !== null && AMOUNT_CODES.has(code)) return AMOUNT_NOT_CHARGEABLE;
+  if (parameter === 'currency') return AMOUNT_NOT_CHARGEABLE;
+  if (code !== null && METHOD_CODES.has(code)) return METHOD_UNUSABLE;
+  const isMethod = parameter === 'payment_method' || parameter === 'customer';
+  if (code === 'resource_missing' && isMethod) return METHOD_UNUSABLE;
+  return notSent('misconfigured');
+}
+
+/** Reasons for which Stripe refuses a refund for good. */
+const REFUND_CODES: ReadonlySet<string> = new Set([
+  'amount_too_large',
+  'charge_already_refunded',
+  'charge_disputed',
+  'charge_not_refundable',
+  'refund_disputed_payment',
+]);
+
+/** Returns what a failed request for a refund says about the money. */
+export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
+  const { status, code, parameter } = failure;
+  const isRefused = (code !== null && REFUND_CODES.has(code)) || parameter === 'amount';
+  return status === 400 && isRefused
+    ? { kind: 'failed', failureCode: 'refund_declined', retry: 'hard' }
+    : outcomeOfFailure(failure);
+}

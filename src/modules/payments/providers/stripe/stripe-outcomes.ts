@@ -1,0 +1,79 @@
+import type Stripe from 'stripe';
+import type { PreparedCharge, ProviderOutcome } from '../../domain/payment-provider';
+import { failureOfDecline, type StripeFailure } from './stripe-errors';
+
+/** A declined charge. Until it is canceled, it can be confirmed with another card. */
+export interface DeclinedIntent {
+  readonly kind: 'declined';
+  readonly reference: string;
+}
+
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+export function stateOfIntent(
+  intent: Pick<Stripe.PaymentIntent, 'id' | 'status' | 'last_payment_error'>,
+): ProviderOutcome | PreparedCharge | DeclinedIntent {
+  const { id: reference, status, last_payment_error: error } = intent;
+  switch (status) {
+    case 'succeeded':
+      return { kind: 'succeeded', reference };
+    case 'processing':
+      return { kind: 'pending', reference };
+    case 'requires_action':
+      return { kind: 'requires_action', reference };
+    case 'requires_confirmation':
+      return { kind: 'prepared', reference };
+    case 'requires_payment_method':
+      return { kind: error === null ? 'prepared' : 'declined', reference };
+    case 'canceled':
+      return error === null
+        ? { kind: 'canceled', reference }
+        : failureOfDecline({
+            code: error.code ?? null,
+            declineCode: error.decline_code ?? null,
+            adviceCode: error.advice_code ?? null,
+          });
+    default:
+      return { kind: 'unknown' };
+  }
+}
+
+export function outcomeOfRefund({
+  id: reference,
+  status,
+}: Pick<Stripe.Refund, 'id' | 'status'>): ProviderOutcome {
+  switch (status) {
+    case 'succeeded':
+      return { kind: 'succeeded', reference };
+    case 'pending':
+    case 'requires_action':
+      return { kind: 'pending', reference };
+    case 'canceled':
+      return { kind: 'canceled', reference };
+    case 'failed':
+      return { kind: 'failed', failureCode: 'refund_declined', retry: 'hard' };
+    default:
+      return { kind: 'unknown' };
+  }
+}
+
+/** Reads the fields that decide from an error of the SDK. */
+export function failureOf(error: Stripe.errors.StripeError): StripeFailure {
+  const { detail } = error;
+  const connection = typeof detail === 'object' && 'code' in detail ? detail.code : null;
+  return {
+    status: error.statusCode ?? null,
+    type: error.rawType ?? null,
+    code: error.code ?? null,
+    declineCode: error.decline_code ?? null,
+    adviceCode: error.advice_code ?? null,
+    parameter: error.param ?? null,
+    notConnected: connection !== null && NOT_CONNECTED.has(connection) ? connection : null,
+  };
+}

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import type Stripe from 'stripe';
+import { isId } from '../../../../platform/ids';
+import type { ProviderEvent, ProviderEvents } from '../../domain/provider-event';
+import { StripeClient } from './stripe-client';
+
+/** Allowed difference between the time of a signature and ours, in both directions. */
+const TOLERANCE_S = 300;
+const SECOND_MS = 1_000;
+
+/** Events about objects that the service makes. */
+const TYPES = [
+  'payment_intent.processing',
+  'payment_intent.requires_action',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+] as const satisfies Stripe.EventListParams['types'];
+
+/** Reads Stripe's notifications: sent to the webhook, or listed. */
+@Injectable()
+export class StripeWebhooks implements ProviderEvents {
+  constructor(private readonly client: StripeClient) {}
+
+  parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null {
+    const signedAt = /(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1];
+    // The SDK refuses signatures that are too old, but none of the future.
+    const aheadS = Number(signedAt ?? Number.NaN) - at.getTime() / SECOND_MS;
+    if (!(aheadS <= TOLERANCE_S)) return null;
+    const event = this.client.verifiedEvent(raw, signature, TOLERANCE_S, at);
+    if (event?.livemode !== this.client.isLive) return null;
+    return toProviderEvent(event);
+  }
+
+  async listSince(since: Date): Promise<readonly ProviderEvent[] | null> {
+    const created = { gte: Math.floor(since.getTime() / SECOND_MS) };
+    const { answer } = await this.client.ask('events', async (sdk) => {
+      const events: ProviderEvent[] = [];
+      const listed = sdk.events.list({ created, types: [...TYPES], limit: 100 });
+      for await (const event of listed) events.push(toProviderEvent(event));
+      return events;
+    });
+    return answer;
+  }
+}
+
+function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
+  const object: unknown = data.object;
+  const isWanted = (TYPES as readonly string[]).includes(type);
+  return {
+    id,
+    type,
+    createdAt: new Date(created * SECOND_MS),
+    subjectId: isWanted ? subjectOf(object) : null,
+  };
+}
+
+/** Another service with the same account may use the same names in its metadata. */
+function isOurId(prefix: 'ref' | 'pay', id: unknown): id is string {
+  return typeof id === 'string' && isId(prefix, id);
+}
+
+/** Returns our id in the metadata of an object. */
+function subjectOf(object: unknown): string | null {
+  if (typeof object !== 'object' || object === null || !('metadata' in object)) return null;
+  const { metadata } = object;
+  if (typeof metadata !== 'object' || metadata === null) return null;
+  if ('refund_id' in metadata && isOurId('ref', metadata.refund_id)) return metadata.refund_id;
+  if ('payment_id' in metadata && isOurId('pay', metadata.payment_id)) return metadata.payment_id;
+  return null;
+}

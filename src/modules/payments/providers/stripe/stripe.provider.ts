@@ -1,0 +1,224 @@
+import { Injectable } from '@nestjs/common';
+import type Stripe from 'stripe';
+import type {
+  AttachOutcome,
+  ChargeQuery,
+  ChargeRequest,
+  ClientAction,
+  ListedRefund,
+  MethodDetails,
+  PreparedCharge,
+  PreparingProvider,
+  ProviderOutcome,
+  ProviderRefundRequest,
+} from '../../domain/payment-provider';
+import { toStripeAmount } from './stripe-amounts';
+import { StripeClient } from './stripe-client';
+import { AMOUNT_NOT_CHARGEABLE, outcomeOfFailure, outcomeOfRefundFailure } from './stripe-errors';
+import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
+
+/** Stripe keeps keys for at least 24 hours. */
+const REPLAY_MS = 23 * 3_600_000;
+/** Largest difference between our clock and Stripe's. */
+const CLOCK_SLACK_S = 300;
+
+/** Charges and refunds through Stripe. Each object names in its metadata what it is for. */
+@Injectable()
+export class StripeProvider implements PreparingProvider {
+  readonly name = 'stripe';
+  readonly flow = 'prepared';
+  readonly replayMs = REPLAY_MS;
+  readonly chargesTestClocks: boolean;
+
+  constructor(private readonly client: StripeClient) {
+    this.chargesTestClocks = !client.isLive;
+  }
+
+  /** Returns false: a method of Stripe is kept for a customer before it is charged. */
+  accepts(): boolean {
+    return false;
+  }
+
+  isMethodToken(token: string): boolean {
+    return /^(?:pm|card|src|ba)_[A-Za-z0-9_]{1,200}$/.test(token);
+  }
+
+  async createCustomer(customerId: string): Promise<string | null> {
+    const metadata = { environment: this.client.environment, customer_id: customerId };
+    const { answer } = await this.client.ask('customers', (sdk) =>
+      // No key: Stripe would repeat an error for a day. Of several customers the first stored one counts.
+      sdk.customers.create({ metadata }),
+    );
+    return answer?.id ?? null;
+  }
+
+  async attach(token: string, customer: string): Promise<AttachOutcome> {
+    const { answer, failure } = await this.client.ask('payment_methods/attach', (sdk) =>
+      sdk.paymentMethods.attach(token, { customer }),
+    );
+    if (answer !== null) {
+      return { kind: 'attached', token: answer.id, details: detailsOf(answer) };
+    }
+    const { status } = failure;
+    if (status === 400 || status === 402 || status === 404) return { kind: 'refused' };
+    const outcome = outcomeOfFailure(failure);
+    return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
+  }
+
+  async prepare(
+    request: ChargeRequest,
+    customer: string,
+  ): Promise<PreparedCharge | ProviderOutcome> {
+    const { currency, token, idempotencyKey } = request;
+    const amount = toStripeAmount(request.amount, currency);
+    if (amount === null) return AMOUNT_NOT_CHARGEABLE;
+    const { answer, failure } = await this.client.ask('payment_intents', (sdk) =>
+      sdk.paymentIntents.create(
+        {
+          amount,
+          currency: currency.toLowerCase(),
+          customer,
+          ...(token !== null && { payment_method: token }),
+          automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+          metadata: {
+            environment: this.client.environment,
+            payment_id: request.paymentId,
+            customer_id: request.customerId,
+            ...(request.invoiceId !== null && { invoice_id: request.invoiceId }),
+          },
+        },
+        { idempotencyKey },
+      ),
+    );
+    if (failure !== null) return outcomeOfFailure(failure);
+    return { kind: 'prepared', reference: answer.id };
+  }
+
+  async confirm(
+    reference: string,
+    { session, idempotencyKey }: ChargeRequest,
+  ): Promise<ProviderOutcome> {
+    const { answer, failure } = await this.client.ask('payment_intents/confirm', (sdk) =>
+      sdk.paymentIntents.confirm(reference, session === 'off' ? { off_session: true } : {}, {
+        idempotencyKey,
+      }),
+    );
+    if (answer !== null) return this.settled(answer);
+    const outcome = outcomeOfFailure(failure);
+    if (outcome.kind !== 'failed') return outcome;
+    return (await this.isCanceled(reference)) ? outcome : { kind: 'unknown' };
+  }
+
+  async cancel(reference: string): Promise<ProviderOutcome> {
+    if (!(await this.isCanceled(reference))) return { kind: 'unknown' };
+    return { kind: 'canceled', reference };
+  }
+
+  async retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome> {
+    const { answer } = await this.client.ask('payment_intents/retrieve', (sdk) =>
+      sdk.paymentIntents.retrieve(reference),
+    );
+    if (answer === null) return { kind: 'unknown' };
+    const state = stateOfIntent(answer);
+    return state.kind === 'prepared' ? state : this.settled(answer);
+  }
+
+  /**
+   * Lists the intents of the customer, because the search of Stripe lags behind. A charge that was given up is not this one.
+   * @throws {Error} when Stripe does not answer
+   */
+  async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
+    const gte = Math.floor(sentAt.getTime() / 1_000) - CLOCK_SLACK_S;
+    const { answer } = await this.client.ask('payment_intents/list', (sdk) =>
+      sdk.paymentIntents
+        .list({ customer: customerReference, created: { gte }, limit: 100 })
+        .autoPagingToArray({ limit: 10_000 }),
+    );
+    if (answer === null) throw new Error(`Stripe did not list the charges of ${paymentId}.`);
+    const ours = answer.filter(
+      ({ metadata, status }) =>
+        metadata['payment_id'] === paymentId &&
+        metadata['environment'] === this.client.environment &&
+        status !== 'canceled',
+    );
+    const begun = ours.find(({ status }) => status === 'succeeded' || status === 'processing');
+    return (begun ?? ours[0])?.id ?? null;
+  }
+
+  async refund(request: ProviderRefundRequest): Promise<ProviderOutcome> {
+    const { refundId, chargeReference, idempotencyKey } = request;
+    const amount = toStripeAmount(request.amount, request.currency);
+    if (amount === null) return AMOUNT_NOT_CHARGEABLE;
+    const metadata = { environment: this.client.environment, refund_id: refundId };
+    const { answer, failure } = await this.client.ask('refunds', (sdk) =>
+      sdk.refunds.create({ payment_intent: chargeReference, amount, metadata }, { idempotencyKey }),
+    );
+    return answer === null ? outcomeOfRefundFailure(failure) : outcomeOfRefund(answer);
+  }
+
+  async retrieveRefund(reference: string): Promise<ProviderOutcome> {
+    const { answer } = await this.client.ask('refunds/retrieve', (sdk) =>
+      sdk.refunds.retrieve(reference),
+    );
+    return answer === null ? { kind: 'unknown' } : outcomeOfRefund(answer);
+  }
+
+  /** @throws {Error} when Stripe does not answer */
+  async listRefunds(chargeReference: string): Promise<readonly ListedRefund[]> {
+    const { answer } = await this.client.ask('refunds/list', (sdk) =>
+      sdk.refunds
+        .list({ payment_intent: chargeReference, limit: 100 })
+        .autoPagingToArray({ limit: 10_000 }),
+    );
+    if (answer === null) throw new Error(`Stripe did not list the refunds of ${chargeReference}.`);
+    return answer.map((refund) => ({
+      refundId: refund.metadata?.['refund_id'] ?? null,
+      outcome: outcomeOfRefund(refund),
+    }));
+  }
+
+  /** @throws {Error} when Stripe does not answer */
+  async clientAction(reference: string): Promise<ClientAction | null> {
+    const { answer } = await this.client.ask('payment_intents/retrieve', (sdk) =>
+      sdk.paymentIntents.retrieve(reference),
+    );
+    if (answer === null) throw new Error(`Stripe did not return the charge ${reference}.`);
+    const clientSecret = answer.status === 'requires_action' ? answer.client_secret : null;
+    return clientSecret === null ? null : { clientSecret };
+  }
+
+  /** Returns the outcome of a confirmed intent. A declined one is canceled first, so that no other card can pay it. */
+  private async settled(intent: Stripe.PaymentIntent): Promise<ProviderOutcome> {
+    const state = stateOfIntent(intent);
+    if (state.kind === 'prepared') return { kind: 'unknown' };
+    if (state.kind !== 'declined') return state;
+    if (!(await this.isCanceled(state.reference))) return { kind: 'unknown' };
+    const outcome = stateOfIntent({ ...intent, status: 'canceled' });
+    return outcome.kind === 'failed' ? outcome : { kind: 'unknown' };
+  }
+
+  /** Cancels an intent. Returns true if no money moved, and none will. */
+  private async isCanceled(reference: string): Promise<boolean> {
+    const { answer, failure } = await this.client.ask('payment_intents/cancel', (sdk) =>
+      sdk.paymentIntents.cancel(reference),
+    );
+    if (failure?.code !== 'payment_intent_unexpected_state') return answer?.status === 'canceled';
+    const seen = await this.client.ask('payment_intents/retrieve', (sdk) =>
+      sdk.paymentIntents.retrieve(reference),
+    );
+    return seen.answer?.status === 'canceled';
+  }
+}
+
+function detailsOf({
+  card,
+  sepa_debit: sepa,
+  us_bank_account: account,
+}: Stripe.PaymentMethod): MethodDetails {
+  return {
+    brand: card?.brand ?? null,
+    last4: card?.last4 ?? sepa?.last4 ?? account?.last4 ?? null,
+    expiryMonth: card?.exp_month ?? null,
+    expiryYear: card?.exp_year ?? null,
+  };
+}

@@ -1,0 +1,155 @@
+import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
+import { invariant } from '../../core/invariant';
+import { postRefund, postRefundReturned } from '../../core/ledger';
+import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
+import { Idempotency } from '../../platform/idempotency';
+import { Outbox } from '../../platform/outbox';
+import { LedgerService } from '../ledger';
+import {
+  DiscrepanciesService,
+  type Discrepancy,
+  discrepancyNotApplicable,
+  discrepancyOf,
+  type Payment,
+  PaymentRefundsService,
+  pollAgainLater,
+  type ProviderOutcome,
+} from '../payments';
+import {
+  correctedToSucceeded,
+  type Refund,
+  type RefundOutcome,
+  withOutcome,
+} from './domain/refund';
+import { refundNotFound } from './refunds.errors';
+import { REFUND_EVENTS, refundAnswer } from './refunds.events';
+import { RefundsRepository } from './refunds.repository';
+
+/** Writes the outcome of a refund: the second of its two commits, and corrections of an outcome. */
+@Injectable()
+export class SettleRefundService {
+  constructor(
+    private readonly database: Database,
+    private readonly refunds: RefundsRepository,
+    private readonly payments: PaymentRefundsService,
+    private readonly discrepancies: DiscrepanciesService,
+    private readonly ledger: LedgerService,
+    private readonly outbox: Outbox,
+    private readonly idempotency: Idempotency,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Books a failed or canceled refund as succeeded, in the caller's transaction.
+   * @throws {ProblemError} `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for one that succeeded
+   *   before and was returned: the books hold one transaction of each kind for a refund
+   */
+  async correct(discrepancy: Discrepancy, id: string): Promise<void> {
+    const now = this.clock.now();
+    const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
+    const { paymentId, amount } = found;
+    await this.payments.lock(paymentId);
+    const before = await this.refunds.lock(id);
+    invariant(before !== null, `The refund ${id} is gone.`);
+    if ((await this.ledger.transactionsOf(id)).length > 0) {
+      throw discrepancyNotApplicable(discrepancy);
+    }
+    // The failure freed the reserve.
+    const { payment } = await this.payments.reserve(paymentId, amount, now);
+    const after = correctedToSucceeded(before, now);
+    await this.refunds.updateOutcome(after);
+    await this.conclude(before, after, payment);
+  }
+
+  /**
+   * Last commit: stores the outcome, its event and the answer to the request. After a final outcome only a return by the
+   * bank changes the refund. An outcome that contradicts a final one is recorded as a discrepancy.
+   */
+  settle({ id, paymentId, leasedBy }: Refund, said: ProviderOutcome): Promise<Refund> {
+    const now = this.clock.now();
+    return this.database.transaction(async () => {
+      const payment = await this.payments.lock(paymentId);
+      const before = await this.refunds.lock(id);
+      invariant(before !== null, `The refund ${id} is gone.`);
+      const after = withOutcome(
+        before,
+        toRefundOutcome(said, before, { askedAt: now, leasedBy }),
+        now,
+      );
+      if (after !== before) await this.refunds.updateOutcome(after);
+      if (after.status !== before.status) await this.conclude(before, after, payment);
+      await this.idempotency.completeFor(id, refundAnswer(after));
+      const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
+      const discrepancy = after === before ? discrepancyOf(reported, said) : null;
+      if (discrepancy !== null) await this.discrepancies.record(discrepancy);
+      return after;
+    });
+  }
+
+  /** Turns the reserve into a refunded amount or frees it, posts to the ledger, and records the event. */
+  private async conclude(before: Refund, after: Refund, payment: Payment): Promise<void> {
+    invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
+    if (after.status === 'succeeded') {
+      const fromCreditMinor = await this.payments.refunded(payment, after.amount, after.updatedAt);
+      await this.post(after, payment, fromCreditMinor);
+    } else if (before.status === 'succeeded') {
+      const toCreditMinor = await this.payments.returned(payment, after.amount, after.updatedAt);
+      await this.postReturned(after, payment, toCreditMinor);
+    } else {
+      await this.payments.released(payment, after.amount, after.updatedAt);
+    }
+    await this.outbox.record(REFUND_EVENTS[after.status], {
+      after,
+      before,
+      occurredAt: after.updatedAt,
+    });
+  }
+
+  private async post(
+    { id, currency, amount, updatedAt }: Refund,
+    { provider, customerId }: Payment,
+    fromCreditMinor: bigint,
+  ): Promise<void> {
+    const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
+    const source = { sourceId: id, customerId, occurredAt: updatedAt };
+    await this.ledger.post(postRefund(refund), source);
+  }
+
+  private async postReturned(
+    { id, currency, amount, updatedAt }: Refund,
+    { provider, customerId }: Payment,
+    toCreditMinor: bigint,
+  ): Promise<void> {
+    await this.ledger.post(
+      postRefundReturned({ currency, provider, amountMinor: amount, toCreditMinor }),
+      { sourceId: id, customerId, occurredAt: updatedAt },
+    );
+  }
+}
+
+/** @param asked time of the call, and the holder of its lease */
+function toRefundOutcome(
+  said: ProviderOutcome,
+  refund: Refund,
+  asked: { readonly askedAt: Date; readonly leasedBy: number | null },
+): RefundOutcome {
+  switch (said.kind) {
+    case 'succeeded':
+    case 'canceled':
+    case 'failed':
+      return said;
+    case 'pending':
+    case 'requires_action':
+    case 'not_sent':
+    case 'unknown': {
+      const isHolder = refund.leasedBy === asked.leasedBy;
+      return {
+        kind: 'open',
+        plan: isHolder ? pollAgainLater(refund, asked.askedAt) : null,
+        ...('reference' in said && { reference: said.reference }),
+      };
+    }
+  }
+}

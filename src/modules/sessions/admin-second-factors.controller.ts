@@ -1,0 +1,52 @@
+import { Controller, Delete, Get, Param } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { IdPipe, Operation } from '../../platform/http';
+import { AdminAccounts, studioAdminNotFound } from '../studio';
+import { SecondFactorDto, toSecondFactorDto } from './dto/second-factor.dto';
+import { SecondFactorsService } from './second-factors.service';
+import { secondFactorNotFound } from './sessions.errors';
+
+const adminId = new IdPipe('admin', studioAdminNotFound);
+
+/** Second factors of all admins, for owners. */
+@ApiTags('Studio')
+@Controller('v1/studio/:id/second-factor')
+export class AdminSecondFactorsController {
+  constructor(
+    private readonly secondFactors: SecondFactorsService,
+    private readonly admins: AdminAccounts,
+  ) {}
+
+  @Get()
+  @Operation({
+    summary: 'Read the second factor of a studio admin',
+    description: 'Returns when it was enabled and how many recovery codes are left.',
+    access: 'studio:read',
+    answer: SecondFactorDto,
+    reads: 'path',
+    problems: [studioAdminNotFound, secondFactorNotFound],
+  })
+  async getAdminSecondFactor(@Param('id', adminId) id: string): Promise<SecondFactorDto> {
+    await this.requireAdmin(id);
+    return toSecondFactorDto(await this.secondFactors.get(id));
+  }
+
+  @Delete()
+  @Operation({
+    summary: 'Remove the second factor of a studio admin',
+    description:
+      'For an admin who has lost the authenticator and the recovery codes. Ends the sessions of the admin at once, in every process.',
+    access: 'studio:write',
+    reads: 'path',
+    problems: [studioAdminNotFound, secondFactorNotFound],
+  })
+  async removeAdminSecondFactor(@Param('id', adminId) id: string): Promise<void> {
+    await this.requireAdmin(id);
+    await this.secondFactors.remove(id);
+  }
+
+  /** @throws {ProblemError} `studio_admin_not_found` */
+  private async requireAdmin(id: string): Promise<void> {
+    if ((await this.admins.find(id)) === null) throw studioAdminNotFound(id);
+  }
+}

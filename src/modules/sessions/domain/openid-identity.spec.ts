@@ -1,0 +1,65 @@
+import { identityOf, type OpenIdPolicy } from './openid-identity';
+
+const CLAIMS = {
+  sub: 'u1',
+  email: 'Ada@Example.com',
+  email_verified: true,
+  name: ' Ada Lovelace ',
+  groups: ['staff', 'billing-support', 'billing-admins'],
+};
+
+const POLICY: OpenIdPolicy = {
+  allowedDomains: ['example.com', 'example.org'],
+  roleClaim: 'groups',
+  roles: new Map([
+    ['billing-support', 'support'],
+    ['billing-admins', 'admin'],
+    ['owner', 'owner'],
+  ]),
+};
+
+describe('the identity of an OpenID provider', () => {
+  it('has email, name, and the role with the most rights', () => {
+    expect(identityOf(CLAIMS, POLICY)).toEqual({
+      email: 'Ada@Example.com',
+      name: 'Ada Lovelace',
+      role: 'admin',
+    });
+  });
+
+  it.each([
+    [{ name: undefined }, { name: 'Ada@Example.com' }],
+    [{ name: 7 }, { name: 'Ada@Example.com' }],
+    [{ name: 'x'.repeat(300) }, { name: 'x'.repeat(200) }],
+    [{ email: 'ada@EXAMPLE.ORG' }, { email: 'ada@EXAMPLE.ORG' }],
+    [{ groups: 'owner' }, { role: 'owner' }],
+  ])('of %j has %j', (claims, expected) => {
+    expect(identityOf({ ...CLAIMS, ...claims }, POLICY)).toMatchObject(expected);
+  });
+
+  it.each([
+    [{ email: undefined }, 'no_email'],
+    [{ email: 'ada' }, 'no_email'],
+    [{ email: 'a@b@example.com' }, 'no_email'],
+    [{ email: 'a b@example.com' }, 'no_email'],
+    [{ email: `${'x'.repeat(250)}@example.com` }, 'no_email'],
+    [{ email: ['ada@example.com'] }, 'no_email'],
+    [{ email_verified: false }, 'email_not_verified'],
+    [{ email_verified: undefined }, 'email_not_verified'],
+    [{ email_verified: 'false' }, 'email_not_verified'],
+    [{ email: 'ada@example.net' }, 'foreign_domain'],
+    [{ email: 'ada@sub.example.com' }, 'foreign_domain'],
+    [{ email: 'ada@notexample.com' }, 'foreign_domain'],
+    [{ groups: [] }, 'no_role'],
+    [{ groups: undefined }, 'no_role'],
+    [{ groups: ['Owner', 7, null] }, 'no_role'],
+    [{ groups: { owner: true } }, 'no_role'],
+  ])('of %j is refused: %s', (claims, fault) => {
+    expect(identityOf({ ...CLAIMS, ...claims }, POLICY)).toBe(fault);
+  });
+
+  it('has no role where the provider does not decide it', () => {
+    const policy = { ...POLICY, roleClaim: null };
+    expect(identityOf(CLAIMS, policy)).toMatchObject({ role: null });
+  });
+});

@@ -1,0 +1,56 @@
+import { ADMIN_ROLES, type AdminRole } from '../../../core/access';
+
+/** Claims of an OpenID provider about a person. */
+export type PersonClaims = Readonly<Record<string, unknown>>;
+
+/** Rules for the people who may sign in, and for their roles. */
+export interface OpenIdPolicy {
+  /** Domains of their emails, in lower case. */
+  readonly allowedDomains: readonly string[];
+  /** Claim that lists the groups of a person. Null: the role is not taken from the provider. */
+  readonly roleClaim: string | null;
+  /** Role of each group. */
+  readonly roles: ReadonlyMap<string, AdminRole>;
+}
+
+export interface OpenIdIdentity {
+  readonly email: string;
+  readonly name: string;
+  /** Null where the provider does not decide it. */
+  readonly role: AdminRole | null;
+}
+
+export type IdentityFault = 'no_email' | 'email_not_verified' | 'foreign_domain' | 'no_role';
+
+const LONGEST_EMAIL = 254;
+const LONGEST_NAME = 200;
+const EMAIL = /^[^@\s]+@(?<domain>[^@\s]+)$/;
+
+/** Returns who the person is, or why it may not sign in. */
+export function identityOf(
+  claims: PersonClaims,
+  policy: OpenIdPolicy,
+): OpenIdIdentity | IdentityFault {
+  const { email, email_verified: isVerified, name } = claims;
+  if (typeof email !== 'string' || email.length > LONGEST_EMAIL) return 'no_email';
+  const { domain } = EMAIL.exec(email)?.groups ?? {};
+  if (domain === undefined) return 'no_email';
+  // Only a boolean counts: the text "false" would be true.
+  if (isVerified !== true) return 'email_not_verified';
+  if (!policy.allowedDomains.includes(domain.toLowerCase())) return 'foreign_domain';
+  const role = roleOf(claims, policy);
+  if (role === null && policy.roleClaim !== null) return 'no_role';
+  const shownName = typeof name === 'string' && name.trim() !== '' ? name.trim() : email;
+  return { email, name: shownName.slice(0, LONGEST_NAME), role };
+}
+
+/** Returns the role with the most rights among those of the person's groups. */
+function roleOf(claims: PersonClaims, { roleClaim, roles }: OpenIdPolicy): AdminRole | null {
+  if (roleClaim === null) return null;
+  const value = claims[roleClaim];
+  const groups: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const held = new Set(
+    groups.map((group) => (typeof group === 'string' ? roles.get(group) : undefined)),
+  );
+  return ADMIN_ROLES.find((role) => held.has(role)) ?? null;
+}

@@ -1,0 +1,73 @@
+/** Second factor of an admin: time-based one-time passwords (TOTP), with recovery codes in place of a lost device. */
+export interface SecondFactor {
+  readonly id: string;
+  readonly version: number;
+  readonly adminId: string;
+  /** Encrypted secret that the admin's authenticator shares. */
+  readonly sealedSecret: string;
+  /** Time step of the last accepted code. Codes of this step and before are refused; null before the first one. */
+  readonly lastStep: number | null;
+  /** SHA-256 of the unused recovery codes, in hex. */
+  readonly recoveryHashes: readonly string[];
+  /** When a first code proved that the authenticator has the secret. Sign-ins need the factor from then on. */
+  readonly enabledAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A code of the authenticator or a recovery code. Null: none was sent. */
+export type SecondFactorCode =
+  { readonly totpCode: string } | { readonly recoveryCode: string } | null;
+
+/** A factor that is not enabled yet, with the secret for the authenticator. */
+export interface Enrolment {
+  readonly factor: SecondFactor;
+  readonly secret: string;
+  readonly otpauthUri: string;
+}
+
+/** A factor with new recovery codes, of which only the hashes are stored. */
+export interface IssuedRecoveryCodes {
+  readonly factor: SecondFactor;
+  readonly recoveryCodes: readonly string[];
+}
+
+/** Proof that an admin presents: the time step whose code was sent, or the hash of a recovery code. */
+export type Proof = { readonly step: number | null } | { readonly recoveryHash: string };
+
+/** Returns true if sign-ins with a password need the factor. */
+export function isEnabled(
+  factor: SecondFactor | null,
+): factor is SecondFactor & { readonly enabledAt: Date } {
+  return factor !== null && factor.enabledAt !== null;
+}
+
+/**
+ * Returns the factor after the proof was used, or null if the proof is wrong or was used before.
+ */
+export function afterProof(factor: SecondFactor, proof: Proof, now: Date): SecondFactor | null {
+  if ('recoveryHash' in proof) {
+    const recoveryHashes = factor.recoveryHashes.filter((hash) => hash !== proof.recoveryHash);
+    if (recoveryHashes.length === factor.recoveryHashes.length) return null;
+    return { ...factor, recoveryHashes, version: factor.version + 1, updatedAt: now };
+  }
+  const { step } = proof;
+  if (step === null || (factor.lastStep !== null && step <= factor.lastStep)) return null;
+  // Nothing that the API shows changes.
+  return { ...factor, lastStep: step };
+}
+
+/** Returns the enabled factor with these recovery codes. They replace former ones. */
+export function withRecoveryCodes(
+  factor: SecondFactor,
+  recoveryHashes: readonly string[],
+  now: Date,
+): SecondFactor {
+  return {
+    ...factor,
+    recoveryHashes,
+    enabledAt: factor.enabledAt ?? now,
+    version: factor.version + 1,
+    updatedAt: now,
+  };
+}

@@ -1,0 +1,14 @@
+import { PatternField } from '../../../platform/http';
+
+/** A path of this service. A second slash would name another host. */
+const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,499}$/;
+
+export class BeginOpenIdSignInDto {
+  @PatternField(
+    OWN_PATH,
+    'must be a path of this service, of at most 500 characters',
+    'Path of this service to open after the sign-in. Default: `/`.',
+    { optional: true, example: '/docs' },
+  )
+  readonly return_to?: string;
+}

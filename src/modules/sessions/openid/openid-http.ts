@@ -1,0 +1,46 @@
+import type { CustomFetch, CustomFetchOptions } from 'openid-client';
+import { OutboundError, type OutboundHttp } from '../../../platform/outbound';
+
+const DEADLINE_MS = 10_000;
+/** Far more than keys, tokens and claims need. */
+const MOST_BYTES = 1_000_000;
+
+/** A call to the OpenID provider that could not be made as the policy for outbound calls demands. */
+export class OpenIdCallError extends Error {
+  override readonly name = 'OpenIdCallError';
+}
+
+/** Returns a `fetch` for `openid-client` that calls the provider within the policy for outbound calls. */
+export function fetchThrough(http: OutboundHttp, allowsPlainHttp: boolean): CustomFetch {
+  return async (url, { headers, body }) => {
+    if (!allowsPlainHttp && new URL(url).protocol !== 'https:') {
+      throw new OpenIdCallError('The OpenID provider must be called with https.');
+    }
+    const request = { url, headers, deadlineMs: DEADLINE_MS, keepBytes: MOST_BYTES };
+    const text = textOf(body);
+    const answer = await call(() =>
+      text === null ? http.get(request) : http.post({ ...request, body: text }),
+    );
+    return new Response(answer.bodyStart, {
+      status: answer.status,
+      headers: answer.contentType === null ? {} : { 'Content-Type': answer.contentType },
+    });
+  };
+}
+
+async function call<Answer>(send: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await send();
+  } catch (cause) {
+    if (!(cause instanceof OutboundError)) throw cause;
+    throw new OpenIdCallError(`The OpenID provider cannot be reached: ${cause.message}`, { cause });
+  }
+}
+
+/** `openid-client` sends forms only. */
+function textOf(body: CustomFetchOptions['body']): string | null {
+  if (body === undefined || body === null) return null;
+  if (typeof body === 'string') return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw new OpenIdCallError('The OpenID client sent a body of an unknown kind.');
+}

@@ -1,0 +1,169 @@
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  type Configuration as ClientConfiguration,
+  ClientSecretBasic,
+  ClientSecretPost,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client';
+import { Configuration, type OpenIdSettings } from '../../../platform/config';
+import { OutboundHttp, resolverFor } from '../../../platform/outbound';
+import { openIdDisabled, openIdRefused, openIdUnavailable } from '../sessions.errors';
+import type { PersonClaims } from '../domain/openid-identity';
+import { fetchThrough, OpenIdCallError } from './openid-http';
+
+/** Values that tie the answer of the provider to the browser that asked. */
+export interface OpenIdRequest {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Metadata of the provider is read again after this time. */
+const METADATA_MS = 3_600_000;
+const SCOPES = 'openid email profile';
+
+/** Signs people in at the OpenID provider of the configuration: authorization code with PKCE (RFC 7636). */
+@Injectable()
+export class OpenIdProvider implements OnApplicationShutdown {
+  private readonly logger = new Logger('openid');
+  private readonly http: OutboundHttp | null;
+  private client: {
+    readonly found: Promise<ClientConfiguration>;
+    readonly foundAt: number;
+  } | null = null;
+
+  constructor(private readonly configuration: Configuration) {
+    const { openId } = configuration;
+    const policy = {
+      allowPrivateNetworks: openId?.allowPrivateNetworks === true,
+      allowedPorts: 'any' as const,
+    };
+    this.http = openId === null ? null : new OutboundHttp(policy, resolverFor(policy));
+  }
+
+  onApplicationShutdown(): void {
+    this.http?.close();
+  }
+
+  /** @throws {ProblemError} `openid_disabled` */
+  get settings(): OpenIdSettings {
+    const { openId } = this.configuration;
+    if (openId === null) throw openIdDisabled();
+    return openId;
+  }
+
+  /**
+   * Returns where the browser signs in, and what its answer must fit.
+   * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
+   */
+  async begin(): Promise<{ readonly url: URL; readonly request: OpenIdRequest }> {
+    const { redirectUrl } = this.settings;
+    const client = await this.connected();
+    const request = {
+      state: randomState(),
+      nonce: randomNonce(),
+      verifier: randomPKCECodeVerifier(),
+    };
+    const url = buildAuthorizationUrl(client, {
+      redirect_uri: redirectUrl,
+      scope: SCOPES,
+      state: request.state,
+      nonce: request.nonce,
+      code_challenge: await calculatePKCECodeChallenge(request.verifier),
+      code_challenge_method: 'S256',
+    });
+    return { url, request };
+  }
+
+  /**
+   * Returns the claims about the person, from the signed ID token and the endpoint for user information. Checks issuer,
+   * audience, signature, times, nonce and state.
+   * @param query of the redirect back, as it was received
+   * @throws {ProblemError} `openid_disabled`, `openid_refused`, `openid_unavailable`
+   */
+  async finish(query: string, { state, nonce, verifier }: OpenIdRequest): Promise<PersonClaims> {
+    const { redirectUrl } = this.settings;
+    const client = await this.connected();
+    try {
+      const tokens = await authorizationCodeGrant(client, new URL(`${redirectUrl}?${query}`), {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const claims: PersonClaims = tokens.claims() ?? {};
+      if (client.serverMetadata().userinfo_endpoint === undefined) return claims;
+      const { sub } = claims;
+      const shown = await fetchUserInfo(client, tokens.access_token, String(sub));
+      // The ID token is signed, so its claims take precedence.
+      return { ...shown, ...claims };
+    } catch (error) {
+      this.log(error);
+      throw isUnreachable(error) ? openIdUnavailable() : openIdRefused();
+    }
+  }
+
+  /** @throws {ProblemError} `openid_unavailable` */
+  private async connected(): Promise<ClientConfiguration> {
+    const now = performance.now();
+    if (this.client === null || now - this.client.foundAt > METADATA_MS) {
+      this.client = { found: this.discover(), foundAt: now };
+    }
+    try {
+      return await this.client.found;
+    } catch (error) {
+      // The next sign-in tries again.
+      this.client = null;
+      this.log(error);
+      throw openIdUnavailable();
+    }
+  }
+
+  /** Writes the messages alone, because causes hold tokens and claims. */
+  private log(error: unknown): void {
+    this.logger.warn({ reasons: messagesOf(error) }, 'sign-in with OpenID Connect failed');
+  }
+
+  private async discover(): Promise<ClientConfiguration> {
+    const { issuer, clientId, clientSecret, allowPrivateNetworks } = this.settings;
+    if (this.http === null) throw openIdDisabled();
+    const allowsPlainHttp = allowPrivateNetworks && issuer.startsWith('http:');
+    const options = {
+      [customFetch]: fetchThrough(this.http, allowsPlainHttp),
+      execute: [
+        enableNonRepudiationChecks,
+        // Deprecated to mark it as unsafe: the configuration allows it for loopback only.
+        // eslint-disable-next-line @typescript-eslint/no-deprecated -- an issuer on loopback has no certificate
+        ...(allowsPlainHttp ? [allowInsecureRequests] : []),
+      ],
+    };
+    const found = await discovery(new URL(issuer), clientId, clientSecret, undefined, options);
+    const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
+    // Basic is the default of the standard. Some providers support the other one only.
+    const authenticate =
+      methods === undefined || methods.includes('client_secret_basic')
+        ? ClientSecretBasic(clientSecret)
+        : ClientSecretPost(clientSecret);
+    return discovery(new URL(issuer), clientId, clientSecret, authenticate, options);
+  }
+}
+
+function messagesOf(error: unknown): readonly string[] {
+  if (!(error instanceof Error)) return [];
+  return [error.message, ...messagesOf(error.cause)];
+}
+
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof OpenIdCallError) return true;
+  return error instanceof Error && error.cause !== undefined && isUnreachable(error.cause);
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { SealedTextError, SecretBox } from '../../../platform/secrets';
+import { ProvidedAdmins } from '../../studio';
+import { identityOf } from '../domain/openid-identity';
+import { openIdAdminRefused, openIdExpired } from '../sessions.errors';
+import { type BegunSession, type Browser, SessionsService } from '../sessions.service';
+import { SignInAttemptsRepository } from '../sign-in-attempts.repository';
+import { OpenIdProvider, type OpenIdRequest } from './openid-provider';
+
+/** A sign-in that the browser has begun. Its cookie holds this encrypted. */
+interface OpenIdFlow extends OpenIdRequest {
+  /** Path to open in the end. */
+  readonly returnTo: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Time for signing in at the provider. */
+export const FLOW_MS = 600_000;
+/** Owner of the sealed text, so that no other sealed text is taken for a flow. */
+const SEALED_FOR = 'openid-flow';
+
+/** Signs admins in with an OpenID provider. */
+@Injectable()
+export class OpenIdSignIn {
+  constructor(
+    private readonly provider: OpenIdProvider,
+    private readonly admins: ProvidedAdmins,
+    private readonly sessions: SessionsService,
+    private readonly attempts: SignInAttemptsRepository,
+    private readonly box: SecretBox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Returns where the browser signs in, and the text for its cookie.
+   * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
+   */
+  async begin(returnTo: string): Promise<{ readonly url: string; readonly cookie: string }> {
+    const { url, request } = await this.provider.begin();
+    const expiresAt = this.clock.now().getTime() + FLOW_MS;
+    const flow: OpenIdFlow = { ...request, returnTo, expiresAt };
+    return { url: url.href, cookie: this.box.seal(JSON.stringify(flow), SEALED_FOR) };
+  }
+
+  /**
+   * Begins a session of the admin whom the provider names.
+   * @param query of the redirect back
+   * @throws {ProblemError} `openid_disabled`, `openid_expired`, `openid_refused`, `openid_unavailable`, `openid_admin_refused`
+   */
+  async finish(
+    query: string,
+    cookie: string | null,
+    browser: Browser,
+  ): Promise<BegunSession & { readonly returnTo: string }> {
+    const { settings } = this.provider;
+    const flow = this.opened(cookie);
+    const state = new URLSearchParams(query).get('state');
+    if (flow?.state !== state) throw openIdExpired();
+    // Each sign-in is finished once, whatever the provider says about its code.
+    if (!(await this.attempts.claim(`openid:${flow.state}`, this.clock.now()))) {
+      throw openIdExpired();
+    }
+    const identity = identityOf(await this.provider.finish(query, flow), settings);
+    if (typeof identity === 'string') throw openIdAdminRefused(identity);
+    const admin = await this.admins.accountOf(identity, settings.createsUnknownAdmins);
+    if (typeof admin === 'string') throw openIdAdminRefused(admin);
+    const begun = await this.sessions.begin(admin, browser, 'openid_connect');
+    return { ...begun, returnTo: flow.returnTo };
+  }
+
+  /** Returns the flow in the cookie, or null if it is missing, foreign or expired. */
+  private opened(cookie: string | null): OpenIdFlow | null {
+    if (cookie === null) return null;
+    const text = openedText(this.box, cookie);
+    const flow = text === null ? null : (JSON.parse(text) as OpenIdFlow);
+    return flow !== null && this.clock.now().getTime() < flow.expiresAt ? flow : null;
+  }
+}
+
+function openedText(box: SecretBox, cookie: string): string | null {
+  try {
+    return box.open(cookie, SEALED_FOR);
+  } catch (error) {
+    if (error instanceof SealedTextError) return null;
+    throw error;
+  }
+}

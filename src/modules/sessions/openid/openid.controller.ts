@@ -1,0 +1,89 @@
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { ApiQuery, type ApiQueryOptions, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import {
+  clearFlowCookie,
+  flowCookieOf,
+  setFlowCookie,
+  setSessionCookie,
+} from '../../../platform/access';
+import { Operation } from '../../../platform/http';
+import { LONGEST_SESSION_MS } from '../domain/session';
+import { BeginOpenIdSignInDto } from '../dto/begin-openid-sign-in.dto';
+import {
+  openIdAdminRefused,
+  openIdDisabled,
+  openIdExpired,
+  openIdRefused,
+  openIdUnavailable,
+} from '../sessions.errors';
+import { FLOW_MS, OpenIdSignIn } from './openid-sign-in.service';
+
+const PATH = 'v1/session/oidc';
+
+function parameter(name: string, description: string): ApiQueryOptions {
+  return { name, required: false, description, schema: { type: 'string' } };
+}
+
+/** Returns true for the request that begins a session although it is a GET. */
+export function isOpenIdCallback({ path }: Pick<Request, 'path'>): boolean {
+  return path === `/${PATH}/callback`;
+}
+
+/** Sign-in by redirect: the browser opens the first route, the provider leads it to the second one. */
+@ApiTags('Sessions')
+@Controller(PATH)
+export class OpenIdController {
+  constructor(private readonly signIns: OpenIdSignIn) {}
+
+  @Get()
+  @Operation({
+    summary: 'Sign in with OpenID Connect',
+    description:
+      'Open it in a browser. Leads to the OpenID provider of the configuration, which leads back to the callback.',
+    access: 'public',
+    status: 303,
+    reads: 'query',
+    problems: [openIdDisabled, openIdUnavailable],
+  })
+  async beginOpenIdSignIn(
+    @Query() { return_to: returnTo = '/' }: BeginOpenIdSignInDto,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<void> {
+    const { url, cookie } = await this.signIns.begin(returnTo);
+    setFlowCookie({ request, response }, { text: cookie, expiresInMs: FLOW_MS });
+    response.set('Cache-Control', 'no-store').location(url);
+  }
+
+  @Get('callback')
+  @ApiQuery(parameter('code', 'Code of the provider, exchanged for tokens once.'))
+  @ApiQuery(parameter('state', 'State of the sign-in, as the provider received it.'))
+  @ApiQuery(parameter('iss', 'Issuer of the answer (RFC 9207).'))
+  @ApiQuery(parameter('error', 'Why the provider did not sign the person in.'))
+  @Operation({
+    summary: 'Finish a sign-in with OpenID Connect',
+    description:
+      'Where the OpenID provider leads the browser back to. Begins a session, as `POST /v1/session` does, and opens `return_to`. ' +
+      'Each sign-in is finished once, by the browser that began it, within ten minutes. Further query parameters are ignored.',
+    access: 'public',
+    status: 303,
+    reads: 'query',
+    problems: [openIdDisabled, openIdExpired, openIdRefused, openIdUnavailable, openIdAdminRefused],
+  })
+  async finishOpenIdSignIn(
+    // Providers add parameters of their own.
+    @Query() _query: Readonly<Record<string, unknown>>,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<void> {
+    const { ip = '', headers, originalUrl } = request;
+    const browser = { address: ip, userAgent: headers['user-agent'] ?? '' };
+    const cookie = flowCookieOf(headers);
+    if (cookie !== null) clearFlowCookie({ request, response });
+    const query = new URL(originalUrl, 'http://localhost').search.slice(1);
+    const { secret, returnTo } = await this.signIns.finish(query, cookie, browser);
+    setSessionCookie({ request, response }, { secret, expiresInMs: LONGEST_SESSION_MS });
+    response.set('Cache-Control', 'no-store').location(returnTo);
+  }
+}

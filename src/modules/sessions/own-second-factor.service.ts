@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
+import { unauthenticated } from '../../platform/errors';
+import { type AdminAccount, AdminAccounts } from '../studio';
+import type { IssuedRecoveryCodes, SecondFactorCode } from './domain/second-factor';
+import { isActive } from './domain/session';
+import { SecondFactorsService } from './second-factors.service';
+import { type CurrentSession, SessionsService } from './sessions.service';
+import { SignInLimit } from './sign-in-limit';
+
+/** Admin who sends a code, and its address. */
+interface CodeSender {
+  readonly current: CurrentSession;
+  readonly address: string;
+}
+
+/** Changes the second factor of an admin in a session. Codes count as attempts to sign in until they are accepted. */
+@Injectable()
+export class OwnSecondFactorService {
+  constructor(
+    private readonly database: Database,
+    private readonly admins: AdminAccounts,
+    private readonly secondFactors: SecondFactorsService,
+    private readonly sessions: SessionsService,
+    private readonly limit: SignInLimit,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Enables the factor. Ends all sessions of the admin but this one.
+   * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`, `too_many_sign_ins`
+   */
+  confirm(sender: CodeSender, totpCode: string): Promise<IssuedRecoveryCodes> {
+    return this.counted(sender, (admin) =>
+      this.keepingSession(sender, () => this.secondFactors.confirm(admin.id, totpCode)),
+    );
+  }
+
+  /** @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`, `too_many_sign_ins` */
+  replaceRecoveryCodes(sender: CodeSender, totpCode: string): Promise<IssuedRecoveryCodes> {
+    return this.counted(sender, ({ id }) => this.secondFactors.replaceRecoveryCodes(id, totpCode));
+  }
+
+  /**
+   * Removes the factor. Ends all sessions of the admin but this one.
+   * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`, `too_many_sign_ins`
+   */
+  disable(sender: CodeSender, code: SecondFactorCode): Promise<void> {
+    return this.counted(sender, (admin) =>
+      this.keepingSession(sender, () => this.secondFactors.disable(admin.id, code)),
+    );
+  }
+
+  /** Counts an attempt before it is made, and takes it back after a success. */
+  private async counted<Result>(
+    { current: { admin }, address }: CodeSender,
+    attempt: (admin: AdminAccount) => Promise<Result>,
+  ): Promise<Result> {
+    const counted = { email: admin.email, address };
+    await this.limit.count(counted, this.clock.now());
+    const result = await attempt(admin);
+    await this.limit.takeBack(counted);
+    return result;
+  }
+
+  private keepingSession<Result>(
+    { current: { session } }: CodeSender,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    return this.database.transaction(async () => {
+      // A password that was set meanwhile has ended the session, which must not be kept.
+      const owner = await this.admins.lock(session.adminId);
+      if (!isActive(session, owner ?? undefined, this.clock.now())) {
+        throw unauthenticated('session_ended');
+      }
+      const result = await work();
+      await this.sessions.keep(session.id);
+      return result;
+    });
+  }
+}

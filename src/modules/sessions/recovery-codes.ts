@@ -1,0 +1,25 @@
+import { hash, randomBytes } from 'node:crypto';
+
+const CODES = 10;
+/** Base 32 of Crockford: no letter looks like a digit. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** Characters of a code. Each has five random bits: 80 in all, so that a fast hash is enough. */
+const CHARACTERS = 16;
+
+/** Returns new recovery codes, such as `3k7m-9xq2-w4tz-h8dv`. */
+export function newRecoveryCodes(): readonly string[] {
+  return Array.from({ length: CODES }, () => {
+    const text = [...randomBytes(CHARACTERS)].map((byte) => ALPHABET[byte & 31]).join('');
+    return (text.match(/.{4}/g) ?? []).join('-');
+  });
+}
+
+/** Returns the SHA-256 under which a recovery code is stored. Case, spaces, hyphens and look-alikes do not matter. */
+export function recoveryHashOf(code: string): string {
+  const text = code
+    .toLowerCase()
+    .replaceAll(/[\s-]/g, '')
+    .replaceAll('o', '0')
+    .replaceAll(/[il]/g, '1');
+  return hash('sha256', text);
+}

@@ -1,0 +1,61 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { SealedColumns } from '../../platform/secrets';
+import type { SecondFactor } from './domain/second-factor';
+import { SecondFactorEntity } from './second-factor.entity';
+
+const IS_MISSING = `
+  SELECT NOT EXISTS (
+    SELECT FROM admin_second_factor WHERE admin_id = $1 AND enabled_at IS NOT NULL) AS missing
+  FROM studio_settings WHERE second_factor_required`;
+
+@Injectable()
+export class SecondFactorsRepository implements OnModuleInit {
+  constructor(
+    private readonly database: Database,
+    private readonly sealed: SealedColumns,
+  ) {}
+
+  onModuleInit(): void {
+    this.sealed.register({
+      table: 'admin_second_factor',
+      key: 'id',
+      column: 'sealed_secret',
+      ownerOf: (id) => id,
+    });
+  }
+
+  /** Returns the factor of the admin, enabled or not, or null. */
+  findByAdmin(adminId: string): Promise<SecondFactor | null> {
+    return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1', [adminId]);
+  }
+
+  /** Returns the factor of the admin as {@link findByAdmin}, locked until the transaction ends. */
+  lockByAdmin(adminId: string): Promise<SecondFactor | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1 FOR UPDATE', [adminId]);
+  }
+
+  /** Returns true if the studio requires a second factor, and the admin has not enabled one. */
+  async isMissing(adminId: string): Promise<boolean> {
+    const [row] = await this.database.query<{ missing: boolean }>(IS_MISSING, [adminId]);
+    return row?.missing === true;
+  }
+
+  async insert(factor: SecondFactor): Promise<void> {
+    await this.database.insert(SecondFactorEntity, factor);
+  }
+
+  /** Writes the fields that change after the enrolment began. */
+  async update(factor: SecondFactor): Promise<void> {
+    await this.database.updateRevised(SecondFactorEntity, factor, [
+      'lastStep',
+      'recoveryHashes',
+      'enabledAt',
+    ]);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.database.query('DELETE FROM admin_second_factor WHERE id = $1', [id]);
+  }
+}

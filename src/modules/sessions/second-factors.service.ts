@@ -1,0 +1,212 @@
+import { Injectable } from '@nestjs/common';
+import { raise } from '../../platform/errors';
+import { AuditTrail } from '../../platform/audit';
+import { Clock } from '../../platform/clock';
+import { Configuration } from '../../platform/config';
+import { Database } from '../../platform/database';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { SecretBox } from '../../platform/secrets';
+import { type AdminAccount, AdminAccounts } from '../studio';
+import {
+  afterProof,
+  type Enrolment,
+  isEnabled,
+  type IssuedRecoveryCodes,
+  type Proof,
+  type SecondFactor,
+  type SecondFactorCode,
+  withRecoveryCodes,
+} from './domain/second-factor';
+import { newRecoveryCodes, recoveryHashOf } from './recovery-codes';
+import { SecondFactorsRepository } from './second-factors.repository';
+import { secondFactorEnabled, secondFactorFailed, secondFactorNotFound } from './sessions.errors';
+import {
+  secondFactorDisabledEvent,
+  secondFactorEnabledEvent,
+  secondFactorUpdatedEvent,
+} from './sessions.events';
+import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
+
+/**
+ * Second factors of admins. Each use locks the factor, and each change the admin before it, so that a code is accepted once
+ * among all processes. Limits on attempts are up to the caller.
+ */
+@Injectable()
+export class SecondFactorsService {
+  constructor(
+    private readonly database: Database,
+    private readonly factors: SecondFactorsRepository,
+    private readonly admins: AdminAccounts,
+    private readonly box: SecretBox,
+    private readonly outbox: Outbox,
+    private readonly audit: AuditTrail,
+    private readonly clock: Clock,
+    private readonly configuration: Configuration,
+  ) {}
+
+  /** @throws {ProblemError} `second_factor_not_found` */
+  async get(adminId: string): Promise<SecondFactor> {
+    const factor = await this.factors.findByAdmin(adminId);
+    if (!isEnabled(factor)) throw secondFactorNotFound(adminId);
+    return factor;
+  }
+
+  /** Returns true if the admin must enrol before it may do anything else. */
+  isMissing(adminId: string): Promise<boolean> {
+    return this.factors.isMissing(adminId);
+  }
+
+  /**
+   * Begins an enrolment with a new secret. An enrolment that was begun before and not confirmed ends.
+   * @throws {ProblemError} `second_factor_enabled`
+   */
+  begin({ id: adminId, email }: AdminAccount): Promise<Enrolment> {
+    return this.database.transaction(async () => {
+      await this.admins.lock(adminId);
+      const former = await this.factors.lockByAdmin(adminId);
+      if (isEnabled(former)) throw secondFactorEnabled();
+      if (former !== null) await this.factors.delete(former.id);
+      const id = newId('sf');
+      const now = this.clock.now();
+      const secret = newTotpSecret();
+      const factor: SecondFactor = {
+        id,
+        version: 1,
+        adminId,
+        sealedSecret: this.box.seal(secret, id),
+        lastStep: null,
+        recoveryHashes: [],
+        enabledAt: null,
+        createdAt: now,
+        updatedAt: now,
+      };
+      await this.factors.insert(factor);
+      await this.audit.record({
+        action: 'second_factor.created',
+        objectId: id,
+        fields: { admin_id: adminId },
+      });
+      const issuer = `Billing engine (${this.configuration.environmentName})`;
+      return { factor, secret, otpauthUri: otpauthUri(secret, email, issuer) };
+    });
+  }
+
+  /**
+   * Enables the factor with a first code of the authenticator, and ends the sessions of the admin.
+   * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`
+   */
+  confirm(adminId: string, totpCode: string): Promise<IssuedRecoveryCodes> {
+    return this.database.transaction(async () => {
+      await this.admins.lock(adminId);
+      const pending =
+        (await this.factors.lockByAdmin(adminId)) ?? raise(secondFactorNotFound(adminId));
+      if (isEnabled(pending)) throw secondFactorEnabled();
+      const proved = this.proved(pending, { totpCode });
+      const now = this.clock.now();
+      const recoveryCodes = newRecoveryCodes();
+      const factor = withRecoveryCodes(proved, recoveryCodes.map(recoveryHashOf), now);
+      await this.factors.update(factor);
+      await this.admins.endSessions(adminId, now);
+      await this.outbox.record(secondFactorEnabledEvent, {
+        before: pending,
+        after: factor,
+        occurredAt: now,
+      });
+      return { factor, recoveryCodes };
+    });
+  }
+
+  /**
+   * Replaces the recovery codes, used ones included.
+   * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`
+   */
+  replaceRecoveryCodes(adminId: string, totpCode: string): Promise<IssuedRecoveryCodes> {
+    return this.database.transaction(async () => {
+      const before = await this.lockEnabled(adminId);
+      const recoveryCodes = newRecoveryCodes();
+      const hashes = recoveryCodes.map(recoveryHashOf);
+      const factor = withRecoveryCodes(this.proved(before, { totpCode }), hashes, this.clock.now());
+      await this.write(before, factor);
+      return { factor, recoveryCodes };
+    });
+  }
+
+  /**
+   * Removes the factor with a code, and ends the sessions of the admin.
+   * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`
+   */
+  disable(adminId: string, code: SecondFactorCode): Promise<void> {
+    return this.database.transaction(async () => {
+      const factor = await this.lockEnabled(adminId);
+      this.proved(factor, code);
+      await this.end(factor);
+    });
+  }
+
+  /**
+   * Removes the factor without a code, for an admin who has lost it, and ends the sessions of the admin.
+   * @throws {ProblemError} `second_factor_not_found`
+   */
+  remove(adminId: string): Promise<void> {
+    return this.database.transaction(async () => this.end(await this.lockEnabled(adminId)));
+  }
+
+  /**
+   * Uses up a code for a sign-in. Returns whether the admin has proved the factor: `not_needed` without one.
+   */
+  use(
+    adminId: string,
+    code: SecondFactorCode,
+  ): Promise<'not_needed' | 'missing' | 'wrong' | 'proved'> {
+    return this.database.transaction(async () => {
+      const factor = await this.factors.lockByAdmin(adminId);
+      if (!isEnabled(factor)) return 'not_needed';
+      if (code === null) return 'missing';
+      const after = afterProof(factor, this.proofOf(factor, code), this.clock.now());
+      if (after === null) return 'wrong';
+      await this.write(factor, after);
+      return 'proved';
+    });
+  }
+
+  private async lockEnabled(adminId: string): Promise<SecondFactor> {
+    await this.admins.lock(adminId);
+    const factor = await this.factors.lockByAdmin(adminId);
+    if (!isEnabled(factor)) throw secondFactorNotFound(adminId);
+    return factor;
+  }
+
+  /** @throws {ProblemError} `second_factor_failed` */
+  private proved(factor: SecondFactor, code: SecondFactorCode): SecondFactor {
+    const after =
+      code === null ? null : afterProof(factor, this.proofOf(factor, code), this.clock.now());
+    if (after === null) throw secondFactorFailed();
+    return after;
+  }
+
+  private proofOf(factor: SecondFactor, code: NonNullable<SecondFactorCode>): Proof {
+    if ('recoveryCode' in code) return { recoveryHash: recoveryHashOf(code.recoveryCode) };
+    const secret = this.box.open(factor.sealedSecret, factor.id);
+    return { step: stepOfCode(secret, code.totpCode, this.clock.now()) };
+  }
+
+  /** Writes the factor, with an event if the API shows the change. */
+  private async write(before: SecondFactor, after: SecondFactor): Promise<void> {
+    await this.factors.update(after);
+    if (after.version === before.version) return;
+    await this.outbox.record(secondFactorUpdatedEvent, {
+      before,
+      after,
+      occurredAt: after.updatedAt,
+    });
+  }
+
+  private async end(before: SecondFactor): Promise<void> {
+    const now = this.clock.now();
+    await this.factors.delete(before.id);
+    await this.admins.endSessions(before.adminId, now);
+    const after = { ...before, enabledAt: null, recoveryHashes: [], updatedAt: now };
+    await this.outbox.record(secondFactorDisabledEvent, { before, after, occurredAt: now });
+  }
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+import type { AdminRole } from '../../core/access';
+import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
+import { ProblemError } from '../../platform/errors';
+import { Outbox } from '../../platform/outbox';
+import {
+  type AdminAccount,
+  emailKeyOf,
+  isLastOwner,
+  toAccount,
+  withRole,
+} from './domain/studio-admin';
+import { NO_PASSWORD } from './domain/password-hash';
+import { studioAdminEmailTaken } from './studio.errors';
+import { studioAdminUpdated } from './studio.events';
+import { StudioRepository } from './studio.repository';
+import { StudioService } from './studio.service';
+
+/** Person for whom an OpenID provider vouches. */
+export interface ProvidedPerson {
+  readonly email: string;
+  readonly name: string;
+  /** Null where the provider does not decide it. */
+  readonly role: AdminRole | null;
+}
+
+/** Accounts of people for whom an OpenID provider vouches, found by email. */
+@Injectable()
+export class ProvidedAdmins {
+  constructor(
+    private readonly database: Database,
+    private readonly admins: StudioRepository,
+    private readonly studio: StudioService,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Returns the account of the person, with the role that the provider gives, or why there is none. The last active owner
+   * stays an owner.
+   * @param createsUnknown creates an account without a password for an unknown email, with the role `viewer` if the
+   *   provider gives none
+   */
+  async accountOf(
+    person: ProvidedPerson,
+    createsUnknown: boolean,
+  ): Promise<AdminAccount | 'unknown_admin' | 'inactive_admin'> {
+    const known = await this.admins.findByEmail(emailKeyOf(person.email));
+    if (known !== null) return this.withProvidedRole(known.id, person.role);
+    if (!createsUnknown) return 'unknown_admin';
+    const { email, name, role } = person;
+    const details = { email, name, role: role ?? ('viewer' as const), passwordHash: NO_PASSWORD };
+    try {
+      return toAccount(await this.studio.create(details));
+    } catch (error) {
+      const isTaken =
+        error instanceof ProblemError && error.definition === studioAdminEmailTaken.definition;
+      if (!isTaken) throw error;
+      // A second sign-in at the same time has created it.
+      return this.accountOf(person, false);
+    }
+  }
+
+  private withProvidedRole(
+    id: string,
+    role: AdminRole | null,
+  ): Promise<AdminAccount | 'unknown_admin' | 'inactive_admin'> {
+    return this.database.transaction(async () => {
+      const locked = await this.admins.lockWithActiveOwners(id);
+      const before = locked.find((admin) => admin.id === id);
+      if (before === undefined) return 'unknown_admin';
+      if (!before.isActive) return 'inactive_admin';
+      if (role === null || role === before.role || isLastOwner(before, locked)) {
+        return toAccount(before);
+      }
+      const after = withRole(before, role, this.clock.now());
+      await this.admins.update(after);
+      await this.outbox.record(studioAdminUpdated, { before, after, occurredAt: after.updatedAt });
+      return toAccount(after);
+    });
+  }
+}

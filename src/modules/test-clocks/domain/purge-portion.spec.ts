@@ -1,0 +1,13 @@
+import { nextPortion } from './purge-portion';
+
+describe('the next portion of a purge', () => {
+  it.each([
+    ['doubles at most', 20, 1, 40],
+    ['stays where it took as long as it should', 50, 300, 50],
+    ['shrinks after a slow one', 50, 3_000, 5],
+    ['is never empty', 1, 60_000, 1],
+    ['is never larger than 500', 400, 10, 500],
+  ])('%s', (_, size, tookMs, next) => {
+    expect(nextPortion(size, tookMs)).toBe(next);
+  });
+});

@@ -1,0 +1,12 @@
+/** Customers purged in the first commit of a deletion. */
+export const FIRST_PORTION = 20;
+
+const LARGEST_PORTION = 500;
+/** A third of what one commit may take, because customers differ in how much data they have. */
+const AIM_MS = 300;
+
+/** Returns how many customers the next commit purges, after one that purged `size` of them in `tookMs`. */
+export function nextPortion(size: number, tookMs: number): number {
+  const paced = Math.floor((size * AIM_MS) / Math.max(tookMs, 1));
+  return Math.max(1, Math.min(paced, 2 * size, LARGEST_PORTION));
+}

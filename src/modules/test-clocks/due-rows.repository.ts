@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+
+/**
+ * Table whose rows fall due by the real clock, or by a test clock while it moves. It has the columns `id`, `test_clock_id`
+ * and `lease_ends_at`, and two partial indexes: `(<dueColumn>, id)` for the real clock, and
+ * `(test_clock_id, <dueColumn>, id)` for test clocks.
+ */
+export interface DueTable<Row extends DueRow> {
+  readonly table: string;
+  /** Instant at which a row falls due; null while it has no due work. */
+  readonly dueColumn: string;
+  /** Columns of the row that the work needs, besides its id. */
+  readonly columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
+}
+
+export interface DueRow {
+  readonly id: string;
+}
+
+/** On a test clock only postponed rows have a lease. */
+const UNLEASED = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
+
+/** Reads from an index in due order, so that the cost does not depend on how many rows are due. */
+const claimSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
+  WITH claimed AS (
+    UPDATE ${table} SET lease_ends_at = $1 WHERE id = ANY (ARRAY(
+      SELECT id FROM ${table}
+      WHERE ${dueColumn} <= $2 AND test_clock_id IS NULL AND ${UNLEASED}
+      ORDER BY ${dueColumn}, id LIMIT $3 FOR UPDATE SKIP LOCKED))
+    RETURNING ${selectionOf(columns)}, ${dueColumn} AS due_since)
+  SELECT ${['id', ...Object.keys(columns)].map((name) => `"${name}"`).join(', ')} FROM claimed
+  ORDER BY due_since, id`;
+
+const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
+  SELECT ${selectionOf(columns)} FROM ${table}
+  WHERE test_clock_id = $1 AND ${dueColumn} <= $2 AND ${UNLEASED}
+  ORDER BY ${dueColumn}, id LIMIT $3`;
+
+/** A postponed row fell due before all other rows that are left. */
+const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
+  WITH planned AS (
+    SELECT min(${dueColumn}) AS due_at FROM ${table}
+    WHERE test_clock_id = $1 AND ${dueColumn} IS NOT NULL AND lease_ends_at IS NULL)
+  SELECT least(planned.due_at, (
+    SELECT min(greatest(${dueColumn}, lease_ends_at)) FROM ${table}
+    WHERE test_clock_id = $1 AND lease_ends_at IS NOT NULL
+      AND ${dueColumn} <= coalesce(planned.due_at, 'infinity'))) AS due_at
+  FROM planned`;
+
+const postponeSql = ({ table }: DueTable<DueRow>): string =>
+  `UPDATE ${table} SET lease_ends_at = $2 WHERE id = $1`;
+
+/** Finds and leases due rows of the tables of other modules. */
+@Injectable()
+export class DueRowsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Leases up to `most` rows that are due by the real clock to the caller. Returns them in due order. */
+  claim<Row extends DueRow>(
+    rows: DueTable<Row>,
+    now: Date,
+    leaseEndsAt: Date,
+    most: number,
+  ): Promise<readonly Row[]> {
+    return this.database.query<Row>(claimSql(rows), [leaseEndsAt, now, most]);
+  }
+
+  /** Returns up to `most` rows that are due on a test clock, in due order. */
+  dueOn<Row extends DueRow>(
+    rows: DueTable<Row>,
+    testClockId: string,
+    now: Date,
+    most: number,
+  ): Promise<readonly Row[]> {
+    return this.database.query<Row>(dueOnSql(rows), [testClockId, now, most]);
+  }
+
+  /** Returns when the next row falls due on a test clock; null if none will. */
+  async nextDueOn(rows: DueTable<DueRow>, testClockId: string): Promise<Date | null> {
+    const [row] = await this.database.query<{ due_at: Date | null }>(nextDueOnSql(rows), [
+      testClockId,
+    ]);
+    return row?.due_at ?? null;
+  }
+
+  /** Keeps the work of a row from being done before an instant. */
+  async postpone(rows: DueTable<DueRow>, id: string, until: Date): Promise<void> {
+    await this.database.query(postponeSql(rows), [id, until]);
+  }
+}
+
+function selectionOf(columns: Readonly<Record<string, string>>): string {
+  const chosen = Object.entries(columns).map(([name, column]) => `${column} AS "${name}"`);
+  return ['id', ...chosen].join(', ');
+}

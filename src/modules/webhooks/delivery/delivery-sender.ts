@@ -1,0 +1,115 @@
+import { randomInt } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { OutboundError, OutboundHttp } from '../../../platform/outbound';
+import type { RecordedEvent } from '../../../platform/outbox';
+import { WebhookEndpointsService } from '../webhook-endpoints.service';
+import type { ClaimedDelivery } from './deliveries.repository';
+import { type AttemptOutcome, classifyReply, type Reply } from './domain/attempt-outcome';
+import type { Attempt } from './domain/delivery';
+import { FAILING_LIMIT_MS } from './domain/retry-schedule';
+import { notificationBody } from './notification';
+import { type Receiver, ReceiversRepository } from './receivers.repository';
+import { ResultWriter } from './result-writer';
+import { signatureHeader } from './signature';
+
+/** Limit for a whole attempt: name resolution, connection, request and response. */
+const DEADLINE_MS = 15_000;
+/** Bytes kept of each response body. */
+const KEPT_BYTES = 20_000;
+
+interface Ended {
+  readonly attempt: Attempt;
+  readonly reply: Reply;
+}
+
+/** Sends one delivery, writes its result, and disables an endpoint that is gone or keeps failing. */
+@Injectable()
+export class DeliverySender {
+  constructor(
+    private readonly clock: Clock,
+    private readonly receivers: ReceiversRepository,
+    private readonly endpoints: WebhookEndpointsService,
+    private readonly results: ResultWriter,
+    private readonly http: OutboundHttp,
+  ) {}
+
+  /** Makes one attempt at a claimed delivery and writes its result. */
+  async deliver(
+    delivery: ClaimedDelivery,
+    receiver: Receiver,
+    event: RecordedEvent,
+    secrets: readonly string[],
+  ): Promise<void> {
+    const { attempt, reply } = await this.send(receiver.url, event, secrets);
+    const chance = randomInt(1_000_001) / 1_000_000;
+    const outcome = classifyReply(reply, delivery.attempts + 1, this.clock.now(), chance);
+    const counted = await this.results.write({
+      delivery,
+      attempt,
+      status: outcome.status,
+      dueAt: outcome.status === 'pending' ? outcome.dueAt : null,
+    });
+    if (counted) await this.recordHealth(receiver, outcome);
+  }
+
+  private async send(
+    url: string,
+    event: RecordedEvent,
+    secrets: readonly string[],
+  ): Promise<Ended> {
+    const startedAt = this.clock.now();
+    const timestamp = Math.trunc(startedAt.getTime() / 1_000);
+    const body = notificationBody(event);
+    const headers = {
+      'webhook-id': event.id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatureHeader({ id: event.id, timestamp, body }, secrets),
+    };
+    try {
+      const answer = await this.http.post({
+        url,
+        headers,
+        body,
+        deadlineMs: DEADLINE_MS,
+        keepBytes: KEPT_BYTES,
+      });
+      const { status: statusCode, retryAfter, durationMs, bodyStart: responseStart } = answer;
+      return {
+        attempt: { startedAt, durationMs, statusCode, error: null, responseStart },
+        reply: { statusCode, retryAfter },
+      };
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return notSent(startedAt, `${error.reason}: ${error.message}`, error.durationMs);
+    }
+  }
+
+  /** Disables an endpoint that answered 410, or whose attempts all failed for too long. */
+  private async recordHealth(receiver: Receiver, outcome: AttemptOutcome): Promise<void> {
+    if (outcome.status === 'succeeded') return;
+    if (outcome.status === 'discarded') {
+      await this.endpoints.disable(receiver.id, 'gone');
+      return;
+    }
+    const now = this.clock.now();
+    if (!isTooLong(receiver.failingSince, now)) return;
+    // Read again: another attempt may have succeeded since the claim.
+    if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
+      await this.endpoints.disable(receiver.id, 'failing');
+    }
+  }
+}
+
+function isTooLong(since: Date | null, now: Date): boolean {
+  return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
+}
+
+/** Builds the record of an attempt without a response. */
+function notSent(startedAt: Date, why: string, durationMs: number): Ended {
+  const error = why.slice(0, 300);
+  return {
+    attempt: { startedAt, durationMs, statusCode: null, error, responseStart: null },
+    reply: { statusCode: null },
+  };
+}

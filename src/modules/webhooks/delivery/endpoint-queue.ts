@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint';
+import { DeliveriesRepository } from './deliveries.repository';
+import { HeadsRepository } from './heads.repository';
+import { ReceiversRepository } from './receivers.repository';
+
+/** Deliveries that wait for an endpoint, kept in line with its settings in the transaction that changes them. */
+@Injectable()
+export class EndpointQueue {
+  constructor(
+    private readonly deliveries: DeliveriesRepository,
+    private readonly heads: HeadsRepository,
+    private readonly receivers: ReceiversRepository,
+  ) {}
+
+  /** Starts or ends ordered delivery, and forgets the failures of an endpoint with a new URL or activated again. */
+  async follow(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
+    if (after.ordered && !before.ordered) await this.heads.build(after.id);
+    if (before.ordered && !after.ordered) await this.heads.remove(after.id);
+    if (after.url !== before.url || (after.isActive && !before.isActive)) {
+      await this.receivers.resetHealth(after.id);
+    }
+  }
+
+  /** Discards the pending deliveries. */
+  async discard(endpointId: string, now: Date): Promise<void> {
+    await this.deliveries.discardPending(endpointId, now);
+  }
+}

@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Database } from '../../../platform/database';
+import { Signals } from '../../../platform/jobs';
+import { EventLog } from '../../../platform/outbox';
+import { DeliveriesRepository } from '../delivery/deliveries.repository';
+import { DELIVERY_WORK } from '../delivery/delivery-claims';
+import { newDelivery } from '../delivery/event-dispatcher';
+import { matchesType } from '../domain/event-names';
+import { MOST_REPLAYED, type Replay } from './domain/replay';
+import { ReplaysRepository } from './replays.repository';
+
+export const REPLAY_WORK = 'webhook-replays';
+
+/** Events that one step reads in one transaction. */
+const EVENTS_AT_ONCE = 1_000;
+
+/** Runs replays step by step, each step in its own transaction. */
+@Injectable()
+export class ReplaySteps {
+  constructor(
+    private readonly database: Database,
+    private readonly replays: ReplaysRepository,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly events: EventLog,
+    private readonly signals: Signals,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Reads the next events of a locked replay, creates deliveries for matching events and records the progress. */
+  async run(before: Replay): Promise<Replay> {
+    const { endpointId, readToAt, readToId, toAt } = before;
+    const now = this.clock.now();
+    const page = await this.events.headsAfter(readToAt, toAt, readToId, EVENTS_AT_ONCE);
+    const matching = page.filter(({ type }) =>
+      before.events.some((name) => matchesType(name, type)),
+    );
+    const room = MOST_REPLAYED - before.replayed;
+    const wanted = matching.slice(0, room);
+    const made = await this.deliveries.insert(
+      wanted.map((event) => newDelivery(event, endpointId, 'replay', now)),
+    );
+    const isRefused = made < wanted.length;
+    const firstLeft = matching[isRefused ? 0 : room];
+    const read = firstLeft === undefined ? page : page.slice(0, page.indexOf(firstLeft));
+    const last = read.at(-1);
+    const after: Replay = {
+      ...before,
+      ...(firstLeft === undefined
+        ? { status: page.length < EVENTS_AT_ONCE ? 'completed' : 'running' }
+        : {
+            status: 'failed',
+            failureCode: isRefused ? 'webhook_endpoint_inactive' : 'replay_too_large',
+          }),
+      readToAt: last?.occurredAt ?? readToAt,
+      readToId: last?.id ?? readToId,
+      eventsRead: before.eventsRead + read.length,
+      replayed: before.replayed + made,
+      updatedAt: now,
+    };
+    await this.replays.update(after);
+    this.database.afterCommit(() => {
+      if (made > 0) this.signals.announce(DELIVERY_WORK);
+      if (after.status === 'running') this.signals.announce(REPLAY_WORK);
+    });
+    return after;
+  }
+}

@@ -1,0 +1,41 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CookieOptions, Request, Response } from 'express';
+import { cookieOf, needsSecureCookie } from './session-cookie';
+
+/** Cookie of a sign-in with OpenID Connect that has begun. */
+const FLOW_COOKIE = 'billing_openid';
+
+interface Exchange {
+  readonly request: Request;
+  readonly response: Response;
+}
+
+/** The provider leads back from another site, which a cookie with `SameSite=Strict` would not survive. */
+function optionsOf({ headers }: Request): CookieOptions {
+  return {
+    httpOnly: true,
+    sameSite: 'lax',
+    path: '/v1/session/oidc',
+    secure: needsSecureCookie(headers),
+    // A sealed text has no character that a cookie must encode.
+    encode: String,
+  };
+}
+
+/** Returns the text of the cookie, or null. */
+export function flowCookieOf(headers: IncomingHttpHeaders): string | null {
+  return cookieOf(headers, FLOW_COOKIE);
+}
+
+/** Gives the browser the cookie. */
+export function setFlowCookie(
+  { request, response }: Exchange,
+  { text, expiresInMs }: { readonly text: string; readonly expiresInMs: number },
+): void {
+  response.cookie(FLOW_COOKIE, text, { ...optionsOf(request), maxAge: expiresInMs });
+}
+
+/** Takes the cookie away. */
+export function clearFlowCookie({ request, response }: Exchange): void {
+  response.clearCookie(FLOW_COOKIE, optionsOf(request));
+}

@@ -1,0 +1,149 @@
+import { ADMIN_ROLES, type AdminRole } from '../../core/access';
+import { isLoopback } from './loopback';
+import { boolean, commaSeparated, nonEmpty, oneOf, type Setting, setting } from './setting';
+
+/** Sign-in of admins with an OpenID provider. */
+export interface OpenIdSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Address that the provider leads the browser back to. */
+  readonly redirectUrl: string;
+  readonly allowedDomains: readonly string[];
+  readonly roleClaim: string | null;
+  readonly roles: ReadonlyMap<string, AdminRole>;
+  readonly createsUnknownAdmins: boolean;
+  readonly allowPrivateNetworks: boolean;
+}
+
+const DOMAIN = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
+function domains(text: string): readonly string[] | undefined {
+  const parts = commaSeparated(text.toLowerCase());
+  return parts?.every((part) => DOMAIN.test(part)) === true ? parts : undefined;
+}
+
+/** Parses `value=role`, separated by commas. */
+function rolesByValue(text: string): ReadonlyMap<string, AdminRole> | undefined {
+  const pairs = (commaSeparated(text) ?? ['']).map((part) => {
+    const end = part.lastIndexOf('=');
+    const role = ADMIN_ROLES.find((one) => one === part.slice(end + 1).trim());
+    const value = part.slice(0, Math.max(end, 0)).trim();
+    return role === undefined || value === '' ? undefined : ([value, role] as const);
+  });
+  const valid = pairs.filter((pair) => pair !== undefined);
+  return valid.length === pairs.length ? new Map(valid) : undefined;
+}
+
+/** Parses a URL that browsers or the service call: https, or http on this machine. */
+function secureUrl(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, hostname, username, password, search, hash } = new URL(text);
+  const isPlain = username + password + search + hash === '';
+  const isSecure =
+    protocol === 'https:' ||
+    (protocol === 'http:' && isLoopback(hostname.replaceAll(/[[\]]/g, '')));
+  return isPlain && isSecure ? text : undefined;
+}
+
+function origin(text: string): string | undefined {
+  return secureUrl(text)?.replace(/\/$/, '');
+}
+
+export const OPENID_SETTINGS = {
+  PUBLIC_URL: setting({
+    fallback: null,
+    accepts: 'https://…, or http://… on loopback',
+    meaning: 'Address at which browsers reach the service. Needed for OpenID Connect.',
+    parse: origin,
+  }),
+  OIDC_ISSUER: setting({
+    fallback: null,
+    accepts: 'https://…, or http://… on loopback',
+    meaning: 'Issuer of the OpenID provider. Switches the sign-in with OpenID Connect on.',
+    parse: secureUrl,
+  }),
+  OIDC_CLIENT_ID: setting({
+    fallback: null,
+    accepts: 'a text',
+    meaning: 'Id of this service at the provider.',
+    parse: nonEmpty,
+  }),
+  OIDC_CLIENT_SECRET: setting({
+    fallback: null,
+    accepts: 'a text',
+    meaning: 'Secret of this service at the provider.',
+    isSecret: true,
+    parse: nonEmpty,
+  }),
+  OIDC_ALLOWED_DOMAINS: setting({
+    fallback: null,
+    accepts: 'domains, comma separated',
+    meaning: 'Domains of the emails that may sign in. Their subdomains may not.',
+    parse: domains,
+  }),
+  OIDC_UNKNOWN_ADMINS: setting({
+    fallback: 'refuse',
+    accepts: '`refuse`, `create`',
+    meaning:
+      'What to do with a person who has no account: refuse, or create one without a password.',
+    parse: oneOf('refuse', 'create'),
+  }),
+  OIDC_ROLE_CLAIM: setting({
+    fallback: null,
+    accepts: 'the name of a claim',
+    meaning:
+      'Claim that decides the role at each sign-in. Unset: the role is that of the account, `viewer` for created ones.',
+    parse: nonEmpty,
+  }),
+  OIDC_ROLES: setting({
+    fallback: null,
+    accepts: '`value=role`, comma separated',
+    meaning: 'Role for each value of the claim. A person with none of the values is refused.',
+    parse: rolesByValue,
+  }),
+  OIDC_ALLOW_PRIVATE_NETWORKS: setting({
+    fallback: 'false',
+    accepts: '`true`, `false`',
+    meaning: 'Whether the provider may be on loopback or a private address.',
+    parse: boolean,
+  }),
+} as const satisfies Readonly<Record<string, Setting<unknown>>>;
+
+/** Reads a setting of this file. */
+type Read = <Value>(variable: string, setting: Setting<Value>) => Value | null;
+
+/**
+ * Returns the settings of the OpenID provider; null without one.
+ * @param refuse throws an error with the message
+ */
+export function readOpenId(read: Read, refuse: (message: string) => never): OpenIdSettings | null {
+  const issuer = read('OIDC_ISSUER', OPENID_SETTINGS.OIDC_ISSUER);
+  const needed = <Value>(variable: string, one: Setting<Value>): Value =>
+    read(variable, one) ?? refuse(`OIDC_ISSUER is set, so ${variable} must be set.`);
+  if (issuer === null) return null;
+  const roleClaim = read('OIDC_ROLE_CLAIM', OPENID_SETTINGS.OIDC_ROLE_CLAIM);
+  const roles = read('OIDC_ROLES', OPENID_SETTINGS.OIDC_ROLES);
+  if ((roleClaim === null) !== (roles === null)) {
+    refuse('OIDC_ROLE_CLAIM and OIDC_ROLES must be set together.');
+  }
+  const allowPrivateNetworks = needed(
+    'OIDC_ALLOW_PRIVATE_NETWORKS',
+    OPENID_SETTINGS.OIDC_ALLOW_PRIVATE_NETWORKS,
+  );
+  if (issuer.startsWith('http:') && !allowPrivateNetworks) {
+    refuse('OIDC_ISSUER is on loopback, so OIDC_ALLOW_PRIVATE_NETWORKS must be true.');
+  }
+  return {
+    issuer,
+    clientId: needed('OIDC_CLIENT_ID', OPENID_SETTINGS.OIDC_CLIENT_ID),
+    clientSecret: needed('OIDC_CLIENT_SECRET', OPENID_SETTINGS.OIDC_CLIENT_SECRET),
+    redirectUrl: `${needed('PUBLIC_URL', OPENID_SETTINGS.PUBLIC_URL)}/v1/session/oidc/callback`,
+    allowedDomains: needed('OIDC_ALLOWED_DOMAINS', OPENID_SETTINGS.OIDC_ALLOWED_DOMAINS),
+    roleClaim,
+    roles: roles ?? new Map<string, AdminRole>(),
+    createsUnknownAdmins:
+      needed('OIDC_UNKNOWN_ADMINS', OPENID_SETTINGS.OIDC_UNKNOWN_ADMINS) === 'create',
+    allowPrivateNetworks,
+  };
+}

@@ -1,0 +1,99 @@
+/** An environment variable: how to parse it, and its row in docs/configuration.md. */
+export interface Setting<Value> {
+  readonly fallback: string | null;
+  readonly accepts: string;
+  readonly meaning: string;
+  /** Hides a wrong value in the error message. */
+  readonly isSecret?: true;
+  /** Returns the value, or undefined if the text is invalid. */
+  readonly parse: (text: string) => Value | undefined;
+}
+
+export function setting<Value>(definition: Setting<Value>): Setting<Value> {
+  return definition;
+}
+
+export function integerBetween(least: number, most: number): (text: string) => number | undefined {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
+}
+
+export function oneOf<const Choice extends string>(
+  ...choices: readonly Choice[]
+): (text: string) => Choice | undefined {
+  return (text) => choices.find((choice) => choice === text);
+}
+
+export function boolean(text: string): boolean | undefined {
+  return text === 'true' ? true : text === 'false' ? false : undefined;
+}
+
+export function nonEmpty(text: string): string | undefined {
+  return text.trim() === '' ? undefined : text;
+}
+
+/** Parses `*`, or port numbers separated by commas. */
+export function ports(text: string): readonly number[] | 'any' | undefined {
+  if (text.trim() === '*') return 'any';
+  const parse = integerBetween(1, 65_535);
+  const numbers = text.split(',').map((part) => parse(part.trim()));
+  const valid = numbers.filter((port) => port !== undefined);
+  return valid.length === numbers.length ? valid : undefined;
+}
+
+/** Splits text at line breaks, at a literal `\\n` (for files that cannot contain line breaks) and at bars. */
+export function lines(text: string): readonly string[] | undefined {
+  const parts = text
+    .split(/\r?\n|\\n|\|/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return parts.length === 0 ? undefined : parts;
+}
+
+export function commaSeparated(text: string): readonly string[] | undefined {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.includes('') ? undefined : parts;
+}
+
+const PAYMENT_PROVIDERS = ['sandbox', 'manual', 'stripe'] as const;
+type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
+
+/** Parses one or more provider names, separated by commas. */
+export function paymentProviders(text: string): readonly PaymentProviderName[] | undefined {
+  const parse = oneOf(...PAYMENT_PROVIDERS);
+  const names = text.split(',').map((part) => parse(part.trim()));
+  const valid = names.filter((name) => name !== undefined);
+  return valid.length === names.length ? valid : undefined;
+}
+
+const MOST_WEBHOOK_SECRETS = 2;
+
+/** Parses one or two signing secrets of webhooks, separated by commas: two while one replaces the other. */
+export function webhookSecrets(text: string): readonly string[] | undefined {
+  const secrets = text.split(',').map((part) => part.trim());
+  const isValid = secrets.every((secret) => /^whsec_[A-Za-z0-9+/=_-]{8,200}$/.test(secret));
+  return isValid && secrets.length <= MOST_WEBHOOK_SECRETS ? secrets : undefined;
+}
+
+export function httpUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/' ? url : undefined;
+}
+
+const MOST_RETRIES = 10;
+const LONGEST_RETRY_DAYS = 60;
+
+/** Parses whole numbers of days, separated by commas. Empty text means none. */
+export function retryDays(text: string): readonly number[] | undefined {
+  if (text.trim() === '') return [];
+  const parse = integerBetween(1, LONGEST_RETRY_DAYS);
+  const days = text.split(',').map((part) => parse(part.trim()));
+  const valid = days.filter((day) => day !== undefined);
+  return valid.length === days.length && days.length <= MOST_RETRIES ? valid : undefined;
+}
+
+export function postgresUrl(text: string): string | undefined {
+  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
+}

@@ -1,0 +1,40 @@
+import { Client, type ClientConfig } from 'pg';
+
+const FROM_DATABASE = new WeakSet<object>();
+
+/** Returns true for an error of a connection to the database. Other connections fail with the same codes. */
+export function isFromDatabase(error: object): boolean {
+  return FROM_DATABASE.has(error);
+}
+
+type Connected = ((error: Error) => void) | ((error: null, client: Client) => void);
+
+/** A connection to the database that marks its own errors. */
+export class DatabaseClient extends Client {
+  constructor(config?: string | ClientConfig) {
+    super(config);
+    // Emitted before the statements in progress fail with the same error.
+    this.on('error', mark);
+  }
+
+  override connect(): Promise<Client>;
+  override connect(callback: Connected): void;
+  override connect(callback?: Connected): Promise<Client> | undefined {
+    if (callback === undefined) {
+      return super.connect().catch((error: unknown) => {
+        mark(error);
+        throw error;
+      });
+    }
+    super.connect((error: Error) => {
+      mark(error);
+      (callback as (error: Error) => void)(error);
+    });
+    return undefined;
+  }
+}
+
+/** @param error null after a successful connection */
+function mark(error: unknown): void {
+  if (typeof error === 'object' && error !== null) FROM_DATABASE.add(error);
+}

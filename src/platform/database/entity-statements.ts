@@ -1,0 +1,31 @@
+import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
+import { EntitySql, type Statement } from './entity-sql';
+
+/** SQL of entities, made once for each. */
+export class EntityStatements {
+  private readonly byEntity = new Map<EntityTarget<ObjectLiteral>, EntitySql<ObjectLiteral>>();
+  private readonly insertNames = new Map<string, string>();
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  of<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): EntitySql<Entity> {
+    const known = this.byEntity.get(entity);
+    if (known !== undefined) return known as unknown as EntitySql<Entity>;
+    const made = new EntitySql<Entity>(this.dataSource.getMetadata(entity));
+    this.byEntity.set(entity, made);
+    return made;
+  }
+
+  /**
+   * Gives an insert the name to prepare it by. Only inserts are prepared: the plan of a statement that searches rows depends
+   * on the table sizes when it was made, and new tables grow faster than they are analysed.
+   */
+  named({
+    sql,
+    parameters,
+  }: Statement): [name: string, sql: string, parameters: readonly unknown[]] {
+    const name = this.insertNames.get(sql) ?? `insert_${this.insertNames.size + 1}`;
+    this.insertNames.set(sql, name);
+    return [name, sql, parameters];
+  }
+}

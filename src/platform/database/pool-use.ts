@@ -1,0 +1,20 @@
+import type { Pool } from 'pg';
+import type { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver';
+
+/** Returns the connection pool of a data source. */
+export function poolOf(dataSource: DataSource): Pool {
+  return (dataSource.driver as PostgresDriver).master as Pool;
+}
+
+/** Connections of a pool by what they do, and callers that wait for one. */
+export interface PoolUse {
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+export function poolUseOf(dataSource: DataSource): PoolUse {
+  const { totalCount, idleCount, waitingCount } = poolOf(dataSource);
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+}

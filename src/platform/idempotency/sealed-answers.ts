@@ -1,0 +1,35 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { SealedColumns, SecretBox } from '../secrets';
+import type { Answer } from './idempotency.types';
+import { withoutPrincipal } from './keyed-request';
+
+/** Encrypts the stored answers that contain a secret. */
+@Injectable()
+export class SealedAnswers implements OnModuleInit {
+  constructor(
+    private readonly box: SecretBox,
+    private readonly columns: SealedColumns,
+  ) {}
+
+  onModuleInit(): void {
+    this.columns.register({
+      table: 'idempotency_key',
+      key: 'key',
+      column: 'answer_body',
+      ownerOf: (storedKey) => ownerOf(withoutPrincipal(storedKey)),
+    });
+  }
+
+  /** @param key as the client sent it */
+  seal(answer: Answer, key: string): Answer {
+    return { ...answer, body: this.box.seal(answer.body, ownerOf(key)) };
+  }
+
+  open(answer: Answer, key: string): Answer {
+    return { ...answer, body: this.box.open(answer.body, ownerOf(key)) };
+  }
+}
+
+function ownerOf(key: string): string {
+  return `idempotency_key ${key}`;
+}

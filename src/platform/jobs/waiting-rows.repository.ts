@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database';
+
+/** Rows that fall due for a kind of work by the real clock. An index starts with the column. */
+export interface WaitingRows {
+  readonly table: string;
+  /** Column or SQL expression with the instant at which a row falls due. */
+  readonly dueAt: string;
+  /** SQL condition of rows that count. */
+  readonly where?: string;
+}
+
+interface Waiting {
+  readonly waiting: number;
+  /** Seconds since the first of them fell due; 0 if there is none. */
+  readonly oldestSeconds: number;
+}
+
+@Injectable()
+export class WaitingRowsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Counts rows that are due now by the clock of the database, up to `most`. */
+  async count({ table, dueAt, where = 'TRUE' }: WaitingRows, most: number): Promise<Waiting> {
+    const [row] = await this.database.query<Waiting>(
+      `SELECT count(*)::int AS waiting,
+         coalesce(extract(epoch FROM now() - min(due_at)), 0)::float8 AS "oldestSeconds"
+       FROM (
+         SELECT ${dueAt} AS due_at FROM ${table} WHERE ${dueAt} <= now() AND ${where}
+         ORDER BY ${dueAt} LIMIT $1) AS due`,
+      [most],
+    );
+    return row ?? { waiting: 0, oldestSeconds: 0 };
+  }
+}

@@ -1,0 +1,32 @@
+import { Injectable } from '@nestjs/common';
+import { ReservedConnection } from '../database';
+import { serviceUnavailable } from '../errors';
+import { ClockCheck } from '../processes';
+import { Lifecycle } from './lifecycle';
+
+/** Time limit in milliseconds for the database, so that the probe has its answer within 1 s. */
+const ANSWER_MS = 800;
+
+/** Tells whether this process can take requests and do due work. */
+@Injectable()
+export class Readiness {
+  constructor(
+    private readonly reserved: ReservedConnection,
+    private readonly lifecycle: Lifecycle,
+    private readonly clockCheck: ClockCheck,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `service_unavailable` while the process stops, while its database does not answer or is read-only,
+   *   and while its clock is wrong
+   */
+  async check(): Promise<void> {
+    if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');
+    // `OutageLog` logs the reason.
+    await this.reserved.requireWritable(ANSWER_MS).catch(() => {
+      throw serviceUnavailable('The database does not answer, or is read-only.');
+    });
+    const { fault } = this.clockCheck;
+    if (fault !== null) throw serviceUnavailable(fault);
+  }
+}

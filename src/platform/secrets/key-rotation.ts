@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { ConfigurationError } from '../config';
+import { EncryptionKeyUses } from './encryption-key-uses';
+import { type SealedColumn, SealedColumns } from './sealed-columns';
+import { type SealedText, SealedTextsRepository } from './sealed-texts.repository';
+import { SealedTextError, SecretBox } from './secret-box';
+
+/** Rows that one statement reads; it changes at most as many. */
+const ROWS_PER_BATCH = 1_000;
+const MOST_NAMED = 10;
+
+export interface RotatedColumn {
+  readonly table: string;
+  /** Texts that were sealed again. */
+  readonly count: number;
+}
+
+export interface Rotation {
+  readonly keyId: string;
+  readonly retiredKeyIds: readonly string[];
+}
+
+/**
+ * Seals everything again that is not sealed with the first of the encryption keys, while processes run that have all
+ * of them. The rows themselves say how far it is, so a run that was interrupted is simply repeated.
+ */
+@Injectable()
+export class KeyRotation {
+  constructor(
+    private readonly box: SecretBox,
+    private readonly uses: EncryptionKeyUses,
+    private readonly columns: SealedColumns,
+    private readonly texts: SealedTextsRepository,
+  ) {}
+
+  /**
+   * @param report called for each column once all its texts are sealed again
+   * @throws {ConfigurationError} when a running process seals with another key, or a text cannot be opened
+   */
+  async run(report: (column: RotatedColumn) => void): Promise<Rotation> {
+    const keyId = this.box.sealingKeyId;
+    await this.uses.retireOthers(keyId, 'retiring');
+    const unreadable: string[] = [];
+    for (const column of this.columns.all) {
+      const count = await this.sealAgain(column, unreadable);
+      report({ table: column.table, count });
+    }
+    if (unreadable.length > 0) throw unreadableTexts(unreadable);
+    return { keyId, retiredKeyIds: await this.uses.retireOthers(keyId, 'retired') };
+  }
+
+  private async sealAgain(column: SealedColumn, unreadable: string[]): Promise<number> {
+    const keyId = this.box.sealingKeyId;
+    let count = 0;
+    let after = '';
+    for (;;) {
+      const page = await this.texts.page(column, { after, keyId, most: ROWS_PER_BATCH });
+      const changes = page.stale.flatMap((former) => {
+        const sealed = this.sealedAgain(column, former);
+        if (sealed === null) unreadable.push(`${column.table} ${former.key}`);
+        return sealed === null ? [] : [{ former, sealed }];
+      });
+      if (changes.length > 0) count += await this.texts.replace(column, changes);
+      if (page.lastKey === null) return count;
+      after = page.lastKey;
+    }
+  }
+
+  /** Returns null for a text that cannot be opened. */
+  private sealedAgain({ ownerOf }: SealedColumn, { key, sealed }: SealedText): string | null {
+    const owner = ownerOf(key);
+    try {
+      return this.box.seal(this.box.open(sealed, owner), owner);
+    } catch (error) {
+      if (error instanceof SealedTextError) return null;
+      throw error;
+    }
+  }
+}
+
+function unreadableTexts(names: readonly string[]): ConfigurationError {
+  return new ConfigurationError(
+    `${names.length} stored secrets cannot be opened, so the former keys stay in use: ` +
+      `${names.slice(0, MOST_NAMED).join(', ')}. They were changed in the database, or sealed with a lost key. Replace or ` +
+      'delete them, and run this command again.',
+  );
+}

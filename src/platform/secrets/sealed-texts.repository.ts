@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database';
+import type { SealedColumn } from './sealed-columns';
+
+/** A sealed text and the key of its row. */
+export interface SealedText {
+  readonly key: string;
+  readonly sealed: string;
+}
+
+/** Some rows of a table, in the order of their keys. */
+interface SealedPage {
+  /** Key of the last row that was read; null after the last page. */
+  readonly lastKey: string | null;
+  /** Texts that another key than the given one sealed. */
+  readonly stale: readonly SealedText[];
+}
+
+@Injectable()
+export class SealedTextsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Reads rows after a key, and returns their texts that are not sealed with the given encryption key. */
+  async page(
+    { table, key, column }: SealedColumn,
+    {
+      after,
+      keyId,
+      most,
+    }: { readonly after: string; readonly keyId: string; readonly most: number },
+  ): Promise<SealedPage> {
+    const [row] = await this.database.query<{ last: string | null; stale: SealedText[] }>(
+      `WITH page AS (
+         SELECT "${key}" AS key, "${column}" AS sealed FROM "${table}"
+         WHERE "${key}" > $1 ORDER BY "${key}" LIMIT $3)
+       SELECT max(key) AS last,
+         coalesce(json_agg(json_build_object('key', key, 'sealed', sealed))
+           FILTER (WHERE starts_with(sealed, 'v1:') AND NOT starts_with(sealed, $2)), '[]') AS stale
+       FROM page`,
+      [after, `v1:${keyId}:`, most],
+    );
+    return { lastKey: row?.last ?? null, stale: row?.stale ?? [] };
+  }
+
+  /** Replaces texts, except those that have changed or gone since they were read. Returns how many were replaced. */
+  async replace(
+    { table, key, column }: SealedColumn,
+    changes: readonly { readonly former: SealedText; readonly sealed: string }[],
+  ): Promise<number> {
+    const rows = await this.database.query(
+      `UPDATE "${table}" AS stored SET "${column}" = change.sealed
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS change (key, former, sealed)
+       WHERE stored."${key}" = change.key COLLATE "C" AND stored."${column}" = change.former
+       RETURNING 1`,
+      [
+        changes.map(({ former }) => former.key),
+        changes.map(({ former }) => former.sealed),
+        changes.map(({ sealed }) => sealed),
+      ],
+    );
+    return rows.length;
+  }
+}

@@ -1,0 +1,144 @@
+import './supported-node';
+import { parseArgs } from 'node:util';
+import type { INestApplicationContext } from '@nestjs/common';
+import { isEmail } from 'class-validator';
+import { runCommand, UsageError } from './command-line';
+import { ADMIN_ROLES, type AdminRole } from './core/access';
+import { SecondFactorsService } from './modules/sessions';
+import { Passwords, StudioService } from './modules/studio';
+import { ask, readStandardInput } from './terminal';
+
+const USAGE = `npm run studio -- create-admin [--email EMAIL] [--name NAME] [--role ROLE] [--password-stdin]
+  Creates an admin. Asks on the terminal for what is not given. The first admin is an owner; further ones are admins
+  unless --role says otherwise (${ADMIN_ROLES.join(', ')}).
+npm run studio -- set-password [--email EMAIL] [--password-stdin]
+  Sets a new password, which ends the sessions of the admin.
+npm run studio -- remove-second-factor [--email EMAIL]
+  Removes a lost second factor, which ends the sessions of the admin.
+npm run studio -- list
+  Lists the newest 100 admins.
+
+--password-stdin reads the password from the first line of the standard input.`;
+
+const LONGEST_EMAIL = 254;
+const LONGEST_NAME = 200;
+const SHORTEST_PASSWORD = 12;
+const LONGEST_PASSWORD = 1_000;
+const LARGEST_PAGE = 100;
+
+interface StudioOptions {
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
+  readonly role?: string | undefined;
+  readonly 'password-stdin'?: boolean | undefined;
+}
+
+function print(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function readArguments(): {
+  readonly options: StudioOptions;
+  readonly command: string | undefined;
+} {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        email: { type: 'string' },
+        name: { type: 'string' },
+        role: { type: 'string' },
+        'password-stdin': { type: 'boolean' },
+      },
+    });
+    if (positionals.length !== 1) throw new Error('Name one command.');
+    return { options: values, command: positionals[0] };
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : ''}\n\n${USAGE}`);
+  }
+}
+
+async function emailOf({ email }: StudioOptions): Promise<string> {
+  const text = (email ?? (await ask('Email: '))).trim();
+  if (!isEmail(text) || text.length > LONGEST_EMAIL) {
+    throw new UsageError(`${JSON.stringify(text)} is not an email address.`);
+  }
+  return text;
+}
+
+async function nameOf({ name }: StudioOptions, email: string): Promise<string> {
+  const text = name ?? (process.stdin.isTTY ? await ask(`Name (${email}): `) : '');
+  if (text.length > LONGEST_NAME) {
+    throw new UsageError(`The name must have at most ${LONGEST_NAME} characters.`);
+  }
+  return text.trim() === '' ? email.slice(0, LONGEST_NAME) : text.trim();
+}
+
+async function roleOf({ role }: StudioOptions, studio: StudioService): Promise<AdminRole> {
+  if (role === undefined) return (await studio.hasActiveOwner()) ? 'admin' : 'owner';
+  const known = ADMIN_ROLES.find((one) => one === role);
+  if (known !== undefined) return known;
+  throw new UsageError(
+    `${JSON.stringify(role)} is not a role. The roles are: ${ADMIN_ROLES.join(', ')}.`,
+  );
+}
+
+async function passwordOf(options: StudioOptions): Promise<string> {
+  const isPiped = options['password-stdin'] === true;
+  const password = isPiped ? await readStandardInput() : await ask('Password: ', true);
+  if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
+    throw new UsageError(
+      `The password must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters.`,
+    );
+  }
+  if (!isPiped && (await ask('Password again: ', true)) !== password) {
+    throw new UsageError('The two passwords differ.');
+  }
+  return password;
+}
+
+async function createAdmin(app: INestApplicationContext, options: StudioOptions): Promise<void> {
+  const studio = app.get(StudioService, { strict: false });
+  const role = await roleOf(options, studio);
+  const email = await emailOf(options);
+  const name = await nameOf(options, email);
+  const passwordHash = await app.get(Passwords, { strict: false }).hash(await passwordOf(options));
+  const { id } = await studio.create({ email, name, role, passwordHash });
+  print(`${id}  ${role}  ${email}  ${name}`);
+}
+
+async function setPassword(app: INestApplicationContext, options: StudioOptions): Promise<void> {
+  const studio = app.get(StudioService, { strict: false });
+  const { id, email, isActive } = await studio.getByEmail(await emailOf(options));
+  if (!isActive) throw new UsageError(`The admin ${email} is inactive.`);
+  const passwordHash = await app.get(Passwords, { strict: false }).hash(await passwordOf(options));
+  await studio.update(id, { passwordHash }, 'any');
+  print(`${id}  ${email}  has a new password`);
+}
+
+async function removeSecondFactor(
+  app: INestApplicationContext,
+  options: StudioOptions,
+): Promise<void> {
+  const studio = app.get(StudioService, { strict: false });
+  const { id, email } = await studio.getByEmail(await emailOf(options));
+  await app.get(SecondFactorsService, { strict: false }).remove(id);
+  print(`${id}  ${email}  has no second factor`);
+}
+
+async function list(app: INestApplicationContext): Promise<void> {
+  const studio = app.get(StudioService, { strict: false });
+  const { items } = await studio.list({ limit: LARGEST_PAGE, after: null });
+  for (const { id, email, name, role, isActive } of items) {
+    print(`${id}  ${isActive ? role : 'inactive'}  ${email}  ${name}`);
+  }
+}
+
+runCommand(async (app) => {
+  const { options, command } = readArguments();
+  if (command === 'create-admin') await createAdmin(app, options);
+  else if (command === 'set-password') await setPassword(app, options);
+  else if (command === 'remove-second-factor') await removeSecondFactor(app, options);
+  else if (command === 'list') await list(app);
+  else throw new UsageError(USAGE);
+});

@@ -1,0 +1,47 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { UsageError } from './command-line';
+
+/** Longer than every line that a command asks for. */
+const LONGEST_INPUT = 10_000;
+
+/**
+ * Asks for a line on the terminal.
+ * @param isSecret the line is not shown while it is typed
+ * @throws {UsageError} without a terminal, and when the input ends
+ */
+export function ask(question: string, isSecret = false): Promise<string> {
+  if (!process.stdin.isTTY) {
+    throw new UsageError(
+      `${question.replace(/: $/, '')} cannot be asked for without a terminal. Give it as an option; for the password use --password-stdin.`,
+    );
+  }
+  process.stderr.write(question);
+  const output = isSecret
+    ? new Writable({ write: (_chunk, _encoding, done) => done() })
+    : process.stderr;
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  return new Promise((resolve, reject) => {
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => {
+      if (isSecret) process.stderr.write('\n');
+      reject(new UsageError('Nothing was entered.'));
+    });
+  });
+}
+
+/**
+ * Returns the first line of the standard input.
+ * @throws {UsageError} when it is too long
+ */
+export async function readStandardInput(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.length > LONGEST_INPUT) throw new UsageError('The standard input is too long.');
+  }
+  return text.split(/\r?\n/, 1)[0] ?? '';
+}

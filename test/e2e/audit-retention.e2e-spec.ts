@@ -1,0 +1,173 @@
+import { Client } from 'pg';
+import { AuditPartitions } from '../../src/modules/audit/audit-partitions';
+import { AuditRetention } from '../../src/modules/audit/audit-retention';
+import { sealAll } from '../support/audit-seals';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Verification {
+  readonly ok: boolean;
+  readonly seal_count: number;
+  readonly sealed_changes: number;
+  readonly faults: readonly { readonly fault: string }[];
+  readonly dropped_months: readonly object[];
+  readonly dropped_months_match: boolean;
+}
+
+describe('the retention of the audit log', () => {
+  let engine: TestApp;
+
+  beforeEach(async () => {
+    engine = await startTestApp({
+      environment: { AUDIT_RETENTION_MONTHS: '3', LOG_LEVEL: 'silent' },
+    });
+    engine.clock.set('2026-01-10T00:00:00Z');
+    await engine.app.get(AuditPartitions).runDue();
+  });
+
+  afterEach(() => engine.close());
+
+  async function change(at: string, count = 1): Promise<void> {
+    engine.clock.set(at);
+    for (let made = 0; made < count; made += 1) {
+      await engine.http.post('/v1/customers').send({ name: 'Ada' }).expect(201);
+    }
+  }
+
+  async function dropAll(at: string): Promise<number> {
+    engine.clock.set(at);
+    let dropped = 0;
+    while (await engine.app.get(AuditRetention).runDue()) dropped += 1;
+    return dropped;
+  }
+
+  async function verify(): Promise<Verification> {
+    const { body } = await engine.http.get('/v1/audit-log/verify').expect(200);
+    return body as Verification;
+  }
+
+  async function entries(): Promise<readonly { readonly created_at: string }[]> {
+    const { body } = await engine.http.get('/v1/audit-log?limit=100').expect(200);
+    return (body as { data: readonly { readonly created_at: string }[] }).data;
+  }
+
+  /** Changes rows as somebody with access to the database could. */
+  async function tamper(sql: string): Promise<void> {
+    await engine.database.transaction(async () => {
+      await engine.database.query('SET LOCAL session_replication_role = replica');
+      await engine.database.query(sql);
+    });
+  }
+
+  /** January alone, January with February, and February with March have a seal each. */
+  async function threeMonths(): Promise<void> {
+    await change('2026-01-20T00:00:00Z', 3);
+    await sealAll(engine);
+    await change('2026-01-31T23:59:59Z', 2);
+    await change('2026-02-01T00:00:00Z', 2);
+    await sealAll(engine);
+    await change('2026-02-10T00:00:00Z', 2);
+    await change('2026-03-02T00:00:00Z', 2);
+    await sealAll(engine);
+  }
+
+  it('drops whole months, and verification proves the rest and says what was dropped', async () => {
+    await threeMonths();
+    expect(await dropAll('2026-04-30T23:59:59Z')).toBe(0);
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+    await sealAll(engine);
+    const first = await verify();
+    expect(first).toMatchObject({
+      ok: true,
+      seal_count: 4,
+      sealed_changes: 12,
+      faults: [],
+      dropped_months: [{ month: '2026-01', entry_count: 5, change_count: 5, through_seal: '1' }],
+    });
+    expect(await dropAll('2026-06-01T00:00:00Z')).toBe(1);
+    await sealAll(engine);
+    expect(await verify()).toMatchObject({
+      ok: true,
+      seal_count: 5,
+      sealed_changes: 13,
+      dropped_months: [
+        { month: '2026-01', through_seal: '1' },
+        { month: '2026-02', entry_count: 4, change_count: 4, through_seal: '2' },
+      ],
+    });
+    const left = await entries();
+    expect(left.map(({ created_at: at }) => at.slice(0, 7))).toEqual([
+      '2026-06',
+      '2026-05',
+      '2026-03',
+      '2026-03',
+    ]);
+    expect(left[0]).toMatchObject({
+      actor: { type: 'worker' },
+      changes: [{ action: 'audit_log.dropped', object_id: '2026_02' }],
+    });
+    const exported = await engine.http.get('/v1/audit-log/export').buffer(true);
+    expect(exported.text.trim().split('\n')).toHaveLength(4);
+  });
+
+  it.each([
+    [
+      'a change that shares a seal with dropped ones',
+      `UPDATE audit_change SET object_id = 'cus_x' WHERE position = 6`,
+    ],
+    ['a removed one', 'DELETE FROM audit_change WHERE position = 7'],
+    ['a removed hash of a dropped change', 'DELETE FROM audit_dropped_change WHERE position = 4'],
+    [
+      'a change replaced by its hash',
+      `WITH gone AS (DELETE FROM audit_change WHERE position = 9 RETURNING position)
+       INSERT INTO audit_dropped_change SELECT position, '\\x00' FROM gone`,
+    ],
+    ['a removed record of the drop', 'DELETE FROM audit_drop'],
+    [
+      'another end of what was dropped',
+      `UPDATE audit_drop SET through_seal = 3, through_position = (SELECT to_position FROM audit_seal WHERE number = 3)`,
+    ],
+    ['a removed seal of dropped changes', 'DELETE FROM audit_seal WHERE number = 1'],
+  ])('reveals %s', async (_, sql) => {
+    await threeMonths();
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+    expect((await verify()).ok).toBe(true);
+    await tamper(sql);
+    expect((await verify()).ok).toBe(false);
+  });
+
+  it('keeps a month that does not match its seals, or is not sealed yet', async () => {
+    await change('2026-01-20T00:00:00Z', 2);
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(0);
+    await sealAll(engine);
+    await tamper(`UPDATE audit_change SET object_id = 'cus_x' WHERE position = 1`);
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(0);
+    expect((await verify()).faults).toHaveLength(1);
+    expect(await entries()).toHaveLength(2);
+  });
+
+  it('is tried again later while somebody reads the log', async () => {
+    await threeMonths();
+    const reader = new Client({ connectionString: engine.databaseUrl });
+    await reader.connect();
+    try {
+      await reader.query('BEGIN');
+      await reader.query('SELECT FROM audit_log LIMIT 1');
+      expect(await dropAll('2026-05-01T00:00:00Z')).toBe(0);
+    } finally {
+      await reader.end();
+    }
+    expect((await verify()).dropped_months).toEqual([]);
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+  });
+
+  it('drops a month once when two processes do it, and months without entries too', async () => {
+    await threeMonths();
+    engine.clock.set('2026-06-01T00:00:00Z');
+    const retention = engine.app.get(AuditRetention);
+    await Promise.all([retention.runDue(), retention.runDue()]);
+    await dropAll('2026-07-01T00:00:00Z');
+    const { ok, dropped_months: months } = await verify();
+    expect([ok, months.length]).toEqual([true, 3]);
+    await expect(engine.database.query('DELETE FROM audit_drop')).rejects.toThrow(/append-only/);
+  });
+});

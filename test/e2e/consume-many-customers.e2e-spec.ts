@@ -1,0 +1,207 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { Allowances, createEntitlement } from '../support/allowances';
+import { checkedClient } from '../support/checked-client';
+import { createCustomer } from '../support/metering';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+const RUN_TS = join(__dirname, '../support/run-ts.cjs');
+const API = join(__dirname, '../support/api-process.ts');
+
+/** A customer with a grant of 10, and the key of the entitlement. */
+interface Consumer {
+  readonly id: string;
+  readonly key: string;
+  readonly allowances: Allowances;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: { readonly allowed?: boolean; readonly used?: string; readonly code?: string };
+}
+
+describe('entitlements of many customers, consumed at once', () => {
+  let engine: TestApp;
+  let metered: string;
+  let counted: string;
+  let unmetered: string;
+  let made = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    unmetered = (await createEntitlement(engine)).key;
+    metered = await meteredBy({ aggregation: 'sum', value_property: 'amount' });
+    counted = await meteredBy({ aggregation: 'count' });
+  });
+
+  afterAll(() => engine.close());
+
+  async function meteredBy(fields: Readonly<Record<string, unknown>>): Promise<string> {
+    const name = `calls_${(made += 1)}`;
+    const meter = await engine.http
+      .post('/v1/meters')
+      .send({ key: name, name, event_name: name, ...fields });
+    const { id } = meter.body as { readonly id: string };
+    return (await createEntitlement(engine, { meter_id: id })).key;
+  }
+
+  async function consumer(key: string): Promise<Consumer> {
+    const id = await createCustomer(engine);
+    const allowances = new Allowances(engine, id);
+    await allowances.grant(key, { value: '10' });
+    await allowances.of(key);
+    return { id, key, allowances };
+  }
+
+  /** Returns customers of whom every second one is counted by a meter. */
+  async function consumers(count: number): Promise<readonly Consumer[]> {
+    const found: Consumer[] = [];
+    for (let index = 0; index < count; index += 1) {
+      found.push(await consumer(index % 2 === 0 ? unmetered : metered));
+    }
+    return found;
+  }
+
+  async function consume(
+    { allowances, key }: Consumer,
+    idempotencyKey: string,
+    quantity = '1',
+    through = engine.http,
+  ): Promise<Answer> {
+    const { status, body } = await through
+      .post(`${allowances.path(key)}/consume`)
+      .send({ quantity, idempotency_key: idempotencyKey });
+    return { status, body: body as Answer['body'] };
+  }
+
+  const allowedOf = (answers: readonly Answer[]): number =>
+    answers.filter(({ body }) => body.allowed === true).length;
+
+  it('are allowed exactly up to each limit, by two processes', async () => {
+    const all = await consumers(8);
+    const child = fork(RUN_TS, [API, engine.databaseUrl], { execArgv: [] });
+    try {
+      const [url] = (await once(child, 'message')) as [string];
+      const agents = [engine.http, checkedClient(url)];
+      const answers = await Promise.all(
+        Array.from({ length: 20 * all.length }, async (_, caller) => {
+          const one = all[caller % all.length];
+          if (one === undefined) throw new Error('There is a customer.');
+          const through = agents[Math.floor(caller / all.length) % 2];
+          return { one, ...(await consume(one, `caller-${caller}`, '1', through)) };
+        }),
+      );
+      expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
+      for (const one of all) {
+        expect(allowedOf(answers.filter((answer) => answer.one === one))).toBe(10);
+        expect(await one.allowances.figures(one.key)).toEqual(['10', '10', '0']);
+      }
+    } finally {
+      child.kill('SIGKILL');
+    }
+    const [stored] = await engine.database.query(
+      `SELECT count(*)::int AS events FROM usage_event JOIN usage_stream s ON s.id = stream_id
+       WHERE s.customer_id = ANY ($1)`,
+      [all.map(({ id }) => id)],
+    );
+    expect(stored).toEqual({ events: 40 });
+  }, 60_000);
+
+  it('share commits', async () => {
+    const all = await consumers(20);
+    for (const one of all) await consume(one, 'first');
+    const answers = await Promise.all(all.map((one) => consume(one, 'second')));
+    expect(allowedOf(answers)).toBe(20);
+    const [{ commits } = { commits: 0 }] = await engine.database.query<{ commits: number }>(
+      `SELECT count(DISTINCT xmin::text)::int AS commits FROM entitlement_consumption
+       WHERE customer_id = ANY ($1) AND idempotency_key = 'second'`,
+      [all.map(({ id }) => id)],
+    );
+    expect(commits).toBeLessThanOrEqual(10);
+  });
+
+  it('do not wait for a customer whose balance another transaction has locked', async () => {
+    const all = await consumers(6);
+    for (const one of all) await consume(one, 'first');
+    const client = new Client({ connectionString: engine.databaseUrl });
+    await client.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(
+        'SELECT FROM customer_entitlement WHERE customer_id = ANY ($1) FOR UPDATE',
+        [all.slice(0, 2).map(({ id }) => id)],
+      );
+      const locked = all.slice(0, 2).map((one) => consume(one, 'second'));
+      const others = await Promise.all(all.slice(2).map((one) => consume(one, 'second')));
+      expect(allowedOf(others)).toBe(4);
+      await until('the others wait', async () => {
+        const waiting = await engine.database.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length === 2;
+      });
+      await client.query('COMMIT');
+      expect(allowedOf(await Promise.all(locked))).toBe(2);
+    } finally {
+      await client.end();
+    }
+    expect(await all[1]?.allowances.figures(metered)).toEqual(['10', '2', '8']);
+  });
+
+  it('get the first answer for a repeated key, and the error that is their own', async () => {
+    const all = await consumers(4);
+    const [one, other, third] = all;
+    if (one === undefined || other === undefined || third === undefined) throw new Error('Four.');
+    for (const each of all) await consume(each, 'known', '2');
+    const whole = await consumer(counted);
+    const answers = await Promise.all([
+      consume(one, 'known', '2'),
+      consume(other, 'known', '3'),
+      consume(third, 'new', '3'),
+      consume(third, 'new', '3'),
+      consume(whole, 'half', '0.5'),
+      consume(whole, 'whole', '1'),
+      consume({ ...one, key: 'no.such' }, 'a', '1'),
+      consume(other, 'too-much', '9'),
+      consume(other, 'rest', '8'),
+    ]);
+    expect(
+      answers.map(({ status, body }) => [status, body.code ?? body.allowed, body.used]),
+    ).toEqual([
+      [200, true, '2'],
+      [409, 'idempotency_key_reused', undefined],
+      [200, true, '5'],
+      [200, true, '5'],
+      [422, 'entitlement_not_consumable', undefined],
+      [200, true, '1'],
+      [404, 'entitlement_key_not_found', undefined],
+      [200, false, '2'],
+      [200, true, '10'],
+    ]);
+  });
+
+  it('count by a limit that has changed', async () => {
+    const all = await consumers(4);
+    for (const one of all) await consume(one, 'first', '10');
+    for (const one of all) await one.allowances.grant(one.key, { value: '5' });
+    const answers = await Promise.all(
+      all.flatMap((one) => [consume(one, 'more', '5'), consume(one, 'too-much', '1')]),
+    );
+    expect(answers.map(({ body }) => body.used)).toEqual(Array.from({ length: 8 }, () => '15'));
+    expect(allowedOf(answers)).toBe(4);
+  });
+
+  it('record the limits that they reach', async () => {
+    const all = await consumers(4);
+    await Promise.all(all.map((one) => consume(one, 'all', '10')));
+    const events = await engine.database.query<{ customer: string }>(
+      `SELECT data->'object'->>'customer_id' AS customer FROM event
+       WHERE type = 'entitlement.limit_reached' AND data->'object'->>'customer_id' = ANY ($1)`,
+      [all.map(({ id }) => id)],
+    );
+    expect(events.map(({ customer }) => customer).sort()).toEqual(all.map(({ id }) => id).sort());
+  });
+});

@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { newId } from '../../src/platform/ids';
+import { SealedColumns, SecretBox } from '../../src/platform/secrets';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { contentsOfTables } from '../support/leaks';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+const RUN_TS = join(__dirname, '../support/run-ts.cjs');
+const KEYS = join(__dirname, '../../src/keys.ts');
+/** Three batches of the command. */
+const SECRETS = 2_500;
+
+const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
+const OLD = key('old', 1);
+const NEW = key('new', 2);
+
+interface Ended {
+  readonly code: unknown;
+  readonly output: string;
+  readonly failure: string;
+}
+
+describe('the rotation of encryption keys', () => {
+  let database: TestDatabase;
+  const apps: TestApp[] = [];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterEach(async () => {
+    for (const app of apps.splice(0)) await app.close();
+    await database.drop();
+  });
+
+  async function start(keys: string): Promise<TestApp> {
+    const app = await startTestApp({
+      databaseUrl: database.url,
+      environment: { LOG_LEVEL: 'silent', ENCRYPTION_KEYS: keys },
+    });
+    apps.push(app);
+    return app;
+  }
+
+  async function stop(app: TestApp): Promise<void> {
+    apps.splice(apps.indexOf(app), 1);
+    await app.close();
+  }
+
+  function spawnRotation(keys: string) {
+    const child = spawn(process.execPath, [RUN_TS, KEYS, 'rotate-encryption'], {
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DATABASE_URL: database.url,
+        ENCRYPTION_KEYS: keys,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
+      ([[code], output, failure]): Ended => ({ code: code as unknown, output, failure }),
+    );
+    return { child, ended };
+  }
+
+  const rotate = (keys: string): Promise<Ended> => spawnRotation(keys).ended;
+
+  async function addEndpoint({ http }: TestApp): Promise<string> {
+    const { body } = await http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: 'https://example.com/hook', events: ['*'] })
+      .expect(201);
+    return (body as { id: string }).id;
+  }
+
+  const createKey = async ({ http }: TestApp): Promise<unknown> =>
+    (
+      await http
+        .post('/v1/api-keys')
+        .set('Idempotency-Key', 'first')
+        .send({ name: 'K', scopes: ['*'] })
+        .expect(201)
+    ).body;
+
+  const secretOf = async ({ http }: TestApp, endpoint: string): Promise<unknown> =>
+    (await http.get(`/v1/webhooks/endpoints/${endpoint}/secret`).expect(200)).body;
+
+  /** Adds secrets of an endpoint directly, because the API keeps only a few of each. */
+  async function addSecrets(app: TestApp, endpoint: string): Promise<void> {
+    const ids = Array.from({ length: SECRETS }, () => newId('whs'));
+    const box = app.app.get(SecretBox);
+    await app.database.query(
+      `INSERT INTO webhook_secret (id, endpoint_id, sealed, created_at, expires_at)
+       SELECT id, $1, sealed, now(), '2020-01-01' FROM unnest($2::text[], $3::text[]) AS made (id, sealed)`,
+      [endpoint, ids, ids.map((id) => box.seal('whsec_x', id))],
+    );
+  }
+
+  async function countSealed(app: TestApp, keyId: string): Promise<number> {
+    const [row] = await app.database.query<{ count: number }>(
+      'SELECT count(*)::integer FROM webhook_secret WHERE starts_with(sealed, $1)',
+      [`v1:${keyId}:`],
+    );
+    return row?.count ?? 0;
+  }
+
+  it('continues after it was killed, beside a running process, and then refuses the old key', async () => {
+    const before = await start(OLD);
+    const endpoint = await addEndpoint(before);
+    const [secret, apiKey] = [await secretOf(before, endpoint), await createKey(before)];
+    await addSecrets(before, endpoint);
+    await stop(before);
+
+    const running = await start(`${NEW},${OLD}`);
+    const first = spawnRotation(`${NEW},${OLD}`);
+    await running.database.transaction(async () => {
+      // The command waits for this row in its last batch.
+      await running.database.query(
+        'SELECT FROM webhook_secret ORDER BY id DESC LIMIT 1 FOR UPDATE',
+      );
+      await until('two batches', async () => (await countSealed(running, 'new')) >= 2_000);
+      first.child.kill('SIGKILL');
+      await first.ended;
+      // Its statement would otherwise go on once the row is free.
+      await running.database.query(
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+    });
+    expect(await countSealed(running, 'old')).toBeGreaterThan(0);
+    expect(await secretOf(running, endpoint)).toEqual(secret);
+    await expect(start(NEW)).rejects.toThrow(/encryption key old, which this process does not/);
+    await expect(start(`${OLD},${NEW}`)).rejects.toThrow(/old was retired by rotate-encryption/);
+    const between = await addEndpoint(running);
+
+    const second = await rotate(`${NEW},${OLD}`);
+    expect(second).toMatchObject({ code: 0, failure: '' });
+    expect(second.output).toContain('All stored secrets are encrypted with new. Retired: old.\n');
+    expect(await contentsOfTables(running, 'encryption_key_use')).not.toContain('v1:old:');
+    expect((await rotate(`${NEW},${OLD}`)).output).toContain('webhook_secret: 0 encrypted again\n');
+
+    const after = await start(NEW);
+    expect(await secretOf(after, endpoint)).toEqual(secret);
+    expect(await secretOf(after, between)).toEqual(await secretOf(running, between));
+    expect(await createKey(after)).toEqual(apiKey);
+    await expect(start(OLD)).rejects.toThrow(/encryption key new, which this process does not/);
+    await expect(start(`${OLD},${NEW}`)).rejects.toThrow(/old was retired by rotate-encryption/);
+    await start(`${NEW},${OLD}`);
+  });
+
+  it('does not begin while a process seals with the old key', async () => {
+    const running = await start(`${OLD},${NEW}`);
+    const endpoint = await addEndpoint(running);
+    const refused = await rotate(`${NEW},${OLD}`);
+    expect(refused).toMatchObject({ code: 1, output: '' });
+    expect(refused.failure).toMatch(/^A running process seals with the encryption key old\./);
+    expect(await countSealed(running, 'old')).toBe(1);
+    await stop(running);
+    expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
+    await secretOf(await start(NEW), endpoint);
+  });
+
+  it('keeps the old key while a secret cannot be opened, and names that secret', async () => {
+    const before = await start(OLD);
+    const [good, bad] = [await addEndpoint(before), await addEndpoint(before)];
+    const [row] = await before.database.query<{ id: string }>(
+      `UPDATE webhook_secret SET sealed = sealed || 'AAAA' WHERE endpoint_id = $1 RETURNING id`,
+      [bad],
+    );
+    await stop(before);
+    const failed = await rotate(`${NEW},${OLD}`);
+    expect(failed.code).toBe(1);
+    expect(failed.failure).toContain(`1 stored secrets cannot be opened`);
+    expect(failed.failure).toContain(`webhook_secret ${row?.id}`);
+    await expect(start(NEW)).rejects.toThrow(/encryption key old, which this process does not/);
+    const between = await start(`${NEW},${OLD}`);
+    await secretOf(between, good);
+    await between.http.delete(`/v1/webhooks/endpoints/${bad}`).expect(204);
+    expect((await rotate(`${NEW},${OLD}`)).code).toBe(0);
+    await start(NEW);
+  });
+
+  it('knows every column that holds sealed texts', async () => {
+    const app = await start(OLD);
+    const columns = await app.database.query<{ name: string }>(
+      `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+       WHERE table_schema = 'public' AND column_name LIKE '%sealed%' AND table_name <> 'encryption_key_use'`,
+    );
+    const registered = app.app
+      .get(SealedColumns)
+      .all.map(({ table, column }) => `${table}.${column}`);
+    expect(registered).toEqual(
+      expect.arrayContaining(['idempotency_key.answer_body', ...columns.map(({ name }) => name)]),
+    );
+  });
+});

@@ -1,0 +1,370 @@
+import type { Response } from 'supertest';
+import { checkedClient } from '../support/checked-client';
+import { createAdmin, pageOf } from '../support/admins';
+import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
+import { captureLog, contentsOfTables } from '../support/leaks';
+import { CLIENT, OpenIdServer, type Person } from '../support/openid-server';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+
+const PUBLIC_URL = 'https://billing.example.com';
+const BEGIN = '/v1/session/oidc';
+const CALLBACK = '/v1/session/oidc/callback';
+
+const ADA: Person = { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' };
+
+describe('signing in with OpenID Connect', () => {
+  let provider: OpenIdServer;
+  let engine: TestApp;
+  let creating: TestApp;
+  const urls = new Map<TestApp, string>();
+
+  const settings = (environment: Readonly<Record<string, string>> = {}) => ({
+    ...WITH_KEYS,
+    PUBLIC_URL,
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: CLIENT.id,
+    OIDC_CLIENT_SECRET: CLIENT.secret,
+    OIDC_ALLOWED_DOMAINS: 'example.com, example.org',
+    OIDC_ALLOW_PRIVATE_NETWORKS: 'true',
+    ...environment,
+  });
+
+  async function start(options: Parameters<typeof startTestApp>[0]): Promise<TestApp> {
+    const app = await startTestApp(options);
+    urls.set(app, await app.app.getUrl());
+    return app;
+  }
+
+  beforeAll(async () => {
+    // The provider warns that it is not set up for production.
+    for (const method of ['warn', 'info'] as const) {
+      jest.spyOn(console, method).mockImplementation(() => undefined);
+    }
+    provider = await OpenIdServer.start(`${PUBLIC_URL}${CALLBACK}`);
+    engine = await start({ environment: settings() });
+    creating = await start({
+      databaseUrl: engine.databaseUrl,
+      environment: settings({
+        OIDC_UNKNOWN_ADMINS: 'create',
+        OIDC_ROLE_CLAIM: 'groups',
+        OIDC_ROLES: 'owners=owner, staff=admin, guests=viewer',
+      }),
+    });
+  });
+
+  afterAll(async () => {
+    jest.restoreAllMocks();
+    await creating.close();
+    await engine.close();
+    await provider.close();
+  });
+
+  beforeEach(() => {
+    provider.forged = null;
+    provider.signsWithOtherKey = false;
+    provider.person = ADA;
+  });
+
+  const owner = bearing(BOOTSTRAP_KEY);
+  const http = (app: TestApp) => checkedClient(urls.get(app) ?? '');
+
+  function cookieOf({ headers }: Response, name: string): string | undefined {
+    const cookies = (headers['set-cookie'] ?? []) as unknown as readonly string[];
+    return cookies.find((cookie) => cookie.startsWith(`${name}=`));
+  }
+
+  interface Begun {
+    readonly location: string;
+    readonly cookie: string;
+  }
+
+  async function begin(app = engine, query = ''): Promise<Begun> {
+    const answer = await http(app).get(`${BEGIN}${query}`).redirects(0);
+    expect(answer.status).toBe(303);
+    const cookie = cookieOf(answer, 'billing_openid')?.split(';', 1)[0] ?? '';
+    return { location: answer.headers['location'] ?? '', cookie };
+  }
+
+  function finish(query: string, cookie: string, app = engine) {
+    return http(app).get(`${CALLBACK}?${query}`).set('Cookie', cookie).redirects(0);
+  }
+
+  /** Signs the person in, and returns the answer to its browser. */
+  async function signIn(person: Person, app = engine, query = ''): Promise<Response> {
+    provider.person = person;
+    const { location, cookie } = await begin(app, query);
+    return finish(await provider.authorize(location), cookie, app);
+  }
+
+  function problem({ status, body }: Response): readonly unknown[] {
+    const { code, reason } = body as { readonly code?: string; readonly reason?: string };
+    return reason === undefined ? [status, code] : [status, code, reason];
+  }
+
+  async function countOf(table: string): Promise<number> {
+    const [row] = await engine.database.query<{ count: string }>(`SELECT count(*) FROM ${table}`);
+    return Number(row?.count);
+  }
+
+  it('leads to the provider with state, nonce and a PKCE challenge, which a sealed cookie keeps', async () => {
+    const answer = await http(engine).get(BEGIN).redirects(0);
+    const url = new URL(answer.headers['location'] ?? '');
+    expect(url.origin).toBe(provider.issuer);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: CLIENT.id,
+      redirect_uri: `${PUBLIC_URL}${CALLBACK}`,
+      response_type: 'code',
+      scope: 'openid email profile',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    });
+    const cookie = cookieOf(answer, 'billing_openid') ?? '';
+    expect(cookie).toMatch(
+      /^billing_openid=v1:test:[\w-]+; Max-Age=600; Path=\/v1\/session\/oidc; /,
+    );
+    expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/);
+    expect(cookie).not.toContain(url.searchParams.get('state'));
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it('begins a session of the admin with the verified email', async () => {
+    const { id } = await createAdmin(engine, 'support', 'Grace@example.com');
+    const person = { email: 'grace@EXAMPLE.com', email_verified: true, name: 'Other' };
+    const answer = await signIn(person, engine, '?return_to=/docs%3Fa=b');
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/docs?a=b']);
+    expect(cookieOf(answer, 'billing_session')).toMatch(/; HttpOnly; SameSite=Strict$/);
+    expect(cookieOf(answer, 'billing_openid')).toContain('Expires=Thu, 01 Jan 1970');
+    const { body } = await http(engine).get('/v1/session').set('Cookie', pageOf(answer).Cookie);
+    const { id: sessionId } = body as { readonly id: string };
+    // The name and the role are those of the account.
+    expect(body).toMatchObject({ admin: { id, role: 'support', name: 'support' } });
+    const [event] = await eventsOf(engine, sessionId);
+    expect(event?.data.object).toMatchObject({ admin_id: id, method: 'openid_connect' });
+    const audit = await http(engine).get('/v1/audit-log?operation=finishOpenIdSignIn').set(owner);
+    expect((audit.body as { data: readonly object[] }).data).toEqual([
+      expect.objectContaining({ actor: { id: 'anonymous', type: 'anonymous' } }),
+    ]);
+  });
+
+  it('needs no second factor of this service, also where one is required', async () => {
+    await createAdmin(engine, 'viewer', 'eve@example.com');
+    const require = (second_factor_required: boolean) =>
+      http(engine).patch('/v1/studio-settings').set(owner).send({ second_factor_required });
+    await require(true).expect(200);
+    const answer = await signIn({ ...ADA, email: 'eve@example.com' });
+    const customers = await http(engine).get('/v1/customers').set('Cookie', pageOf(answer).Cookie);
+    expect(customers.status).toBe(200);
+    await require(false).expect(200);
+  });
+
+  describe('of unknown people', () => {
+    it('is refused by default', async () => {
+      const before = await countOf('studio_admin');
+      const answer = await signIn({ ...ADA, email: 'new@example.com' });
+      expect(problem(answer)).toEqual([403, 'openid_admin_refused', 'unknown_admin']);
+      expect(cookieOf(answer, 'billing_session')).toBeUndefined();
+      expect(await countOf('studio_admin')).toBe(before);
+    });
+
+    it('creates an account without a password, with the role of the claim, once', async () => {
+      const person = { ...ADA, email: 'created@example.com', groups: ['guests', 'staff'] };
+      provider.person = person;
+      const begun = [await begin(creating), await begin(creating)];
+      const queries: string[] = [];
+      for (const { location } of begun) queries.push(await provider.authorize(location));
+      const answers = await Promise.all(
+        begun.map(({ cookie }, index) => finish(queries[index] ?? '', cookie, creating)),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+      const { body } = await http(engine).get('/v1/studio?limit=100').set(owner);
+      const made = (body as { data: { email: string }[] }).data.filter(
+        ({ email }) => email === 'created@example.com',
+      );
+      expect(made).toEqual([
+        expect.objectContaining({ role: 'admin', name: 'Ada Lovelace', password_scheme: 'none' }),
+      ]);
+      for (const password of ['', 'x']) {
+        const refused = await http(engine)
+          .post('/v1/session')
+          .send({ email: 'created@example.com', password: password || 'none' });
+        expect(problem(refused)).toEqual([401, 'sign_in_failed']);
+      }
+    });
+  });
+
+  it('changes the role to that of the claim, but leaves an owner', async () => {
+    const { id } = await createAdmin(engine, 'owner', 'boss@example.com');
+    const person = { ...ADA, email: 'boss@example.com', groups: ['guests'] };
+    const roleNow = async () =>
+      ((await http(engine).get(`/v1/studio/${id}`).set(owner)).body as { role: string }).role;
+    expect((await signIn(person, creating)).status).toBe(303);
+    expect(await roleNow()).toBe('owner');
+    await createAdmin(engine, 'owner');
+    const demoted = await signIn(person, creating);
+    expect(await roleNow()).toBe('viewer');
+    const refused = await http(engine).get('/v1/studio').set('Cookie', pageOf(demoted).Cookie);
+    expect(problem(refused)).toEqual([403, 'forbidden']);
+    expect((await eventsOf(engine, id)).at(-1)?.data.previous).toEqual({ role: 'owner' });
+    const without = await signIn({ ...person, groups: ['unknown'] }, creating);
+    expect(problem(without)).toEqual([403, 'openid_admin_refused', 'no_role']);
+  });
+
+  it.each([
+    ['an email that is not verified', { email_verified: false }, 'email_not_verified'],
+    ['an email that is verified in words', { email_verified: 'true' }, 'email_not_verified'],
+    ['no email', { email: undefined }, 'no_email'],
+    ['a foreign domain', { email: 'ada@example.net' }, 'foreign_domain'],
+    ['a subdomain', { email: 'ada@x.example.com' }, 'foreign_domain'],
+  ])('is refused for %s', async (_, claims, reason) => {
+    const answer = await signIn({ ...ADA, ...claims });
+    expect(problem(answer)).toEqual([403, 'openid_admin_refused', reason]);
+    expect(cookieOf(answer, 'billing_session')).toBeUndefined();
+  });
+
+  it('is refused for an inactive admin', async () => {
+    const { id } = await createAdmin(engine, 'admin', 'left@example.com');
+    await http(engine).delete(`/v1/studio/${id}`).set(owner).expect(204);
+    for (const app of [engine, creating]) {
+      const answer = await signIn({ ...ADA, email: 'left@example.com', groups: ['staff'] }, app);
+      expect(problem(answer)).toEqual([403, 'openid_admin_refused', 'inactive_admin']);
+    }
+  });
+
+  it('is accepted with an ID token that is signed again unchanged, as the forged ones are', async () => {
+    provider.forged = (claims) => claims;
+    const answer = await signIn(
+      { ...ADA, email: 'again@example.com', groups: ['staff'] },
+      creating,
+    );
+    expect(answer.status).toBe(303);
+  });
+
+  it.each<[string, () => void]>([
+    [
+      'another issuer',
+      () => (provider.forged = (claims) => ({ ...claims, iss: 'https://evil.example' })),
+    ],
+    ['another audience', () => (provider.forged = (claims) => ({ ...claims, aud: 'other' }))],
+    ['another nonce', () => (provider.forged = (claims) => ({ ...claims, nonce: 'x' }))],
+    ['no nonce', () => (provider.forged = ({ nonce: _, ...claims }) => claims)],
+    ['an expired time', () => (provider.forged = (claims) => ({ ...claims, exp: 1_000 }))],
+    ['another subject', () => (provider.forged = (claims) => ({ ...claims, sub: 'other' }))],
+    ['the signature of another key', () => (provider.signsWithOtherKey = true)],
+  ])('is refused for an ID token with %s', async (_, forge) => {
+    forge();
+    const before = await countOf('admin_session');
+    const answer = await signIn(ADA);
+    expect(problem(answer)).toEqual([401, 'openid_refused']);
+    expect(cookieOf(answer, 'billing_session')).toBeUndefined();
+    expect(await countOf('admin_session')).toBe(before);
+  });
+
+  it.each([
+    [
+      'an error of the provider',
+      (query: URLSearchParams) => {
+        query.delete('code');
+        query.set('error', 'access_denied');
+      },
+    ],
+    ['another code', (query: URLSearchParams) => query.set('code', 'x')],
+    ['no code', (query: URLSearchParams) => query.delete('code')],
+    ['another issuer', (query: URLSearchParams) => query.set('iss', 'https://evil.example')],
+  ])('is refused for a redirect back with %s', async (_, change) => {
+    const { location, cookie } = await begin();
+    const query = new URLSearchParams(await provider.authorize(location));
+    change(query);
+    expect(problem(await finish(query.toString(), cookie))).toEqual([401, 'openid_refused']);
+  });
+
+  it('is finished once, by the browser that began it, in ten minutes', async () => {
+    await createAdmin(engine, 'viewer', 'ada@example.com');
+    const expired = [401, 'openid_expired'];
+    const mine = await begin();
+    const query = await provider.authorize(mine.location);
+    const requests = provider.tokenRequests;
+    const other = await begin();
+    expect(problem(await finish(query, ''))).toEqual(expired);
+    expect(problem(await finish(query, other.cookie))).toEqual(expired);
+    expect(problem(await finish(query, 'billing_openid=v1:test:AAAA'))).toEqual(expired);
+    expect(problem(await finish('', mine.cookie))).toEqual(expired);
+    expect(provider.tokenRequests).toBe(requests);
+    const answers = await Promise.all(
+      [engine, creating, engine].map((app) => finish(query, mine.cookie, app)),
+    );
+    const finished = answers.filter(({ status }) => status === 303);
+    const refused = answers.filter(({ status }) => status !== 303);
+    expect(finished.length + refused.filter(({ status }) => status === 403).length).toBe(1);
+    expect(refused.filter(({ status }) => status === 401).map(problem)).toEqual([expired, expired]);
+    expect(problem(await finish(query, mine.cookie))).toEqual(expired);
+    expect(provider.tokenRequests).toBe(requests + 1);
+
+    const late = await begin();
+    const lateQuery = await provider.authorize(late.location);
+    engine.clock.advanceMs(600_000);
+    expect(problem(await finish(lateQuery, late.cookie))).toEqual(expired);
+  });
+
+  it.each(['//evil.example', '/\\evil.example', 'https://evil.example', 'docs', '/a b', ''])(
+    'does not return to %j',
+    async (path) => {
+      const answer = await http(engine).get(BEGIN).query({ return_to: path }).redirects(0);
+      expect(problem(answer)).toEqual([400, 'validation_failed']);
+    },
+  );
+
+  it('is not offered without the settings, and unavailable without the provider', async () => {
+    const off = await start({ databaseUrl: engine.databaseUrl, environment: WITH_KEYS });
+    const unreachable = await start({
+      databaseUrl: engine.databaseUrl,
+      environment: settings({ OIDC_ISSUER: 'http://127.0.0.1:9' }),
+    });
+    const misnamed = await start({
+      databaseUrl: engine.databaseUrl,
+      environment: settings({ OIDC_ISSUER: provider.issuer.replace('127.0.0.1', 'localhost') }),
+    });
+    for (const path of [BEGIN, `${CALLBACK}?code=x&state=y`]) {
+      const answer = await http(off).get(path).redirects(0);
+      expect(problem(answer)).toEqual([404, 'openid_disabled']);
+    }
+    for (const app of [unreachable, misnamed]) {
+      const answer = await http(app).get(BEGIN).redirects(0);
+      expect(problem(answer)).toEqual([503, 'openid_unavailable']);
+    }
+    for (const app of [off, unreachable, misnamed]) await app.close();
+  });
+
+  it('calls no provider in a private network unless it is allowed', async () => {
+    const app = await start({
+      databaseUrl: engine.databaseUrl,
+      environment: settings({
+        OIDC_ISSUER: provider.issuer.replace('http:', 'https:'),
+        OIDC_ALLOW_PRIVATE_NETWORKS: 'false',
+      }),
+    });
+    const log = captureLog();
+    const answer = await http(app).get(BEGIN).redirects(0);
+    log.stop();
+    expect(problem(answer)).toEqual([503, 'openid_unavailable']);
+    await app.close();
+  });
+
+  it('leaves no secret in the database, the answers or the log', async () => {
+    const log = captureLog();
+    const begun = await begin();
+    const query = new URLSearchParams(await provider.authorize(begun.location));
+    provider.forged = (claims) => ({ ...claims, aud: 'other' });
+    const answer = await finish(query.toString(), begun.cookie);
+    const contents = await contentsOfTables(engine);
+    const hidden = [CLIENT.secret, query.get('code') ?? '', begun.cookie.split(':').at(-1) ?? ''];
+    for (const text of [contents, log.text(), answer.text]) {
+      for (const secret of hidden) {
+        expect(secret.length).toBeGreaterThan(20);
+        expect(text).not.toContain(secret);
+      }
+    }
+    log.stop();
+  });
+});

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createAdmin, pageOf } from '../support/admins';
+import { WITH_KEYS } from '../support/keys';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const ROOT = join(__dirname, '../..');
+const PASSWORD = 'Tr0ub4dor & zwölf Zeichen';
+
+interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Each command is a process, which takes seconds on a busy machine. */
+jest.setTimeout(240_000);
+
+/** Runs `npm run studio` as it is run after the build, on the database of the service. */
+describe('npm run studio', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: WITH_KEYS });
+  });
+
+  afterAll(() => engine.close());
+
+  function run(words: readonly string[], input = ''): Promise<Result> {
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, 'test/support/run-ts.cjs'), join(ROOT, 'src/studio.ts'), ...words],
+      {
+        env: {
+          ...process.env,
+          DATABASE_URL: engine.databaseUrl,
+          ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
+        },
+      },
+    );
+    const output = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => (output.stdout += String(chunk)));
+    child.stderr.on('data', (chunk) => (output.stderr += String(chunk)));
+    child.stdin.end(input);
+    return new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => resolve({ code, ...output }));
+    });
+  }
+
+  function signIn(email: string, password: string) {
+    return engine.uncheckedHttp.post('/v1/session').send({ email, password });
+  }
+
+  it('creates the first admin as an owner and the next as an admin, who can sign in', async () => {
+    const words = ['create-admin', '--password-stdin', '--email'];
+    const first = await run([...words, 'Ada@example.com', '--name', 'Ada'], `${PASSWORD}\nrest\n`);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toMatch(/^admin_\w{26} {2}owner {2}Ada@example\.com {2}Ada\n$/);
+    const second = await run([...words, 'grace@example.com'], PASSWORD);
+    expect(second.stdout).toMatch(/ {2}admin {2}grace@example\.com {2}grace@example\.com\n$/);
+    const third = await run([...words, 'eve@example.com', '--role', 'viewer'], PASSWORD);
+    expect(third.stdout).toContain('viewer');
+
+    const answer = await signIn('ada@example.com', PASSWORD);
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      expect.objectContaining({ scopes: ['*'], admin: expect.objectContaining({ name: 'Ada' }) }),
+    ]);
+    const rows = await engine.database.query<{ hash: string }>(
+      'SELECT DISTINCT left(password_hash, 30) AS hash FROM studio_admin',
+    );
+    expect(rows).toEqual([{ hash: '$argon2id$v=19$m=19456,t=2,p=1' }]);
+    expect((await run(['list'])).stdout.trim().split('\n')).toHaveLength(3);
+
+    const again = await run([...words, 'ADA@example.com'], PASSWORD);
+    expect(again).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('already exists'),
+    });
+  });
+
+  it('sets a new password, which ends the sessions, and removes a second factor', async () => {
+    const { email } = await createAdmin(engine, 'admin');
+    const page = pageOf(await signIn(email, 'correct horse battery staple'));
+    const changed = await run(['set-password', '--password-stdin', '--email', email], PASSWORD);
+    expect(changed.stdout).toContain('has a new password');
+    expect((await engine.uncheckedHttp.get('/v1/session').set(page)).status).toBe(401);
+    expect((await signIn(email, PASSWORD)).status).toBe(201);
+
+    const removed = await run(['remove-second-factor', '--email', email]);
+    expect(removed).toMatchObject({ code: 1, stderr: expect.stringContaining('second factor') });
+    const unknown = await run(['remove-second-factor', '--email', 'stranger@example.com']);
+    expect(unknown.stderr).toContain('There is no studio admin "stranger@example.com".');
+  });
+
+  it.each([
+    [[], '', 'create-admin'],
+    [['create-admin', '--email', 'no-address', '--password-stdin'], PASSWORD, 'not an email'],
+    [['create-admin', '--email', 'a@example.com', '--password-stdin'], 'short\n', '12 to 1000'],
+    [['create-admin', '--email', 'a@example.com'], PASSWORD, '--password-stdin'],
+  ])('refuses %j with %j', async (words, input, message) => {
+    const result = await run(words, input);
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
+    expect(result.stderr).not.toMatch(/\n {4}at /);
+  });
+});

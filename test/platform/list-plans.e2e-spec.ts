@@ -1,0 +1,157 @@
+import { Client } from 'pg';
+import { STORY } from '../../src/openapi/story';
+import { bodiesOf, MadeIds, type Operation, OPERATIONS, pathOf } from '../support/example-requests';
+import { type ListStatement, plantMillions, plansOf } from '../support/planted-statistics';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+/** Parts of plans that read more rows than they return, with the reason why a list may have them. */
+const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = [
+  {
+    fault: /ledger_posting_pkey and leaves out \(\(account\)/,
+    reason: 'Reads the postings of one transaction.',
+  },
+  {
+    fault: /^listCustomerEntitlements\?.* reads (subscription|entitlement_grant)_customer_index/,
+    reason: 'Reads the subscriptions and grants of one customer.',
+  },
+  {
+    fault: /^listUsageEvents\?.* usage_event_\d+/,
+    reason:
+      'Partitions are empty here. The list reads the index of one stream from the place of its cursor.',
+  },
+];
+
+/** Lists of parents that the story of the examples does not make. */
+const WITHOUT_PARENT: readonly string[] = ['listLineEvents'];
+
+const LISTS = OPERATIONS.filter(
+  ({ method, operation }) =>
+    method === 'get' &&
+    !WITHOUT_PARENT.includes(operation.operationId) &&
+    operation.parameters?.some(({ name }) => name === 'cursor'),
+);
+
+/** Parameters of every list, and those that a list requires. */
+const PAGING = ['limit', 'cursor'];
+
+/** Returns the queries that try a list: without a filter, with each filter, and with each value of an enumeration. */
+function queriesOf({ operation }: Operation): readonly string[] {
+  const filters = (operation.parameters ?? []).filter(
+    (one) => one.in === 'query' && !PAGING.includes(one.name),
+  );
+  const required = filters
+    .filter(({ required: isRequired }) => isRequired)
+    .map((one) => `${one.name}=${encodeURIComponent(valuesOf(one)[0] ?? '')}`);
+  const each = filters.flatMap((one) =>
+    valuesOf(one).map((value) => `${one.name}=${encodeURIComponent(value)}`),
+  );
+  return ['', ...each].map((one) => [...new Set([...required, one])].filter(Boolean).join('&'));
+}
+
+function valuesOf({ name, schema }: Parameter): readonly string[] {
+  if (schema?.enum !== undefined) return schema.enum;
+  if (schema?.format === 'date-time') return ['2026-03-01T00:00:00.000Z'];
+  if (name === 'type') return ['invoice.paid', 'invoice.*'];
+  return [schema?.example ?? (name.endsWith('_id') ? 'none_01h455vb4pex5vsknk084sn02q' : 'any')];
+}
+
+type Parameter = NonNullable<Operation['operation']['parameters']>[number];
+
+type Query = (this: Client, ...given: unknown[]) => unknown;
+
+/** Records the queries that the engine sends while a list is read. */
+class Recorder {
+  readonly statements: ListStatement[] = [];
+  readonly #prototype = Client.prototype as unknown as { query: Query };
+  readonly #original = this.#prototype.query;
+  #list: string | null = null;
+
+  constructor() {
+    const original = this.#original;
+    const record = (given: readonly unknown[]): void => {
+      this.record(given);
+    };
+    this.#prototype.query = function query(this: Client, ...given: unknown[]): unknown {
+      record(given);
+      return original.apply(this, given);
+    };
+  }
+
+  async during<Result>(list: string, work: () => PromiseLike<Result>): Promise<Result> {
+    this.#list = list;
+    try {
+      return await work();
+    } finally {
+      this.#list = null;
+    }
+  }
+
+  end(): void {
+    this.#prototype.query = this.#original;
+  }
+
+  private record([first, second]: readonly unknown[]): void {
+    const isConfigured = typeof first === 'object' && first !== null && 'text' in first;
+    const sql = isConfigured ? first.text : first;
+    const values = isConfigured && 'values' in first ? first.values : second;
+    if (this.#list === null || typeof sql !== 'string' || !/^\s*(SELECT|WITH)/.test(sql)) return;
+    this.statements.push({ list: this.#list, sql, values: Array.isArray(values) ? values : [] });
+  }
+}
+
+describe('every list, over a million rows', () => {
+  let engine: TestApp;
+  let recorder: Recorder;
+  const made = new MadeIds();
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    recorder = new Recorder();
+    for (const { operationId } of STORY) {
+      const found = OPERATIONS.find(({ operation }) => operation.operationId === operationId);
+      if (found === undefined) throw new Error(`The document has no operation ${operationId}.`);
+      for (const { mediaType, text } of bodiesOf(found.operation, made)) {
+        const request = engine.http[found.method](pathOf(found, made));
+        if (mediaType !== null) void request.set('Content-Type', mediaType);
+        made.remember((await request.send(text)).body);
+      }
+    }
+  });
+
+  afterAll(async () => {
+    recorder.end();
+    await engine.close();
+  });
+
+  async function faults(): Promise<readonly string[]> {
+    const found = await plansOf(engine.databaseUrl, recorder.statements);
+    const lines = new Set(found.map(({ list, fault }) => `${list}: ${fault}`));
+    return [...lines].filter((line) => !ALLOWED.some(({ fault }) => fault.test(line)));
+  }
+
+  it('reads its page from an index with each of its filters, and sorts only few rows', async () => {
+    expect(LISTS.length).toBeGreaterThan(20);
+    const refused: string[] = [];
+    for (const list of LISTS) {
+      for (const query of queriesOf(list)) {
+        const name = `${list.operation.operationId}?${query}`;
+        const { status } = await recorder.during(name, () =>
+          engine.http.get(`${pathOf(list, made)}?${query}`),
+        );
+        refused.push(...(status === 200 ? [] : [`${name} ${status}`]));
+      }
+    }
+    recorder.end();
+    expect(refused).toEqual([]);
+
+    await plantMillions(engine.databaseUrl);
+    expect(await faults()).toEqual([]);
+  });
+
+  it('is found to read more when the index of a filter is missing', async () => {
+    await engine.database.query('DROP INDEX invoice_status_index');
+    expect(await faults()).toContainEqual(
+      expect.stringMatching(/^listInvoices\?status=open: reads invoice_pkey and leaves out/),
+    );
+  });
+});

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { MonitoringServer } from '../../src/platform/observability';
+import { DatabaseProxy } from '../support/database-proxy';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
+
+const METRIC_NAMES =
+  /\b(?:http|database|due|ledger|clock|provider|invoices?|process|nodejs)_[a-z0-9_]+_[a-z0-9_]+\b/g;
+
+const WORK_THAT_WAITS = [
+  'due-subscriptions',
+  'due-drafts',
+  'dispatch-events',
+  'webhook-deliveries',
+  'due-payments',
+  'due-refunds',
+  'due-collections',
+];
+
+describe('the monitoring port of a worker', () => {
+  let worker: TestApp;
+  let url: string;
+  let made: TestDatabase;
+  let proxy: DatabaseProxy;
+
+  beforeAll(async () => {
+    made = await createTestDatabase();
+    proxy = await DatabaseProxy.before(made.url);
+    worker = await startTestApp({
+      databaseUrl: proxy.url,
+      environment: { ROLE: 'worker', AUTH: 'required', MONITORING_PORT: '0' },
+    });
+    const port = await worker.app.get(MonitoringServer).listen();
+    url = `http://127.0.0.1:${port}`;
+  });
+
+  afterAll(async () => {
+    await worker.close();
+    await proxy.close();
+    await made.drop();
+  });
+
+  const get = async (path: string, init?: RequestInit) => {
+    const response = await fetch(`${url}${path}`, init);
+    return { status: response.status, text: await response.text() };
+  };
+
+  it('answers the probes without a credential', async () => {
+    expect(await get('/health/live')).toEqual({ status: 200, text: 'ok\n' });
+    expect(await get('/health/ready')).toEqual({ status: 200, text: 'ok\n' });
+  });
+
+  it('answers the metrics, with the connections of the pool', async () => {
+    const { status, text } = await get('/metrics');
+
+    expect(status).toBe(200);
+    expect(text).toMatch(/^database_connections\{state="busy"\} \d+$/m);
+    expect(text).toMatch(/^database_connections\{state="idle"\} \d+$/m);
+    expect(text).toMatch(/^database_connections\{state="waiting"\} 0$/m);
+  });
+
+  it('measures the due work by kind', async () => {
+    const { text } = await get('/metrics');
+
+    const kinds = [...text.matchAll(/^due_work_oldest_seconds\{work="(.+)"\} 0$/gm)].map(
+      ([, work]) => work,
+    );
+    expect(kinds).toEqual(expect.arrayContaining(WORK_THAT_WAITS));
+    for (const work of WORK_THAT_WAITS)
+      expect(text).toContain(`due_work_waiting{work="${work}"} 0`);
+  });
+
+  it.each(['alerts.yaml', 'dashboard.json'])('has every metric that %s names', async (file) => {
+    const { text } = await get('/metrics');
+    const named = readFileSync(`deploy/monitoring/${file}`, 'utf8').matchAll(METRIC_NAMES);
+
+    const missing = [
+      ...new Set([...named].map(([name]) => name.replace(/_(bucket|count)$/, ''))),
+    ].filter((name) => !text.includes(`# TYPE ${name} `));
+
+    expect(missing).toEqual([]);
+  });
+
+  it('answers nothing else', async () => {
+    expect((await get('/v1/customers')).status).toBe(404);
+    expect((await get('/metrics', { method: 'POST', body: 'x' })).status).toBe(405);
+  });
+
+  it.each(['hold', 'lose'] as const)(
+    'answers the other metrics while statements %s',
+    async (kind) => {
+      proxy.inject(() => ({ kind }));
+      const metrics = await get('/metrics');
+      const ready = await get('/health/ready');
+      proxy.inject(() => null);
+      proxy.release();
+
+      expect(ready.status).toBe(503);
+      expect(metrics.status).toBe(200);
+      expect(metrics.text).toContain('process_resident_memory_bytes');
+      expect(metrics.text).not.toContain('due_work_waiting{');
+      await until('it is ready again', async () => (await get('/health/ready')).status === 200);
+      expect((await get('/metrics')).text).toContain('due_work_waiting{');
+    },
+  );
+});

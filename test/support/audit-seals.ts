@@ -1,0 +1,25 @@
+import { AuditSealing } from '../../src/modules/audit/audit-sealing';
+import type { TestApp } from './test-app';
+import { until } from './until';
+
+const UNSEALED = `
+  SELECT count(*)::int AS count FROM audit_change
+  WHERE position > (SELECT coalesce(max(to_position), 0) FROM audit_seal)`;
+
+/** Runs the sealing: the first run takes the mark, the second seals what is before it. */
+export async function runSealing(engine: TestApp): Promise<void> {
+  const sealing = engine.app.get(AuditSealing);
+  for (let run = 0; run < 3; run += 1) while (await sealing.runDue());
+}
+
+/**
+ * Seals all changes. A change is sealed once all transactions of the server that were older have ended, those of other tests
+ * included.
+ */
+export async function sealAll(engine: TestApp): Promise<void> {
+  await until('all changes are sealed', async () => {
+    await runSealing(engine);
+    const [open] = await engine.database.query<{ count: number }>(UNSEALED);
+    return open?.count === 0;
+  });
+}

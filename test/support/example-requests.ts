@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly required?: boolean;
+  readonly example?: string;
+  readonly schema?: {
+    readonly enum?: readonly string[];
+    readonly format?: string;
+    readonly example?: string;
+  };
+}
+
+interface OperationObject {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly example?: object | string }>>;
+  };
+  readonly responses: Readonly<Record<string, object>>;
+}
+
+/** An operation of the OpenAPI document. */
+export interface Operation {
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly path: string;
+  readonly operation: OperationObject;
+}
+
+const document = JSON.parse(
+  readFileSync(join(__dirname, '../../openapi/openapi.json'), 'utf8'),
+) as { readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>> };
+
+export const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(
+  ([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      method: method as Operation['method'],
+      path,
+      operation,
+    })),
+);
+
+/** Ids of the created objects by prefix; the last one of each kind. */
+export class MadeIds {
+  readonly #byPrefix = new Map<string, string>();
+
+  remember(body: unknown): void {
+    const { id, lines } = (body ?? {}) as { id?: unknown; lines?: unknown };
+    if (typeof id === 'string') this.#byPrefix.set(id.split('_')[0] ?? '', id);
+    if (Array.isArray(lines)) for (const line of lines) this.remember(line);
+  }
+
+  /** Replaces example ids with the ids of created objects; an id of a kind that was not created stays. */
+  fillIn(text: string): string {
+    return text.replaceAll(
+      /([a-z]+)_01h455vb4pex5vsknk084sn02q/g,
+      (example, prefix: string) => this.#byPrefix.get(prefix) ?? example,
+    );
+  }
+}
+
+/** Returns the example bodies of an operation, with the ids of created objects. */
+export function bodiesOf(
+  { requestBody }: OperationObject,
+  made: MadeIds,
+): readonly { readonly mediaType: string | null; readonly text: string }[] {
+  if (requestBody === undefined) return [{ mediaType: null, text: '' }];
+  return Object.entries(requestBody.content).map(([mediaType, { example }]) => ({
+    mediaType,
+    text: made.fillIn(typeof example === 'string' ? example : JSON.stringify(example)),
+  }));
+}
+
+/** Returns the example path of an operation, with the ids of created objects. */
+export function pathOf({ path, operation }: Operation, made: MadeIds): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const parameter = operation.parameters?.find((one) => one.in === 'path' && one.name === name);
+    if (parameter?.example === undefined) throw new Error(`${path} has no example of {${name}}.`);
+    return made.fillIn(parameter.example);
+  });
+}

@@ -1,0 +1,134 @@
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Provider from 'oidc-provider';
+
+export const CLIENT = { id: 'billing', secret: 'a-secret-of-the-client-0123456789' } as const;
+/** Another application of the same provider. */
+const OTHER_CLIENT = { id: 'other', secret: 'another-secret-of-a-client-012345' } as const;
+
+/** Claims about a person. */
+export interface Person {
+  readonly email?: string | undefined;
+  readonly email_verified?: boolean | string;
+  readonly name?: string;
+  readonly groups?: readonly string[];
+}
+
+type IdTokenClaims = Readonly<Record<string, unknown>>;
+
+/** An OpenID provider (npm `oidc-provider`) in this process, where everybody signs in without being asked. */
+export class OpenIdServer {
+  /** Person who signs in next. */
+  person: Person = {};
+  /** Replaces the claims of ID tokens, which are signed again with the key of the provider, or another one. */
+  forged: ((claims: IdTokenClaims) => IdTokenClaims) | null = null;
+  signsWithOtherKey = false;
+  /** Requests to the token endpoint. */
+  tokenRequests = 0;
+
+  private constructor(
+    private readonly server: Server,
+    readonly issuer: string,
+  ) {}
+
+  /** @param callback where the provider may lead browsers back to */
+  static async start(callback: string): Promise<OpenIdServer> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const started = new OpenIdServer(server, issuer);
+    started.mount(callback);
+    return started;
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /**
+   * Follows the redirects from the authorization endpoint as a browser does, and returns the query of the redirect back.
+   */
+  async authorize(location: string): Promise<string> {
+    const cookies = new Map<string, string>();
+    let url = new URL(location);
+    for (let redirects = 0; redirects < 10; redirects += 1) {
+      const answer = await fetch(url, {
+        redirect: 'manual',
+        headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      });
+      for (const cookie of answer.headers.getSetCookie()) {
+        const [name = '', value = ''] = (cookie.split(';', 1)[0] ?? '').split('=');
+        cookies.set(name, value);
+      }
+      const next = answer.headers.get('location');
+      if (next === null)
+        throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`);
+      url = new URL(next, url);
+      if (url.origin !== this.issuer) return url.search.slice(1);
+    }
+    throw new Error('The provider redirects without an end.');
+  }
+
+  private mount(callback: string): void {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const other = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
+    const jwk = { ...privateKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'RS256' };
+    const provider = new Provider(this.issuer, {
+      clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({
+        client_id: id,
+        client_secret: secret,
+        redirect_uris: [callback],
+      })),
+      jwks: { keys: [jwk] },
+      cookies: { keys: ['a-key-of-cookies'] },
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
+      features: { devInteractions: { enabled: false } },
+      interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+      findAccount: (_, accountId) => ({
+        accountId,
+        claims: () => ({ sub: accountId, ...this.person }),
+      }),
+      loadExistingGrant: async ({ oidc }) => {
+        const clientId = oidc.client?.clientId ?? '';
+        const grant = new oidc.provider.Grant({
+          clientId,
+          accountId: oidc.session?.accountId ?? '',
+        });
+        grant.addOIDCScope('openid email profile');
+        await grant.save();
+        return grant;
+      },
+    });
+    provider.use(async (context, next) => {
+      await next();
+      if (context.path !== '/token') return;
+      this.tokenRequests += 1;
+      const body = context.body as { id_token?: string };
+      if (body.id_token === undefined || (this.forged === null && !this.signsWithOtherKey)) return;
+      const key = this.signsWithOtherKey ? other : createPrivateKey({ key: jwk, format: 'jwk' });
+      body.id_token = resigned(body.id_token, this.forged ?? ((claims) => claims), key);
+    });
+    const answer = provider.callback();
+    this.server.on('request', (request, response) => {
+      if (!request.url?.startsWith('/interaction/')) {
+        void answer(request, response);
+        return;
+      }
+      const login = { accountId: this.person.email ?? 'nobody' };
+      void provider.interactionFinished(request, response, { login });
+    });
+  }
+}
+
+function resigned(
+  token: string,
+  change: (claims: IdTokenClaims) => IdTokenClaims,
+  key: Parameters<typeof sign>[2],
+): string {
+  const [header = '', payload = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as IdTokenClaims;
+  const text = `${header}.${Buffer.from(JSON.stringify(change(claims))).toString('base64url')}`;
+  return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
+}
