@@ -153,7 +153,9 @@ export function giveBack(
   return { amount, back: { lines, held, returned } };
 }
 
+/** Tests if a discount returns to its coupon. A rest that its subscription left behind takes nothing back. */
 function returns({ redemption, period: taken }: Off, period: number): boolean {
+  if (redemption.isOver && !redemption.isUsedUp) return false;
   const { duration, amountOff } = redemption.terms;
   return duration === 'once' || (amountOff !== undefined && taken === period);
 }
