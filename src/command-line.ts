@@ -38,7 +38,7 @@ async function runOnDatabase(work: (app: INestApplicationContext) => Promise<voi
       : null;
   try {
     const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
-    await migrate(databaseUrl, () => undefined, configuration.migrationWaitMs);
+    await migrate(databaseUrl, reportWait, configuration.migrationWaitMs);
     const app = await NestFactory.createApplicationContext(
       AppModule.with(configuration, databaseUrl),
       { logger: new NestLogger(createLogger(configuration.logLevel)), abortOnError: false },
@@ -51,6 +51,11 @@ async function runOnDatabase(work: (app: INestApplicationContext) => Promise<voi
   } finally {
     await embedded?.stop();
   }
+}
+
+function reportWait(holder: string, migration: string | null): void {
+  const what = migration === null ? 'the migration lock' : `a lock for the migration ${migration}`;
+  process.stderr.write(`Waiting for ${what}, held by ${holder}.\n`);
 }
 
 /** Failures that the message explains. Others are defects and show where they happened. */

@@ -52,8 +52,9 @@ async function start(
   const databaseUrl = running.embedded?.connectionString ?? configuration.databaseUrl ?? '';
   const migrations = await migrate(
     databaseUrl,
-    (holder) => {
-      logger.info({ holder }, 'waiting for the migration lock');
+    (holder, migration) => {
+      if (migration === null) logger.info({ holder }, 'waiting for the migration lock');
+      else logger.warn({ migration, holder }, 'a migration waits for a lock, and is tried again');
     },
     configuration.migrationWaitMs,
   );

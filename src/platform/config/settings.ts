@@ -62,7 +62,8 @@ export const SETTINGS = {
   MIGRATION_WAIT_MS: setting({
     fallback: '300000',
     accepts: '0 to 3600000',
-    meaning: 'How long a start waits for another process that migrates the database.',
+    meaning:
+      'How long a start waits for another process that migrates, and a migration for its locks.',
     parse: integerBetween(0, 3_600_000),
   }),
   DATA_DIR: setting({

@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import { openConnection } from './connection-settings';
 import { dataSourceOptions } from './data-source-options';
 import { lockMigrations } from './migration-lock';
+import { runMigrations } from './run-migrations';
 import { requireDedicatedSessions } from './require-dedicated-sessions';
 
 /** The schema of the database is unusable for this version. */
@@ -10,26 +11,29 @@ export class SchemaError extends Error {}
 /**
  * Migrates the database to the newest schema and returns the names of the migrations that ran. TypeORM takes no lock,
  * so processes that start together are serialised here by a lock.
- * @param onWait called with the session that holds the lock, if this one waits for it
+ * @param onWait called with the session that holds the lock, and the migration that waits; null if another process migrates
  * @throws {SchemaError} when a newer version has migrated the database, which this version could damage
  * @throws {PoolerError} when clients share sessions
- * @throws {MigrationLockError} when another session holds the lock for longer than `longestWaitMs`
+ * @throws {MigrationLockError} when another session holds a lock for longer than `longestWaitMs`
  */
 export async function migrate(
   url: string,
-  onWait: (holder: string) => void = () => undefined,
+  onWait: (holder: string, migration: string | null) => void = () => undefined,
   longestWaitMs = 300_000,
 ): Promise<readonly string[]> {
   const guard = await openConnection(url);
   try {
     await requireDedicatedSessions(url, guard);
-    await lockMigrations(guard, onWait, longestWaitMs);
+    await lockMigrations(guard, (holder) => onWait(holder, null), longestWaitMs);
     const dataSource = new DataSource({ ...dataSourceOptions(url, 2), extra: {} });
     await dataSource.initialize();
     try {
       await refuseNewer(dataSource);
-      const ran = await dataSource.runMigrations();
-      return ran.map(({ name }) => name);
+      return await runMigrations(
+        dataSource,
+        (migration, holder) => onWait(holder, migration),
+        longestWaitMs,
+      );
     } finally {
       await dataSource.destroy();
     }

@@ -1,28 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
+import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './database-session';
 
 /** Arbitrary number, the same in all processes of the engine. */
 const MIGRATION_LOCK = 7_205_759_403;
 const LOOK_EVERY_MS = 250;
 
 const HOLDER = `
-  SELECT lock.pid, activity.application_name AS name, activity.client_addr AS address, activity.state,
-    to_char(activity.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since
+  SELECT lock.pid, ${SESSION_COLUMNS}
   FROM pg_locks AS lock LEFT JOIN pg_stat_activity AS activity USING (pid)
   WHERE lock.locktype = 'advisory' AND lock.granted AND lock.objsubid = 1
     AND (lock.classid::bigint << 32 | lock.objid::bigint) = $1
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   LIMIT 1`;
 
-interface LockHolder {
-  readonly pid: number;
-  readonly name: string | null;
-  readonly address: string | null;
-  readonly state: string | null;
-  readonly since: string | null;
-}
-
-/** Another session held the migration lock for longer than a start waits. */
+/** Another session held the migration lock, or a lock that a migration needs, for longer than a start waits. */
 export class MigrationLockError extends Error {}
 
 /**
@@ -39,7 +31,7 @@ export async function lockMigrations(
   const givesUpAt = performance.now() + longestWaitMs;
   for (let looks = 0; !(await tryLock(connection)); looks += 1) {
     const holder = await holderOf(connection);
-    if (holder !== null && looks === 0) onWait(describe(holder));
+    if (holder !== null && looks === 0) onWait(describeSession(holder));
     if (performance.now() >= givesUpAt) throw notFree(holder, longestWaitMs);
     await pause(LOOK_EVERY_MS);
   }
@@ -62,23 +54,13 @@ async function tryLock(connection: Client): Promise<boolean> {
 }
 
 /** Returns null if the lock was released meanwhile. */
-async function holderOf(connection: Client): Promise<LockHolder | null> {
-  const { rows } = await connection.query<LockHolder>(HOLDER, [MIGRATION_LOCK]);
+async function holderOf(connection: Client): Promise<DatabaseSession | null> {
+  const { rows } = await connection.query<DatabaseSession>(HOLDER, [MIGRATION_LOCK]);
   return rows[0] ?? null;
 }
 
-function describe({ pid, name, address, state, since }: LockHolder): string {
-  const details = [
-    name === null || name === '' ? null : `application ${name}`,
-    address === null ? null : `from ${address}`,
-    since === null ? null : `connected since ${since}`,
-    state,
-  ].filter((detail) => detail !== null);
-  return `the database session ${pid} (${details.join(', ')})`;
-}
-
-function notFree(holder: LockHolder | null, longestWaitMs: number): MigrationLockError {
-  const who = holder === null ? 'other sessions, one after the other' : describe(holder);
+function notFree(holder: DatabaseSession | null, longestWaitMs: number): MigrationLockError {
+  const who = holder === null ? 'other sessions, one after the other' : describeSession(holder);
   const end = holder === null ? '' : ` with SELECT pg_terminate_backend(${holder.pid})`;
   return new MigrationLockError(
     `The migration lock was not free within ${Math.round(longestWaitMs / 1000)} s: it is held by ${who}. If that session ` +
