@@ -25,6 +25,7 @@ import { MeteringModule } from './modules/metering';
 import { MetersModule } from './modules/meters';
 import { PaymentsModule } from './modules/payments';
 import { RefundsModule, SandboxRefundsModule } from './modules/refunds';
+import { SearchModule } from './modules/search';
 import { SessionsModule } from './modules/sessions';
 import { StudioModule } from './modules/studio';
 import { SubscriptionsModule } from './modules/subscriptions';
@@ -69,6 +70,7 @@ export class AppModule {
         LedgerModule,
         PaymentsModule,
         RefundsModule,
+        SearchModule,
         SessionsModule,
         StudioModule,
         SubscriptionsModule,

@@ -4,7 +4,7 @@
  * is not in it does not pass.
  */
 const LAYERS = [
-  ['access', 'audit', 'sessions', 'webhooks'],
+  ['access', 'audit', 'search', 'sessions', 'webhooks'],
   ['studio'],
   ['billing'],
   ['refunds'],

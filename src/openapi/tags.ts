@@ -22,6 +22,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Provider discrepancies': 'Differences between a payment provider and the books.',
   Refunds: 'Money given back from payments.',
   Sandbox: 'Outcomes of the built-in test provider. Never moves money.',
+  Search: 'Objects of all types by name, number, code or id.',
   Sessions: 'Admins who are signed in: signing in and out, and ending sessions.',
   Studio: 'Admins who work with the engine.',
   Subscriptions: 'Contracts of customers for plans, with their changes and cancellation.',

@@ -34,10 +34,11 @@ const ROUTINES = `
   FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
 
 /**
- * Tests for objects that entities cannot define: triggers, their functions, and the constraints of deferred triggers.
+ * Tests for objects that entities cannot define: triggers, their functions, the constraints of deferred triggers, and
+ * indexes of trigrams.
  */
 export function isBeyondEntities(line: string): boolean {
-  return /^(trigger|routine) |^constraint \S+ TRIGGER/.test(line);
+  return /^(trigger|routine) |^constraint \S+ TRIGGER|^index .* gin_trgm_ops/.test(line);
 }
 
 /** Describes the schema of a database, one line per object, sorted, without the migration table and partitions. */

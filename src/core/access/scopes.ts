@@ -21,6 +21,7 @@ export const SCOPES = {
     'Charge customers, change payment methods and resolve provider discrepancies. Moves money.',
   'refunds:read': 'Read refunds.',
   'refunds:write': 'Refund payments. Moves money.',
+  'search:read': 'Search; finds only what the other scopes allow to read.',
   'sessions:read': 'Read sessions: those of all admins with `studio:read`, otherwise the own ones.',
   'sessions:write':
     'End sessions: those of all admins with `studio:write`, otherwise the own ones. Change the own second factor.',

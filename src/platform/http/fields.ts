@@ -1,6 +1,6 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
-import { Type as TransformTo } from 'class-transformer';
+import { Transform, Type as TransformTo } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -137,6 +137,26 @@ export function EnumField(
   options?: FieldOptions,
 ): PropertyDecorator {
   return Field({ enum: [...values] }, [IsIn(values)], description, options);
+}
+
+/** Filter of a list by one or several values, separated by commas. */
+export function EnumListFilter(values: readonly string[], description: string): PropertyDecorator {
+  return applyDecorators(
+    ApiPropertyOptional({
+      enum: [...values],
+      isArray: true,
+      // Declared for queries only, which Nest types as properties.
+      ...({ style: 'form', explode: false } as object),
+      description: `${description} Several values are separated by commas.`,
+    }),
+    IsIn(values, { each: true }),
+    HasNoRepeats(),
+    IsArray(),
+    Omittable(),
+    Transform(({ value }: { value: unknown }) =>
+      typeof value === 'string' ? value.split(',') : value,
+    ),
+  );
 }
 
 /** Decimal number as text. */

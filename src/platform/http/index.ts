@@ -10,6 +10,7 @@ export {
   DecimalField,
   EmailField,
   EnumField,
+  EnumListFilter,
   Field,
   IdField,
   IdListField,
@@ -45,7 +46,14 @@ export {
 export { pointerTo, toValidationError } from './faults';
 export { exampleOf } from './example';
 export { IdPipe } from './id.pipe';
-export { ListQueryDto, pageOf, toOpaquePageRequest, toPageDto, toPageRequest } from './list';
+export {
+  LimitField,
+  ListQueryDto,
+  pageOf,
+  toOpaquePageRequest,
+  toPageDto,
+  toPageRequest,
+} from './list';
 export type { PageDto } from './list';
 export { useFastJson } from './fast-json';
 export { linesOf } from './ndjson';

@@ -1,4 +1,4 @@
-import type { Type } from '@nestjs/common';
+import { applyDecorators, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsString, MaxLength } from 'class-validator';
 import type { Page, PageRequest } from '../database';
@@ -15,13 +15,21 @@ function toInteger({ value }: { value: unknown }): unknown {
   return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }
 
+/** Query parameter with the number of results. */
+export function LimitField(
+  description: string,
+  options: { readonly most: number; readonly default: number },
+): PropertyDecorator {
+  return applyDecorators(
+    Transform(toInteger),
+    IntegerField(description, { least: 1, optional: true, ...options }),
+  );
+}
+
 /** Query parameters of every list. */
 export class ListQueryDto {
-  @Transform(toInteger)
-  @IntegerField('Maximum number of items on the page.', {
-    least: 1,
+  @LimitField('Maximum number of items on the page.', {
     most: LARGEST_PAGE,
-    optional: true,
     default: DEFAULT_PAGE,
   })
   readonly limit?: number;

@@ -1,0 +1,79 @@
+import type { Scope } from '../../../core/access';
+
+/** Types of objects that a search finds, with the prefix of their ids and the scope that reads them. */
+export const SEARCH_TYPES = {
+  customer: { prefix: 'cus', scope: 'customers:read' },
+  invoice: { prefix: 'inv', scope: 'invoices:read' },
+  subscription: { prefix: 'sub', scope: 'subscriptions:read' },
+  payment: { prefix: 'pay', scope: 'payments:read' },
+  refund: { prefix: 'ref', scope: 'refunds:read' },
+  credit_note: { prefix: 'cn', scope: 'invoices:read' },
+  plan: { prefix: 'plan', scope: 'catalog:read' },
+  addon: { prefix: 'addon', scope: 'catalog:read' },
+  coupon: { prefix: 'coup', scope: 'coupons:read' },
+  meter: { prefix: 'meter', scope: 'catalog:read' },
+  entitlement: { prefix: 'ent', scope: 'entitlements:read' },
+  tax_rate: { prefix: 'txr', scope: 'catalog:read' },
+  event: { prefix: 'evt', scope: 'events:read' },
+  webhook_endpoint: { prefix: 'whe', scope: 'webhooks:read' },
+  webhook_delivery: { prefix: 'whd', scope: 'webhooks:read' },
+  test_clock: { prefix: 'clock', scope: 'test-clocks:read' },
+  ledger_transaction: { prefix: 'ltx', scope: 'ledger:read' },
+} as const satisfies Readonly<Record<string, { readonly prefix: string; readonly scope: Scope }>>;
+
+export type SearchType = keyof typeof SEARCH_TYPES;
+
+export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchType[];
+
+/** Fewest characters of a query. Shorter ones would match most objects, and find nothing. */
+export const SHORTEST_QUERY = 2;
+
+/** Words of a query that are searched; further ones are ignored. */
+const MOST_WORDS = 8;
+
+/** Beginning of an id: the prefix of a type and the characters that ids are made of. */
+const ID_START = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{0,26}$/;
+
+/** A query that was read: the beginning of an id, or words. */
+export type SearchQuery =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
+  | { readonly kind: 'words'; readonly text: string; readonly patterns: readonly string[] };
+
+/** Reads the text of a query. */
+export function readQuery(given: string): SearchQuery {
+  const text = given.trim().replaceAll(/\s+/gu, ' ');
+  if (text.length < SHORTEST_QUERY) return { kind: 'nothing' };
+  const prefix = ID_START.exec(text)?.[1];
+  const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
+  if (type !== undefined) return { kind: 'id', type, start: text };
+  return { kind: 'words', text, patterns: text.split(' ').slice(0, MOST_WORDS).map(patternOf) };
+}
+
+/**
+ * Returns the LIKE pattern of a word. A word of one or two characters matches beginnings of words only, because an index
+ * of trigrams cannot find it elsewhere. The searched text begins with a space.
+ */
+function patternOf(word: string): string {
+  const escaped = word.replaceAll(/[\\%_]/g, String.raw`\$&`);
+  return word.length < 3 ? `% ${escaped}%` : `%${escaped}%`;
+}
+
+/** Returns the types to search: those that were asked for, or all, as far as the caller may read them. */
+export function searchedTypes(
+  asked: readonly SearchType[] | null,
+  scopes: ReadonlySet<string>,
+): readonly SearchType[] {
+  return (asked ?? SEARCH_TYPE_NAMES).filter((type) => scopes.has(SEARCH_TYPES[type].scope));
+}
+
+/** An object that a search found. */
+export interface SearchResult {
+  readonly type: SearchType;
+  readonly id: string;
+  /** Name, number or code; the id for an object that has none. */
+  readonly title: string;
+  /** E-mail address, name or other text that tells objects of the same title apart. */
+  readonly detail: string | null;
+  readonly customerId: string | null;
+}

@@ -1,0 +1,46 @@
+import {
+  EnumListFilter,
+  EnumProperty,
+  LimitField,
+  NestedListProperty,
+  TextField,
+  TextProperty,
+} from '../../../platform/http';
+import { SEARCH_TYPE_NAMES, type SearchType } from '../domain/search-type';
+
+const LONGEST_QUERY = 200;
+const MOST_RESULTS = 50;
+
+export class SearchQueryDto {
+  @TextField(
+    'Words, or the beginning of an id. Every word must occur in the name, e-mail address, number or code; upper and lower case are the same, and `%` and `_` stand for themselves. Words of one or two characters match beginnings of words. A query of one character finds nothing.',
+    { least: 0, most: LONGEST_QUERY, example: 'ada' },
+  )
+  readonly q!: string;
+  @EnumListFilter(SEARCH_TYPE_NAMES, 'Only objects of these types.')
+  readonly types?: readonly SearchType[];
+  @LimitField('Maximum number of results.', { most: MOST_RESULTS, default: 20 })
+  readonly limit?: number;
+}
+
+export class SearchResultDto {
+  @EnumProperty(SEARCH_TYPE_NAMES, 'Type of the object.', 'customer')
+  readonly type!: SearchType;
+  @TextProperty('Id of the object.', 'cus_01h455vb4pex5vsknk084sn02q')
+  readonly id!: string;
+  @TextProperty('Name, number or code; the id if it has none.', 'Analytical Engines SARL')
+  readonly title!: string;
+  @TextProperty('Further text that identifies it, such as the e-mail address.', 'ada@example.com', {
+    nullable: true,
+  })
+  readonly detail!: string | null;
+  @TextProperty('Customer to whom it belongs.', 'cus_01h455vb4pex5vsknk084sn02q', {
+    nullable: true,
+  })
+  readonly customer_id!: string | null;
+}
+
+export class SearchResultsDto {
+  @NestedListProperty(SearchResultDto, 'The best matches first.')
+  readonly data!: readonly SearchResultDto[];
+}

@@ -1,0 +1,34 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal } from '../../platform/access';
+import { Operation, toDto } from '../../platform/http';
+import { SearchQueryDto, SearchResultDto, SearchResultsDto } from './dto/search.dto';
+import { SearchService } from './search.service';
+
+const DEFAULT_RESULTS = 20;
+
+@ApiTags('Search')
+@Controller('v1/search')
+export class SearchController {
+  constructor(private readonly searching: SearchService) {}
+
+  @Get()
+  @Operation({
+    summary: 'Search all objects',
+    description:
+      'Finds customers by name, e-mail address and external id, invoices by number, plans, add-ons, coupons and meters by ' +
+      'name and code, and objects of every type by the beginning of their id. Returns only types that the caller has the ' +
+      'scope to read.',
+    access: 'search:read',
+    answer: SearchResultsDto,
+    reads: 'query',
+  })
+  async search(
+    @Query() { q, types, limit }: SearchQueryDto,
+    @Caller() { scopes }: Principal,
+  ): Promise<SearchResultsDto> {
+    const most = limit ?? DEFAULT_RESULTS;
+    const found = await this.searching.search(q, types ?? null, scopes, most);
+    return { data: found.map((one) => toDto(SearchResultDto, one)) };
+  }
+}

@@ -1,0 +1,152 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { SearchResult, SearchType } from './domain/search-type';
+
+interface SearchSource {
+  readonly from: string;
+  readonly where?: string;
+  readonly title: string;
+  readonly detail?: string;
+  readonly customerId?: string;
+  /** Text that words are searched in, as the index of the table has it. */
+  readonly text?: string;
+}
+
+/** Matches of a table that are ranked. A query with more is too short to rank all of them. */
+const MOST_RANKED = 1_000;
+
+/** Tables that are searched. Each text has an index of trigrams, with the same expression. */
+const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
+  customer: {
+    from: 'customer AS one',
+    where: 'one.deleted_at IS NULL',
+    title: 'one.name',
+    detail: 'coalesce(one.email, one.external_id)',
+    customerId: 'one.id',
+    text: `lower(' ' || one.name || ' ' || coalesce(one.email, '') || ' ' || coalesce(one.external_id, ''))`,
+  },
+  invoice: {
+    from: 'invoice AS one LEFT JOIN customer ON customer.id = one.customer_id',
+    title: 'coalesce(one.number, one.id)',
+    detail: 'customer.name',
+    customerId: 'one.customer_id',
+    text: `lower(' ' || one.number)`,
+  },
+  plan: {
+    from: 'plan AS one',
+    where: 'one.archived_at IS NULL',
+    title: 'one.name',
+    detail: 'one.code',
+    text: `lower(' ' || one.code || ' ' || one.name)`,
+  },
+  addon: {
+    from: 'addon AS one',
+    where: 'one.archived_at IS NULL',
+    title: 'one.name',
+    detail: 'one.code',
+    text: `lower(' ' || one.code || ' ' || one.name)`,
+  },
+  coupon: {
+    from: 'coupon AS one',
+    title: 'one.code',
+    detail: 'one.name',
+    text: `lower(' ' || one.code || ' ' || coalesce(one.name, ''))`,
+  },
+  meter: {
+    from: 'meter AS one',
+    where: 'one.archived_at IS NULL',
+    title: 'one.name',
+    detail: 'one.key',
+    text: `lower(' ' || one.key || ' ' || one.name)`,
+  },
+  subscription: {
+    from: 'subscription AS one LEFT JOIN customer ON customer.id = one.customer_id',
+    title: 'one.id',
+    detail: 'customer.name',
+    customerId: 'one.customer_id',
+  },
+  payment: {
+    from: 'payment AS one LEFT JOIN customer ON customer.id = one.customer_id',
+    title: 'one.id',
+    detail: 'customer.name',
+    customerId: 'one.customer_id',
+  },
+  refund: {
+    from: `refund AS one LEFT JOIN payment ON payment.id = one.payment_id
+      LEFT JOIN customer ON customer.id = payment.customer_id`,
+    title: 'one.id',
+    detail: 'customer.name',
+    customerId: 'payment.customer_id',
+  },
+  credit_note: {
+    from: 'credit_note AS one LEFT JOIN customer ON customer.id = one.customer_id',
+    title: 'one.number',
+    detail: 'customer.name',
+    customerId: 'one.customer_id',
+  },
+  entitlement: { from: 'entitlement AS one', title: 'one.name', detail: 'one.key' },
+  tax_rate: { from: 'tax_rate AS one', title: 'one.name' },
+  event: { from: 'event AS one', title: 'one.type' },
+  webhook_endpoint: {
+    from: 'webhook_endpoint AS one',
+    where: 'one.deleted_at IS NULL',
+    title: 'one.url',
+  },
+  webhook_delivery: { from: 'webhook_delivery AS one', title: 'one.event_type' },
+  test_clock: { from: 'test_clock AS one', title: 'one.name' },
+  ledger_transaction: {
+    from: 'ledger_transaction AS one',
+    title: 'one.kind',
+    customerId: 'one.customer_id',
+  },
+};
+
+function columnsOf(type: SearchType): string {
+  const { title, detail, customerId } = SOURCES[type];
+  return `'${type}' AS type, one.id::text AS id, ${title}::text AS title, ${detail ?? 'NULL'}::text AS detail,
+    ${customerId ?? 'NULL'}::text AS "customerId"`;
+}
+
+/** Reads the tables of other modules, and writes none. */
+@Injectable()
+export class SearchRepository {
+  constructor(private readonly database: Database) {}
+
+  /** Returns the newest objects whose id begins with the text. */
+  byId(type: SearchType, start: string, most: number): Promise<readonly SearchResult[]> {
+    const { from, where } = SOURCES[type];
+    return this.database.query<SearchResult>(
+      `SELECT ${columnsOf(type)} FROM ${from}
+       WHERE one.id >= $1 AND one.id < $1 || '~' ${where === undefined ? '' : `AND ${where}`}
+       ORDER BY one.id DESC LIMIT $2`,
+      [start, most],
+    );
+  }
+
+  /**
+   * Returns objects whose text matches every pattern. First those whose title or detail is the text, then those where one
+   * begins with it, then all others, by title.
+   */
+  async byWords(
+    types: readonly SearchType[],
+    { text, patterns }: { readonly text: string; readonly patterns: readonly string[] },
+    most: number,
+  ): Promise<readonly SearchResult[]> {
+    const sources = types.flatMap((type) => {
+      const { text: searched, from, where } = SOURCES[type];
+      if (searched === undefined) return [];
+      const matches = patterns.map((_, index) => `${searched} LIKE lower($${index + 3})`);
+      const conditions = [...matches, ...(where === undefined ? [] : [where])].join(' AND ');
+      return [`(SELECT ${columnsOf(type)} FROM ${from} WHERE ${conditions} LIMIT ${MOST_RANKED})`];
+    });
+    if (sources.length === 0) return [];
+    return this.database.query<SearchResult>(
+      `SELECT type, id, title, detail, "customerId" FROM (${sources.join(' UNION ALL ')}) AS found
+       ORDER BY lower($1) IN (lower(title), lower(coalesce(detail, ''))) DESC,
+         starts_with(lower(title), lower($1)) OR starts_with(lower(coalesce(detail, '')), lower($1)) DESC,
+         lower(title), id
+       LIMIT $2`,
+      [text, most, ...patterns],
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { readQuery, searchedTypes, type SearchResult, type SearchType } from './domain/search-type';
+import { SearchRepository } from './search.repository';
+
+@Injectable()
+export class SearchService {
+  constructor(private readonly found: SearchRepository) {}
+
+  /**
+   * Returns the best matches among the objects that the scopes allow to read. A text that begins as an id does finds ids;
+   * every other text finds words in names, e-mail addresses, numbers and codes.
+   * @param types types to search; null for all
+   */
+  async search(
+    text: string,
+    types: readonly SearchType[] | null,
+    scopes: ReadonlySet<string>,
+    most: number,
+  ): Promise<readonly SearchResult[]> {
+    const query = readQuery(text);
+    const searched = searchedTypes(types, scopes);
+    if (query.kind === 'nothing') return [];
+    if (query.kind === 'words') return this.found.byWords(searched, query, most);
+    return searched.includes(query.type) ? this.found.byId(query.type, query.start, most) : [];
+  }
+}

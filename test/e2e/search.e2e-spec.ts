@@ -1,0 +1,190 @@
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { createCustomer, createMeter } from '../support/billing';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Found {
+  readonly type: string;
+  readonly id: string;
+  readonly title: string;
+  readonly detail: string | null;
+  readonly customer_id: string | null;
+}
+
+describe('a search', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function search(q: string, rest = ''): Promise<readonly Found[]> {
+    const answer = await engine.http.get(`/v1/search?q=${encodeURIComponent(q)}${rest}`);
+    expect(answer.status).toBe(200);
+    return (answer.body as { data: readonly Found[] }).data;
+  }
+
+  async function titles(q: string, rest = ''): Promise<readonly string[]> {
+    return (await search(q, rest)).map(({ title }) => title);
+  }
+
+  it('of an empty engine finds nothing', async () => {
+    expect(await search('ada')).toEqual([]);
+    expect(await search('cus_01')).toEqual([]);
+  });
+
+  it('finds customers by words of name, e-mail address and external id, in any order and case', async () => {
+    const id = await createCustomer(engine, {
+      name: 'Lovelace Engines',
+      email: 'ada@search.example',
+      external_id: 'crm-77',
+    });
+    const found = {
+      type: 'customer',
+      id,
+      title: 'Lovelace Engines',
+      detail: 'ada@search.example',
+      customer_id: id,
+    };
+    for (const q of ['LOVELACE', 'engines lov', 'velac', 'ada@search.example', 'CRM-77', 'lo en']) {
+      expect(await search(q)).toEqual([found]);
+    }
+    expect(await search('lovelace babbage')).toEqual([]);
+  });
+
+  it('matches a word of two characters at the beginning of words, and finds nothing for one character', async () => {
+    await createCustomer(engine, { name: 'Zuse Rechner' });
+    expect(await titles('re')).toEqual(['Zuse Rechner']);
+    expect(await titles('ec')).toEqual([]);
+    expect(await titles('z')).toEqual([]);
+    expect(await titles('')).toEqual([]);
+    expect(await titles('   ')).toEqual([]);
+  });
+
+  it('takes wildcards, backslashes and quotes as they are', async () => {
+    await createCustomer(engine, { name: String.raw`50%_off \o/ 'quoted'` });
+    for (const q of ['50%', '%_off', String.raw`\o/`, "'quoted'"]) {
+      expect(await titles(q)).toHaveLength(1);
+    }
+    for (const q of ['%%%', '__', '5_%', String.raw`\%`]) expect(await titles(q)).toEqual([]);
+  });
+
+  it('finds names in other scripts, without regard to case', async () => {
+    for (const name of ['Иван Петров', '東京電力', 'Ünal Özgür', '🦊 Foxes']) {
+      await createCustomer(engine, { name });
+    }
+    expect(await titles('иван')).toEqual(['Иван Петров']);
+    expect(await titles('東京')).toEqual(['東京電力']);
+    expect(await titles('ünal ÖZG')).toEqual(['Ünal Özgür']);
+    expect(await titles('🦊')).toEqual(['🦊 Foxes']);
+  });
+
+  it('finds codes of the catalogue and numbers of invoices', async () => {
+    await createMeter(engine, { key: 'quokka_calls', name: 'Quokka calls' });
+    const plan = { name: 'Quokka plan', currency: 'USD', interval: 'month', prices: [] };
+    await engine.http
+      .post('/v1/plans')
+      .send({ code: 'quokka-monthly', ...plan })
+      .expect(201);
+    const addon = { code: 'quokka-extra', name: 'More', currency: 'USD', prices: [] };
+    await engine.http.post('/v1/addons').send(addon).expect(201);
+    const coupon = { code: 'QUOKKA20', type: 'percent', percent_off: '20', duration: 'once' };
+    await engine.http.post('/v1/coupons').send(coupon).expect(201);
+    const found = await search('quokka');
+    expect(found.map(({ type }) => type).sort()).toEqual(['addon', 'coupon', 'meter', 'plan']);
+    expect(await titles('quokka20')).toEqual(['QUOKKA20']);
+
+    const customer = await createCustomer(engine, { name: 'Numbers', currency: 'USD' });
+    const lines = [{ description: 'Work', amount: 100 }];
+    const draft = await engine.http.post('/v1/invoices').send({ customer_id: customer, lines });
+    const { id } = draft.body as { id: string };
+    const open = await engine.http.post(`/v1/invoices/${id}/finalize`);
+    const { number } = open.body as { number: string };
+    expect(await search(number.toLowerCase())).toEqual([
+      { type: 'invoice', id, title: number, detail: 'Numbers', customer_id: customer },
+    ]);
+    expect(await titles(number.slice(-4))).toContain(number);
+  });
+
+  it('finds ids by their beginning', async () => {
+    const id = await createCustomer(engine, { name: 'By id' });
+    expect(await titles(id)).toEqual(['By id']);
+    expect(await titles(id.slice(0, -2))).toContain('By id');
+    expect((await search('cus_', '&limit=2')).map(({ type }) => type)).toEqual([
+      'customer',
+      'customer',
+    ]);
+    for (const prefix of [
+      'sub',
+      'pay',
+      'ref',
+      'cn',
+      'ent',
+      'txr',
+      'evt',
+      'whe',
+      'whd',
+      'clock',
+      'ltx',
+    ]) {
+      await search(`${prefix}_`);
+    }
+    expect((await search('evt_', '&limit=1'))[0]?.type).toBe('event');
+  });
+
+  it('begins with what equals the query, then with what begins with it', async () => {
+    for (const name of ['Big Gauss', 'Gauss Ltd', 'Gauss']) await createCustomer(engine, { name });
+    expect(await titles('gauss')).toEqual(['Gauss', 'Gauss Ltd', 'Big Gauss']);
+    expect(await titles('gauss', '&limit=1')).toEqual(['Gauss']);
+  });
+
+  it('leaves out deleted customers and types that were not asked for', async () => {
+    const id = await createCustomer(engine, { name: 'Vanished' });
+    expect(await titles('vanished', '&types=invoice,plan')).toEqual([]);
+    expect(await titles('vanished', '&types=invoice,customer')).toEqual(['Vanished']);
+    expect(await titles(id, '&types=invoice')).toEqual([]);
+    await engine.http.delete(`/v1/customers/${id}`).expect(204);
+    expect(await titles('vanished')).toEqual([]);
+    expect(await titles(id)).toEqual([]);
+  });
+
+  it.each([
+    ['', 'q'],
+    [`q=${'a'.repeat(201)}`, 'q'],
+    ['q=ada&types=nothing', 'types'],
+    ['q=ada&types=', 'types'],
+    ['q=ada&types=plan,plan', 'types'],
+    ['q=ada&limit=0', 'limit'],
+    ['q=ada&limit=51', 'limit'],
+  ])('is refused: "%s"', async (query, pointer) => {
+    const answer = await engine.http.get(`/v1/search?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: expect.stringContaining(pointer) as string }],
+    });
+    const long = encodeURIComponent('é '.repeat(100));
+    expect((await engine.http.get(`/v1/search?q=${long}`)).status).toBe(200);
+  });
+});
+
+describe('a search with scopes', () => {
+  it('finds only types that the caller may read', async () => {
+    const engine = await startTestApp({ environment: WITH_KEYS });
+    try {
+      const owner = bearing(BOOTSTRAP_KEY);
+      await engine.http.post('/v1/customers').set(owner).send({ name: 'Hidden' }).expect(201);
+      const types = async (scopes: readonly string[]): Promise<readonly string[]> => {
+        const { secret } = await createKey(engine, ...scopes);
+        const answer = await engine.http.get('/v1/search?q=hidden').set(bearing(secret));
+        expect(answer.status).toBe(200);
+        return (answer.body as { data: readonly Found[] }).data.map(({ type }) => type);
+      };
+      expect(await types(['search:read', 'invoices:read'])).toEqual([]);
+      expect(await types(['search:read', 'customers:read'])).toEqual(['customer']);
+    } finally {
+      await engine.close();
+    }
+  });
+});
