@@ -130,7 +130,13 @@ const rules = [
     name: 'src-knows-only-src',
     comment: 'What runs in production does not reach for tests, benchmarks, scripts or migrations.',
     from: { path: '^src/', pathNot: TESTS },
-    to: { path: '^(test|bench|scripts|migrations)/' },
+    to: { path: '^(test|bench|scripts|migrations|studio)/' },
+  },
+  {
+    name: 'studio-knows-only-the-api',
+    comment: 'The console runs in a browser and knows the service by its HTTP API alone.',
+    from: { path: '^studio/src/' },
+    to: { path: '^(src|packages|test|bench|scripts|migrations)/' },
   },
   {
     name: 'packages-stand-alone',

@@ -1,13 +1,14 @@
 import { defineConfig, globalIgnores } from 'eslint/config';
 import prettier from 'eslint-config-prettier';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 import { projectConfig } from './scripts/lint/project-rules.mjs';
 
-const TYPESCRIPT = ['**/*.ts'];
+const TYPESCRIPT = ['**/*.ts', '**/*.tsx'];
 const TESTS = ['**/*.spec.ts', 'test/**/*.ts'];
 
 export default defineConfig(
-  globalIgnores(['dist/', 'coverage/', '.data/']),
+  globalIgnores(['dist/', 'coverage/', '.data/', 'studio/generated/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: TYPESCRIPT,
@@ -72,6 +73,16 @@ export default defineConfig(
     // What generates, checks and measures talks to a terminal.
     files: ['scripts/**/*.ts', 'bench/**/*.ts'],
     rules: { 'no-console': 'off' },
+  },
+  {
+    files: ['studio/src/**/*.{ts,tsx}'],
+    extends: [reactHooks.configs.flat.recommended],
+    rules: {
+      // It warns of what a compiler leaves out that is not used here.
+      'react-hooks/incompatible-library': 'off',
+      // The markup of a page is one expression, as long as the page.
+      'max-lines-per-function': ['error', { max: 120, skipBlankLines: true, skipComments: true }],
+    },
   },
   {
     files: ['**/*.{js,cjs,mjs}'],

@@ -1,10 +1,11 @@
 /**
- * Compiles the service to dist/, when anything that goes into it has changed since the last build, so that `npm start` can
- * always begin with this. `--force` builds from nothing in any case. Ends with the exit code of the compiler.
+ * Compiles the service to dist/, and builds the console of studio/ to dist/studio, each when anything that goes into it has
+ * changed since its last build, so that `npm start` can always begin with this. `--force` builds both from nothing.
+ * Fails when one of the builds fails.
  *
- * Needs no dependency, and reads no file but the stamp of the last build when nothing has changed.
+ * Needs no dependency, and reads no file but the stamps of the last builds when nothing has changed.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -30,31 +31,80 @@ if (import.meta.dirname === undefined) {
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
-const stampFile = join(dist, '.build-stamp');
 const lockFile = join(dist, '.build-lock');
-const entry = join(dist, 'src', 'main.js');
-const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const isForced = process.argv.includes('--force');
 
 const LONGEST_BUILD_MS = 300_000;
 
-/** Paths, relative to the root and sorted, of all that has a say in what dist/ holds. */
-function sources() {
-  const isTopLevel = (name) =>
-    /^(tsconfig.*\.json|ormconfig\.ts|package(-lock)?\.json)$/.test(name);
-  const isCompiled = (name) => /\.(ts|json)$/.test(name) && !name.endsWith('.spec.ts');
+/** Paths, relative to the root, of files of the top level and of folders. */
+function filesOf(isTopLevel, folders, isSource) {
   const inFolder = (folder) =>
     existsSync(join(root, folder))
       ? readdirSync(join(root, folder), { recursive: true })
-          .filter(isCompiled)
+          .filter(isSource)
           .map((name) => join(folder, name))
       : [];
-  return [
-    ...readdirSync(root).filter(isTopLevel),
-    ...inFolder('src'),
-    ...inFolder('packages'),
-    ...inFolder('migrations'),
-  ].sort();
+  return [...readdirSync(root).filter(isTopLevel), ...folders.flatMap(inFolder)].sort();
 }
+
+/**
+ * @typedef {object} Target
+ * @property {() => string[]} sources paths, relative to the root and sorted, that decide what the build contains
+ * @property {string} stampFile
+ * @property {string} sourceFolder is missing where dist/ was built elsewhere
+ * @property {string} entry a file that every build has
+ * @property {string} tool script that builds
+ * @property {string[]} toolArguments
+ * @property {string} withoutTool message when the tool is not installed
+ * @property {boolean} isOptional true where the service starts without a build
+ * @property {() => void} clear deletes the last build
+ */
+
+/** @type {Target} */
+const service = {
+  sources: () =>
+    filesOf(
+      (name) => /^(tsconfig.*\.json|ormconfig\.ts|package(-lock)?\.json)$/.test(name),
+      ['src', 'packages', 'migrations'],
+      (name) => /\.(ts|json)$/.test(name) && !name.endsWith('.spec.ts'),
+    ),
+  stampFile: join(dist, '.build-stamp'),
+  sourceFolder: join(root, 'src'),
+  entry: join(dist, 'src', 'main.js'),
+  tool: join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+  toolArguments: ['-p', 'tsconfig.build.json'],
+  withoutTool: 'TypeScript is not installed',
+  isOptional: false,
+  // Also the compiler's record of its last run, so that the next one compiles everything.
+  clear: () => {
+    for (const name of readdirSync(dist)) {
+      const path = join(dist, name);
+      if (path !== lockFile && path !== studioDist) rmSync(path, { recursive: true, force: true });
+    }
+  },
+};
+
+const studioDist = join(dist, 'studio');
+
+/** @type {Target} */
+const studio = {
+  sources: () =>
+    filesOf(
+      (name) => name === 'package-lock.json',
+      ['studio'],
+      (name) =>
+        /\.(tsx?|css|html|svg|json|js)$/.test(name) && !/^(generated|node_modules)\b/.test(name),
+    ),
+  stampFile: join(studioDist, '.build-stamp'),
+  sourceFolder: join(root, 'studio'),
+  entry: join(studioDist, 'index.html'),
+  tool: join(root, 'node_modules', 'vite', 'bin', 'vite.js'),
+  toolArguments: ['build', 'studio', '--logLevel', 'warn'],
+  withoutTool: 'Vite is not installed',
+  isOptional: true,
+  // Vite empties its folder itself.
+  clear: () => undefined,
+};
 
 function digest(parts) {
   const hash = createHash('sha256');
@@ -75,7 +125,7 @@ function contentOf(paths) {
   return digest(paths.flatMap((path) => [path, readFileSync(join(root, path))]));
 }
 
-function readStamp() {
+function readStamp({ stampFile }) {
   try {
     return JSON.parse(readFileSync(stampFile, 'utf8'));
   } catch {
@@ -83,20 +133,20 @@ function readStamp() {
   }
 }
 
-function isFresh(paths) {
-  const stamp = readStamp();
+function isFresh(target, paths) {
+  const stamp = readStamp(target);
   if (stamp.stats === statsOf(paths)) return true;
   if (stamp.content !== contentOf(paths)) return false;
   // Copied, or changed and changed back. A dist/ that is not ours to write is as good.
   try {
-    writeStamp({ ...stamp, stats: statsOf(paths) });
+    writeStamp(target, { ...stamp, stats: statsOf(paths) });
   } catch {
     /* the next run compares the content again */
   }
   return true;
 }
 
-function writeStamp(stamp) {
+function writeStamp({ stampFile }, stamp) {
   writeFileSync(stampFile, JSON.stringify(stamp));
 }
 
@@ -129,51 +179,53 @@ function tryLock() {
   return false;
 }
 
-/** Also the compiler's record of its last run, so that the next one compiles everything. */
-function clearDist() {
-  for (const name of readdirSync(dist)) {
-    if (join(dist, name) !== lockFile) rmSync(join(dist, name), { recursive: true, force: true });
-  }
-}
-
-function build() {
-  const paths = sources();
-  const isForced = process.argv.includes('--force');
-  if (!isForced && isFresh(paths)) return 0;
-  console.log('Building…');
+/** Returns the exit code of the tool, or 0 when nothing has changed. */
+async function build(target) {
+  const paths = target.sources();
+  if (!isForced && isFresh(target, paths)) return 0;
   const stamp = { files: digest(paths), stats: statsOf(paths), content: contentOf(paths) };
   // What was compiled from a file that is gone must go too.
-  if (isForced || readStamp().files !== stamp.files) clearDist();
+  if (isForced || readStamp(target).files !== stamp.files) target.clear();
   // A failed build has changed dist/ as well: until the next one succeeds, nothing vouches for it.
-  rmSync(stampFile, { force: true });
-  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], {
-    cwd: root,
-    stdio: 'inherit',
+  rmSync(target.stampFile, { force: true });
+  const status = await new Promise((resolve) => {
+    const child = spawn(process.execPath, [target.tool, ...target.toolArguments], {
+      cwd: root,
+      stdio: 'inherit',
+    });
+    child.on('close', resolve);
   });
-  if (status === 0) writeStamp(stamp);
+  if (status === 0) writeStamp(target, stamp);
   return status ?? 1;
 }
 
-function needsBuild() {
-  if (process.argv.includes('--force')) return true;
+function needsBuild(target) {
   // Where dist/ was built elsewhere, its sources need not be here.
-  return existsSync(join(root, 'src')) ? !isFresh(sources()) : !existsSync(entry);
+  if (!existsSync(target.sourceFolder)) return !target.isOptional && !existsSync(target.entry);
+  return isForced || !isFresh(target, target.sources());
 }
 
-if (needsBuild()) {
-  if (existsSync(compiler)) await buildAlone();
-  else if (existsSync(entry)) {
-    console.error('TypeScript is not installed, so dist/ is started as it was built before.');
+/** Returns true when the tool is there; otherwise prints what that means. */
+function canBuild({ tool, entry, withoutTool, isOptional }) {
+  if (existsSync(tool)) return true;
+  if (existsSync(entry)) {
+    console.error(`${withoutTool}, so dist/ is used as it was built before.`);
+  } else if (isOptional) {
+    console.error(`${withoutTool}, so there is no console at /studio: run \`npm ci\`.`);
   } else {
-    console.error('The service has to be built, but TypeScript is not installed: run `npm ci`.');
+    console.error(`The service has to be built, but ${withoutTool}: run \`npm ci\`.`);
     process.exitCode = 1;
   }
+  return false;
 }
 
-async function buildAlone() {
+const wanted = [service, studio].filter(needsBuild).filter(canBuild);
+if (wanted.length > 0) {
   await lock();
   try {
-    process.exitCode = build();
+    console.log('Building…');
+    const statuses = await Promise.all(wanted.map(build));
+    process.exitCode = statuses.find((status) => status !== 0) ?? process.exitCode;
   } finally {
     rmSync(lockFile, { force: true });
   }

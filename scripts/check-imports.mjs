@@ -68,7 +68,16 @@ async function faultsOfControls() {
 }
 
 const faults = await faultsOfControls();
-const PLACES = ['src', 'packages', 'migrations', 'test', 'bench', 'scripts', 'ormconfig.ts'];
+const PLACES = [
+  'src',
+  'packages',
+  'migrations',
+  'test',
+  'bench',
+  'scripts',
+  'studio/src',
+  'ormconfig.ts',
+];
 const found = await violations(
   root,
   PLACES.filter((place) => existsSync(join(root, place))),

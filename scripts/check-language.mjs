@@ -10,7 +10,7 @@ import { EXCEPTIONS, OPENINGS, WORDS } from './lint/language.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const CHECKED =
-  /^(src|packages|test|bench|scripts|docs)\/.*\.(ts|mjs|cjs|md)$|^[^/]+\.(md|ts|mjs)$/;
+  /^(src|studio|packages|test|bench|scripts|docs)\/.*\.(tsx?|mjs|cjs|md)$|^[^/]+\.(md|ts|mjs)$/;
 /** Made from the code, or data of somebody else. */
 const LEFT_OUT = /^(docs\/(errors|events|routes)\.md|test\/vectors\/|LICENSE)/;
 
@@ -69,6 +69,7 @@ function checkTypescript(path, text, report) {
     }
     const isText =
       ts.isStringLiteral(node) ||
+      ts.isJsxText(node) ||
       ts.isNoSubstitutionTemplateLiteral(node) ||
       ts.isTemplateHead(node) ||
       ts.isTemplateMiddle(node) ||

@@ -1,6 +1,6 @@
 /**
- * Checks the structure of `src`, tests excluded: the lines of a file, the dependencies of a class, and one type for each
- * name. `npm run structure`. Proves first, on source text of its own, that each limit can be exceeded.
+ * Checks the structure of `src` and of `studio/src`, tests excluded: the lines of a file, the dependencies of a class, and
+ * within each of the two one type for each name. `npm run structure`. Proves first, on source text of its own, that each limit can be exceeded.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -72,19 +72,22 @@ for (const texts of blind) {
   console.error(`control: not one fault in ${JSON.stringify(texts).slice(0, 200)}`);
 }
 
-const paths = execFileSync(
-  'git',
-  ['ls-files', '--cached', '--others', '--exclude-standard', 'src'],
-  {
-    cwd: ROOT,
-    encoding: 'utf8',
-  },
-)
-  .split('\n')
-  .filter((path) => /\.ts$/.test(path) && !/\.spec\.ts$/.test(path))
-  .filter((path) => existsSync(resolve(ROOT, path)));
-const texts = paths.map((path) => [path, readFileSync(resolve(ROOT, path), 'utf8')]);
-const faults = faultsOf(texts);
+/** Returns the source texts of a folder by path. */
+function textsOf(folder) {
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', folder],
+    { cwd: ROOT, encoding: 'utf8' },
+  );
+  return listed
+    .split('\n')
+    .filter((path) => /\.tsx?$/.test(path) && !/\.spec\.ts$/.test(path))
+    .filter((path) => existsSync(resolve(ROOT, path)))
+    .map((path) => [path, readFileSync(resolve(ROOT, path), 'utf8')]);
+}
+
+const trees = [textsOf('src'), textsOf('studio/src')];
+const faults = trees.flatMap(faultsOf);
 for (const fault of faults) console.error(fault);
 if (faults.length > 0 || blind.length > 0) process.exit(1);
-console.log(`structure: ${texts.length} files, ${CONTROLS.length} controls`);
+console.log(`structure: ${trees.flat().length} files, ${CONTROLS.length} controls`);

@@ -9,6 +9,7 @@ import { isConsumeRequest } from './modules/entitlements';
 import { isUsageRequest } from './modules/metering';
 import { isProviderWebhook } from './modules/payments';
 import { isOpenIdCallback, SessionVerifier } from './modules/sessions';
+import { digitsByCode } from './core/money';
 import { isOfDescription, isOfDocs, publishDocs } from './openapi';
 import { actAsCaller, admitEveryone, authenticate, publicRoutes } from './platform/access';
 import { Configuration } from './platform/config';
@@ -34,6 +35,7 @@ import {
 import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 import { limitRequests, RateLimits } from './platform/rate-limits';
+import { isOfStudio, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /** Longer than the 60 s for which load balancers keep idle connections, so that they never use a closed one. */
 const KEEP_ALIVE_MS = 65_000;
@@ -68,9 +70,10 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       requestLog(logger),
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,
-      securityHeaders(isOfDocs),
+      securityHeaders((request) => isOfDocs(request) || isOfStudio(request)),
       ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       guardUrl,
+      studio(app.get(Configuration)),
       limitCaller(app),
       bodyReader(lifecycle),
       app.get(AuditUsageCounts).count(isCounted),
@@ -80,6 +83,12 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   app.useGlobalPipes(createValidationPipe());
   app.useGlobalFilters(new ProblemFilter());
   publishDocs(app);
+}
+
+/** Serves the console, which is the same for everybody; the API says what its reader may see. */
+function studio({ auth, openId }: Configuration): RequestHandler {
+  const settings = { auth, openIdConnect: openId !== null, currencyDigits: digitsByCode };
+  return serveStudio(STUDIO_DIRECTORY, settings);
 }
 
 /** Identifies the caller, and refuses one that has used up its requests of the minute. */

@@ -92,7 +92,11 @@ async function startDatabaseIfNone(
 
 /** Prints the addresses to the terminal. Everything else is logged. */
 function announce(url: string, embedded: EmbeddedServer | null): void {
-  const lines = [`Billing engine: ${url}`, `Swagger UI:     ${url}/docs`];
+  const lines = [
+    `Billing engine: ${url}`,
+    `Console:        ${url}/studio`,
+    `Swagger UI:     ${url}/docs`,
+  ];
   if (embedded !== null) lines.push(`PostgreSQL:     ${embedded.connectionString}`);
   process.stdout.write(`${lines.join('\n')}\n`);
 }

@@ -159,6 +159,13 @@ export const CONTROLS = [
     },
   },
   {
+    rule: 'studio-knows-only-the-api',
+    tree: {
+      'studio/src/api/client.ts': file('../../../src/core/money'),
+      'src/core/money/index.ts': file(),
+    },
+  },
+  {
     rule: 'packages-stand-alone',
     tree: {
       'packages/embedded-postgres/index.ts': file('../../src/platform/clock'),

@@ -17,7 +17,7 @@ const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
  * where the minor unit would stand and the list stores 0. Those name one placeholder or institution
  * instead of countries.
  */
-const digitsByCode: ReadonlyMap<string, number> = new Map([
+export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data
     .filter(({ code, countries }) => !code.startsWith('X') || countries.length > 1)
     .map(({ code, digits }) => [code, digits] as const),

@@ -1,0 +1,89 @@
+import createClient from 'openapi-fetch';
+import createHooks from 'openapi-react-query';
+import type { components, paths } from '../../generated/api';
+
+export type Schemas = components['schemas'];
+export type ProblemBody = Schemas['ProblemDto'];
+
+/** An error response of the API (RFC 9457), or a response that could not be read. */
+export class RequestFailed extends Error {
+  readonly problem: ProblemBody | null;
+  readonly status: number;
+
+  constructor(message: string, status: number, problem: ProblemBody | null = null) {
+    super(message);
+    this.status = status;
+    this.problem = problem;
+  }
+}
+
+/** A request that changes something. A dialog sends it, and shows it as a curl command. */
+export interface ChangeRequest {
+  readonly method: 'POST' | 'PATCH' | 'DELETE' | 'PUT';
+  readonly path: string;
+  readonly body?: unknown;
+  readonly idempotencyKey?: string;
+}
+
+let csrfToken: string | null = null;
+
+/** Sets the token that changes need; null without a session. */
+export function setCsrfToken(token: string | null): void {
+  csrfToken = token;
+}
+
+/** Returns a new idempotency key. `randomUUID` exists on secure origins only, so this does without. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+async function failureOf(response: Response): Promise<RequestFailed> {
+  const text = await response.clone().text();
+  try {
+    const problem = JSON.parse(text) as ProblemBody;
+    return new RequestFailed(problem.detail, response.status, problem);
+  } catch {
+    return new RequestFailed(`The service answered ${response.status}.`, response.status);
+  }
+}
+
+export const api = createClient<paths>({ baseUrl: '/' });
+api.use({
+  async onResponse({ response }) {
+    if (!response.ok) throw await failureOf(response);
+  },
+});
+
+/** Typed queries: `$api.useQuery('get', '/v1/customers/{id}', …)`. */
+export const $api = createHooks(api);
+
+/**
+ * Sends a change and returns the body of the answer.
+ * @throws {RequestFailed} for an error response
+ */
+export async function send<Answer>(request: ChangeRequest): Promise<Answer> {
+  const { method, path, body, idempotencyKey } = request;
+  const response = await fetch(path, {
+    method,
+    headers: {
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      ...(csrfToken !== null && { 'X-CSRF-Token': csrfToken }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw await failureOf(response);
+  const text = await response.text();
+  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+}
+
+/** Returns the body of a successful answer; the middleware has thrown for every other one. */
+export async function read<Body>(
+  answer: Promise<{ data?: Body | undefined; response: Response }>,
+): Promise<NonNullable<Body>> {
+  const { data, response } = await answer;
+  if (data === undefined || data === null)
+    throw new RequestFailed('The answer has no body.', response.status);
+  return data;
+}

@@ -1,0 +1,47 @@
+import { serviceSettings } from '../settings';
+
+/** Digits come from the engine: for 17 currencies in use, `Intl` shows others than ISO 4217. */
+function digitsOf(currency: string): number {
+  return serviceSettings().currency_digits[currency] ?? 2;
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+function formatOf(currency: string): Intl.NumberFormat {
+  const known = formats.get(currency);
+  if (known !== undefined) return known;
+  const digits = digitsOf(currency);
+  const format = new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  formats.set(currency, format);
+  return format;
+}
+
+/** Returns minor units as a decimal string of the major unit: 2900 USD is `29.00`. */
+export function toDecimal(minor: number | bigint | string, currency: string): string {
+  const digits = digitsOf(currency);
+  const text = String(minor);
+  const sign = text.startsWith('-') ? '-' : '';
+  const figures = text.replace('-', '').padStart(digits + 1, '0');
+  if (digits === 0) return sign + figures;
+  return `${sign}${figures.slice(0, -digits)}.${figures.slice(-digits)}`;
+}
+
+/** Returns minor units as an amount of the currency. Exact: `Intl` receives a decimal string. */
+export function money(minor: number | bigint | string, currency: string): string {
+  return formatOf(currency).format(toDecimal(minor, currency) as Intl.StringNumericLiteral);
+}
+
+/** Returns the minor units of an amount that somebody typed, or null when it is no amount of the currency. */
+export function parseMoney(text: string, currency: string): number | null {
+  const digits = digitsOf(currency);
+  const match = /^\s*(\d+)(?:[.,](\d*))?\s*$/.exec(text);
+  const fraction = match?.[2] ?? '';
+  if (match === null || fraction.length > digits) return null;
+  const minor = Number((match[1] ?? '') + fraction.padEnd(digits, '0'));
+  return Number.isSafeInteger(minor) ? minor : null;
+}

@@ -1,0 +1,41 @@
+const NONE = '–';
+
+const isNone = (text: OptionalText): text is null | undefined | '' =>
+  text === null || text === undefined || text === '';
+
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const instant = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+const number = new Intl.NumberFormat();
+
+type OptionalText = string | null | undefined;
+
+/** Returns the date in UTC, which is named in the heading of its column. */
+export function showDay(text: OptionalText): string {
+  return isNone(text) ? NONE : day.format(new Date(text));
+}
+
+export function showInstant(text: OptionalText): string {
+  return isNone(text) ? NONE : `${instant.format(new Date(text))} UTC`;
+}
+
+export function showPeriod(start: OptionalText, end: OptionalText): string {
+  return isNone(start) || isNone(end) ? NONE : `${showDay(start)} to ${showDay(end)}`;
+}
+
+/** Returns a number, or a decimal string, with separators. */
+export function showNumber(value: number | string): string {
+  return number.format(value as Intl.StringNumericLiteral);
+}
+
+export function showText(text: OptionalText): string {
+  return isNone(text) ? NONE : text;
+}
+
+/** Returns a code such as `past_due` as words. */
+export function showCode(text: OptionalText): string {
+  return showText(text).replaceAll('_', ' ').replaceAll('.', ' ');
+}

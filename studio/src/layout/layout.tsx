@@ -1,0 +1,122 @@
+import './layout.css';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { send, setCsrfToken } from '../api/client';
+import { serviceSettings } from '../settings';
+import { Button } from '../ui/button';
+import { Problem } from '../ui/page';
+import { Toast } from '../ui/toast';
+import { NAVIGATION } from './navigation';
+import { Palette } from './palette';
+import { type CurrentSession, currentSession } from './session';
+import { SignInPage } from './sign-in';
+import { flipTheme } from './theme';
+
+/** The page frame, or the sign-in page when the service requires a session that is not there. */
+export function Layout(): ReactNode {
+  const isOpen = serviceSettings().auth === 'open';
+  const session = useQuery({ ...currentSession, enabled: !isOpen });
+  if (isOpen) return <Frame session={null} />;
+  if (session.isPending) return <p role="status">Loading…</p>;
+  if (session.isError) return <Problem error={session.error} />;
+  if (session.data === null) return <SignInPage />;
+  return <Frame session={session.data} />;
+}
+
+function Frame({ session }: { readonly session: CurrentSession | null }): ReactNode {
+  const [isSearching, setIsSearching] = useState(false);
+  const [isMenuOpen, setIsMenuOpen] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return;
+      event.preventDefault();
+      setIsSearching(true);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <Menu isOpen={isMenuOpen} onChosen={() => setIsMenuOpen(false)} />
+      <div className="content">
+        {session === null && (
+          <div className="banner" role="note">
+            Open access: everybody who reaches this port is an owner. Set AUTH=required to sign in.
+          </div>
+        )}
+        {session?.must_enrol === true && (
+          <div className="banner" role="note">
+            You need a second factor. Nothing else is allowed until you enrol one in Settings.
+          </div>
+        )}
+        <div className="top" role="toolbar" aria-label="Search and account">
+          <span className="menu-button">
+            <Button aria-expanded={isMenuOpen} onClick={() => setIsMenuOpen(!isMenuOpen)}>
+              Menu
+            </Button>
+          </span>
+          <button className="search" type="button" onClick={() => setIsSearching(true)}>
+            <span>Search or jump to…</span>
+            <kbd>Ctrl K</kbd>
+          </button>
+          <div className="top-end">
+            {session !== null && <Account session={session} />}
+            <Button onClick={flipTheme}>Theme</Button>
+          </div>
+        </div>
+        <Outlet />
+      </div>
+      {isSearching && <Palette onClose={() => setIsSearching(false)} />}
+      <Toast />
+    </div>
+  );
+}
+
+function Menu({
+  isOpen,
+  onChosen,
+}: {
+  readonly isOpen: boolean;
+  readonly onChosen: () => void;
+}): ReactNode {
+  return (
+    <nav className="side" aria-label="Main" data-open={isOpen}>
+      <div className="brand">
+        <img src="/studio/icon.svg" width="20" height="20" alt="" />
+        Billing
+      </div>
+      {NAVIGATION.map(([group, pages]) => [
+        group !== '' && <h2 key={group}>{group}</h2>,
+        ...pages.map(({ to, label }) => (
+          <Link key={to} to={to} onClick={onChosen} activeOptions={{ exact: to === '/' }}>
+            {label}
+          </Link>
+        )),
+      ])}
+    </nav>
+  );
+}
+
+function Account({ session }: { readonly session: CurrentSession }): ReactNode {
+  const cache = useQueryClient();
+  const signOut = (): void => {
+    void send({ method: 'DELETE', path: '/v1/session' }).then(() => {
+      setCsrfToken(null);
+      cache.clear();
+      cache.setQueryData(currentSession.queryKey, null);
+    });
+  };
+  const { name, email, role } = session.admin;
+  return (
+    <>
+      <span className="admin" title={`${name}, ${email}`}>
+        {name} · {role}
+      </span>
+      <Button onClick={signOut}>Sign out</Button>
+    </>
+  );
+}

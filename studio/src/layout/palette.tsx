@@ -1,0 +1,121 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
+import { api, read } from '../api/client';
+import { NAVIGATION } from './navigation';
+import { pageOfId } from './object-pages';
+
+interface Entry {
+  readonly to: string;
+  readonly label: string;
+  readonly hint: string;
+}
+
+const folded = (text: string): string =>
+  text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+async function customersLike(text: string): Promise<readonly Entry[]> {
+  const found = await read(api.GET('/v1/customers', { params: { query: { email: text } } }));
+  return found.data.map(({ id, name, email }) => ({
+    to: `/customers/${id}`,
+    label: name,
+    hint: email ?? 'Customer',
+  }));
+}
+
+function useEntries(text: string): { readonly entries: readonly Entry[]; isLoading: boolean } {
+  const wanted = text.trim();
+  const search = useQuery({
+    queryKey: ['search', wanted],
+    enabled: wanted.length > 1,
+    queryFn: () => customersLike(wanted),
+  });
+  const page = pageOfId(wanted);
+  if (page !== null) {
+    return { entries: [{ to: page, label: wanted, hint: 'Open this id' }], isLoading: false };
+  }
+  const destinations = NAVIGATION.flatMap(([, pages]) => pages)
+    .filter(({ label }) => folded(label).includes(folded(wanted)))
+    .map(({ to, label }) => ({ to, label, hint: 'Page' }));
+  return { entries: [...(search.data ?? []), ...destinations], isLoading: search.isLoading };
+}
+
+/** A dialog with a combobox that finds objects by name, email, number or id, and pages by name. */
+export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const ref = useRef<HTMLDialogElement>(null);
+  const [text, setText] = useState('');
+  const [selected, setSelected] = useState(0);
+  const navigate = useNavigate();
+  const { entries, isLoading } = useEntries(useDeferredValue(text));
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  const open = (entry: Entry | undefined): void => {
+    if (entry === undefined) return;
+    onClose();
+    void navigate({ to: entry.to });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step !== 0) {
+      event.preventDefault();
+      setSelected((now) => (now + step + entries.length) % Math.max(1, entries.length));
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      open(entries[selected]);
+    }
+  };
+  return (
+    <dialog
+      ref={ref}
+      className="palette"
+      aria-label="Search or jump to"
+      onCancel={onClose}
+      onClick={({ target }) => {
+        if (target === ref.current) onClose();
+      }}
+    >
+      <input
+        role="combobox"
+        aria-label="Search or jump to"
+        aria-expanded={entries.length > 0}
+        aria-controls="palette-entries"
+        aria-autocomplete="list"
+        aria-activedescendant={entries.length > 0 ? `palette-entry-${selected}` : undefined}
+        autoComplete="off"
+        placeholder="A name, an email, a number, an id or a page"
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          setSelected(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {entries.length === 0 && <p role="status">{isLoading ? 'Searching…' : 'Nothing found.'}</p>}
+      <ul id="palette-entries" role="listbox" aria-label="Results" hidden={entries.length === 0}>
+        {entries.map((entry, index) => (
+          <li
+            key={entry.to}
+            id={`palette-entry-${index}`}
+            role="option"
+            aria-selected={index === selected}
+            onPointerMove={() => setSelected(index)}
+            onClick={() => open(entry)}
+          >
+            <span>{entry.label}</span>
+            <span>{entry.hint}</span>
+          </li>
+        ))}
+      </ul>
+    </dialog>
+  );
+}

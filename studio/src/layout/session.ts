@@ -1,0 +1,20 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, RequestFailed, type Schemas, setCsrfToken } from '../api/client';
+
+export type CurrentSession = Schemas['CurrentSessionDto'];
+
+/** The session of this browser, or null before a sign-in. */
+export const currentSession = queryOptions({
+  queryKey: ['session'],
+  staleTime: Infinity,
+  queryFn: async (): Promise<CurrentSession | null> => {
+    try {
+      const { data } = await api.GET('/v1/session');
+      setCsrfToken(data?.csrf_token ?? null);
+      return data ?? null;
+    } catch (error) {
+      if (error instanceof RequestFailed && error.status === 401) return null;
+      throw error;
+    }
+  },
+});

@@ -1,0 +1,101 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { RequestFailed, type Schemas, send, setCsrfToken } from '../api/client';
+import { serviceSettings } from '../settings';
+import { Button } from '../ui/button';
+import { TextInput } from '../ui/field';
+import { Card, Problem } from '../ui/page';
+import css from '../ui/ui.module.css';
+import { type CurrentSession, currentSession } from './session';
+
+const ASKS_FOR_CODE: readonly string[] = ['second_factor_required', 'second_factor_failed'];
+
+const isCodeNeeded = (error: unknown): boolean =>
+  error instanceof RequestFailed && ASKS_FOR_CODE.includes(error.problem?.code ?? '');
+
+/** Six digits are the code of an authenticator; everything else is a recovery code. */
+function withCode(email: string, password: string, code: string): Schemas['CreateSessionDto'] {
+  const text = code.trim();
+  if (text === '') return { email, password };
+  return /^\d{6}$/.test(text)
+    ? { email, password, totp_code: text }
+    : { email, password, recovery_code: text };
+}
+
+export function SignInPage(): ReactNode {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [code, setCode] = useState('');
+  const [asksForCode, setAsksForCode] = useState(false);
+  const cache = useQueryClient();
+  const signIn = useMutation({
+    mutationFn: () =>
+      send<CurrentSession>({
+        method: 'POST',
+        path: '/v1/session',
+        body: withCode(email, password, code),
+      }),
+    onSuccess: (session) => {
+      setCsrfToken(session.csrf_token);
+      cache.setQueryData(currentSession.queryKey, session);
+    },
+    onError: (error) => setAsksForCode(asksForCode || isCodeNeeded(error)),
+  });
+  return (
+    <main id="main" className="sign-in">
+      <h1>Billing console</h1>
+      <Card title="Sign in">
+        <form
+          className={css['body']}
+          onSubmit={(event) => {
+            event.preventDefault();
+            signIn.mutate();
+          }}
+        >
+          <TextInput
+            label="Email"
+            type="email"
+            autoComplete="username"
+            autoFocus
+            isRequired
+            value={email}
+            onChange={setEmail}
+          />
+          <TextInput
+            label="Password"
+            type="password"
+            autoComplete="current-password"
+            isRequired
+            value={password}
+            onChange={setPassword}
+          />
+          {asksForCode && (
+            <TextInput
+              label="Code of your authenticator, or a recovery code"
+              autoComplete="one-time-code"
+              autoFocus
+              value={code}
+              onChange={setCode}
+            />
+          )}
+          <Problem error={signIn.error} />
+          <div className={css['row']}>
+            {serviceSettings().open_id_connect ? (
+              <a className={css['button']} href="/v1/session/oidc?return_to=/studio">
+                Sign in with OpenID Connect
+              </a>
+            ) : (
+              <span />
+            )}
+            <Button type="submit" kind="primary" disabled={signIn.isPending}>
+              Sign in
+            </Button>
+          </div>
+        </form>
+      </Card>
+      <p className={css['hint']}>
+        No account yet? Run <code>npm run studio -- create-admin</code> where the service runs.
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,57 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { api, read, type Schemas } from '../api/client';
+import { showDay, showText } from '../format/text';
+import { type Filter, FilterBar, useFilters } from '../ui/filters';
+import { Page } from '../ui/page';
+import { type Column, List } from '../ui/table';
+
+type Customer = Schemas['CustomerDto'];
+
+const FILTERS: readonly Filter[] = [
+  { name: 'email', label: 'Email', kind: 'text' },
+  { name: 'external_id', label: 'External id', kind: 'text' },
+];
+
+const COLUMNS: readonly Column<Customer>[] = [
+  {
+    title: 'Name',
+    full: ({ name }) => name,
+    cell: ({ id, name }) => (
+      <Link to="/customers/$id" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { title: 'Email', full: ({ email }) => email ?? '', cell: ({ email }) => showText(email) },
+  {
+    title: 'External id',
+    full: ({ external_id }) => external_id ?? '',
+    cell: ({ external_id }) => showText(external_id),
+  },
+  { title: 'Currency', cell: ({ currency }) => showText(currency) },
+  { title: 'Time zone', cell: ({ timezone }) => timezone },
+  { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
+];
+
+export function CustomersPage(): ReactNode {
+  const [values, onChange, onClear] = useFilters(FILTERS);
+  return (
+    <Page title="Customers">
+      <List
+        label="Customers"
+        nouns={['customer', 'customers']}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        queryKey={[values]}
+        load={(query) =>
+          read(api.GET('/v1/customers', { params: { query: { ...query, ...values } } }))
+        }
+        filters={
+          <FilterBar filters={FILTERS} values={values} onChange={onChange} onClear={onClear} />
+        }
+        empty="No customers. Create one with POST /v1/customers, or run npm run demo."
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,99 @@
+import { type ReactNode, useId } from 'react';
+import css from './ui.module.css';
+
+const hasFault = (fault: string | null | undefined): boolean => typeof fault === 'string';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** Why the value cannot be sent. */
+  readonly fault?: string | null | undefined;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+export interface TextInputProps extends FieldProps {
+  readonly type?: 'text' | 'email' | 'password' | 'url' | 'datetime-local' | 'date';
+  readonly inputMode?: 'decimal' | 'numeric' | 'text';
+  readonly autoComplete?: string;
+  readonly autoFocus?: boolean;
+  readonly maxLength?: number;
+  readonly isRequired?: boolean;
+}
+
+export function TextInput(props: TextInputProps): ReactNode {
+  const { label, hint, fault, value, onChange, isRequired, autoComplete = 'off', ...rest } = props;
+  const id = useId();
+  return (
+    <div className={css['field']}>
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        value={value}
+        required={isRequired}
+        autoComplete={autoComplete}
+        aria-invalid={hasFault(fault)}
+        aria-describedby={`${id}-note`}
+        onChange={(event) => onChange(event.target.value)}
+        {...rest}
+      />
+      <Note id={`${id}-note`} hint={hint} fault={fault} />
+    </div>
+  );
+}
+
+export interface SelectInputProps extends FieldProps {
+  readonly options: readonly (readonly [value: string, label: string])[];
+}
+
+export function SelectInput(props: SelectInputProps): ReactNode {
+  const { label, hint, fault, value, onChange, options } = props;
+  const id = useId();
+  return (
+    <div className={css['field']}>
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        aria-describedby={`${id}-note`}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text.slice(0, 80)}
+          </option>
+        ))}
+      </select>
+      <Note id={`${id}-note`} hint={hint} fault={fault} />
+    </div>
+  );
+}
+
+export interface CheckInputProps {
+  readonly label: string;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}
+
+export function CheckInput({ label, isChecked, onChange }: CheckInputProps): ReactNode {
+  return (
+    <p>
+      <label>
+        <input
+          type="checkbox"
+          checked={isChecked}
+          onChange={(event) => onChange(event.target.checked)}
+        />{' '}
+        {label}
+      </label>
+    </p>
+  );
+}
+
+function Note({ id, hint, fault }: Pick<FieldProps, 'hint' | 'fault'> & { id: string }): ReactNode {
+  return (
+    <span id={id} className={hasFault(fault) ? css['error'] : css['hint']}>
+      {fault ?? hint}
+    </span>
+  );
+}

@@ -1,0 +1,116 @@
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useId } from 'react';
+import { RequestFailed } from '../api/client';
+import { showText } from '../format/text';
+import css from './ui.module.css';
+
+export interface PageProps {
+  readonly title: string;
+  /** Shown beside the title, for example a status. */
+  readonly mark?: ReactNode;
+  readonly crumb?: { readonly to: string; readonly label: string };
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Page({ title, mark, crumb, actions, children }: PageProps): ReactNode {
+  useEffect(() => {
+    document.title = `${title.slice(0, 80)} · Billing console`;
+  }, [title]);
+  return (
+    <main id="main" className={css['page']} tabIndex={-1}>
+      {crumb && (
+        <nav aria-label="Breadcrumb" className={css['crumb']}>
+          <Link to={crumb.to}>{crumb.label}</Link>
+        </nav>
+      )}
+      <header className={css['head']}>
+        <h1>
+          {title} {mark}
+        </h1>
+        <div className={css['actions']}>{actions}</div>
+      </header>
+      {children}
+    </main>
+  );
+}
+
+export interface CardProps {
+  readonly title: string;
+  readonly aside?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Card({ title, aside, children }: CardProps): ReactNode {
+  const id = useId();
+  return (
+    <section className={css['card']} aria-labelledby={id}>
+      <header>
+        <h2 id={id}>{title}</h2>
+        {aside !== undefined && <div className={css['aside']}>{aside}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** Terms with their values. */
+export function Details({
+  items,
+}: {
+  readonly items: readonly (readonly [term: string, value: ReactNode])[];
+}): ReactNode {
+  return (
+    <dl className={css['details']}>
+      {items.map(([term, value]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{typeof value === 'string' ? showText(value) : value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Shows why a request failed: the detail, the code, each fault of the input, and the id for the log. */
+export function Problem({ error }: { readonly error: unknown }): ReactNode {
+  if (error === null || error === undefined) return null;
+  const problem = error instanceof RequestFailed ? error.problem : null;
+  return (
+    <div role="alert" className={css['problem']}>
+      <p>
+        {error instanceof Error ? error.message : 'Something failed.'}{' '}
+        {problem && <span className="mono">{problem.code}</span>}
+      </p>
+      {problem !== null && problem.errors.length > 0 && (
+        <ul>
+          {problem.errors.map(({ pointer, message }) => (
+            <li key={`${pointer} ${message}`}>
+              <span className="mono">{pointer}</span> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem && <p className="muted">Request {problem.request_id}</p>}
+    </div>
+  );
+}
+
+/** Page of an object that is not there yet, or cannot be read. */
+export function PendingPage({
+  title,
+  error,
+}: {
+  readonly title: string;
+  readonly error: unknown;
+}): ReactNode {
+  return (
+    <Page title={title}>
+      {error === null || error === undefined ? (
+        <p role="status">Loading…</p>
+      ) : (
+        <Problem error={error} />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,175 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { Problem } from './page';
+import css from './ui.module.css';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  readonly isNumber?: boolean;
+  /** Text for the tooltip of a cell that may be cut off. */
+  readonly full?: (row: Row) => string;
+}
+
+interface TableProps<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+}
+
+const classOf = (column: { readonly isNumber?: boolean }): string | undefined =>
+  column.isNumber === true ? 'number' : undefined;
+
+function Head<Row>({ columns }: Pick<TableProps<Row>, 'columns'>): ReactNode {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => (
+          <th key={column.title} scope="col" className={classOf(column)}>
+            {column.title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function Cells<Row>({
+  columns,
+  row,
+}: Pick<TableProps<Row>, 'columns'> & { readonly row: Row }): ReactNode {
+  return columns.map((column) => (
+    <td key={column.title} className={classOf(column)} title={column.full?.(row)}>
+      {column.cell(row)}
+    </td>
+  ));
+}
+
+/** A table of few rows. */
+export function SmallTable<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  empty = 'None.',
+}: TableProps<Row> & { readonly empty?: string }): ReactNode {
+  if (rows.length === 0) return <p className={css['empty']}>{empty}</p>;
+  return (
+    <div className={css['scroll']} tabIndex={0} role="region" aria-label={`${label}, table`}>
+      <table>
+        <Head columns={columns} />
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              <Cells columns={columns} row={row} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const ROW_PIXELS = 36;
+/** With it, a screen of 1,000 pixels has at most 52 rows in the document. */
+const ROWS_BEYOND_SCREEN = 8;
+const ROWS_LEFT_BEFORE_NEXT_PAGE = 30;
+export const PAGE_LIMIT = 100;
+
+interface ListPage<Row> {
+  readonly data: readonly Row[];
+  readonly next_cursor: string | null;
+}
+
+export interface ListQuery {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+  readonly queryKey: readonly unknown[];
+  readonly load: (query: ListQuery) => Promise<ListPage<Row>>;
+  readonly empty: ReactNode;
+  /** Names of one and of several rows, for the count. */
+  readonly nouns: readonly [one: string, several: string];
+  readonly filters?: ReactNode;
+  readonly summary?: ReactNode;
+}
+
+/** A list of any length: reads pages as they are scrolled to, and draws the rows on the screen. */
+export function List<Row>(props: ListProps<Row>): ReactNode {
+  const { label, columns, keyOf, queryKey, load, empty, nouns, filters, summary } = props;
+  const query = useInfiniteQuery({
+    queryKey: ['list', label, ...queryKey],
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam }) =>
+      load({ limit: PAGE_LIMIT, ...(pageParam !== null && { cursor: pageParam }) }),
+    getNextPageParam: (page) => page.next_cursor,
+  });
+  const { hasNextPage, fetchNextPage, isFetchingNextPage, isError } = query;
+  const rows = useMemo(() => query.data?.pages.flatMap(({ data }) => data) ?? [], [query.data]);
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PIXELS,
+    overscan: ROWS_BEYOND_SCREEN,
+  });
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  const isNearEnd = last >= rows.length - ROWS_LEFT_BEFORE_NEXT_PAGE;
+  useEffect(() => {
+    if (isNearEnd && hasNextPage && !isFetchingNextPage && !isError) void fetchNextPage();
+  }, [isNearEnd, hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
+  const before = shown[0]?.start ?? 0;
+  const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const count = `${rows.length}${hasNextPage ? '+' : ''} ${nouns[rows.length === 1 ? 0 : 1]}`;
+  return (
+    <>
+      <div className={css['filters']} role="search">
+        {filters}
+        <span className={css['count']} role="status">
+          {query.isLoading ? 'Loading…' : (summary ?? count)}
+        </span>
+      </div>
+      <Problem error={query.error} />
+      <section className={css['card']} aria-label={label}>
+        {rows.length === 0 && !query.isLoading && !isError && (
+          <div className={css['empty']}>{empty}</div>
+        )}
+        <div
+          ref={box}
+          className={`${css['scroll'] ?? ''} ${css['tall'] ?? ''}`}
+          hidden={rows.length === 0}
+          tabIndex={0}
+          role="region"
+          aria-label={`${label}, table`}
+        >
+          <table aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
+            <Head columns={columns} />
+            <tbody>
+              <Space pixels={before} />
+              {shown.map(({ index }) => {
+                const row = rows[index];
+                if (row === undefined) return null;
+                return (
+                  <tr key={keyOf(row)} aria-rowindex={index + 2}>
+                    <Cells columns={columns} row={row} />
+                  </tr>
+                );
+              })}
+              <Space pixels={after} />
+            </tbody>
+          </table>
+        </div>
+      </section>
+    </>
+  );
+}
+
+/** Stands for the rows that are not drawn. React sets the height as a property, which the policy allows. */
+function Space({ pixels }: { readonly pixels: number }): ReactNode {
+  return pixels > 0 ? <tr aria-hidden="true" style={{ height: pixels }} /> : null;
+}
