@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 const RUN_TS = join(__dirname, 'run-ts.cjs');
-const MAIN = join(__dirname, '../../src/main.ts');
+const ROOT = join(__dirname, '../..');
 
 /** Runs the service as it is deployed: `src/main.ts` in a process of its own, on the clock of the machine. */
 export class RunningService {
@@ -17,14 +17,18 @@ export class RunningService {
     readonly readyAt: number,
   ) {}
 
-  /** Starts the service and resolves once it listens. */
+  /**
+   * Starts the service and resolves once it listens.
+   * @param directory of its source code; by default that of this project
+   */
   static async start(
     databaseUrl: string,
     environment: Readonly<Record<string, string>> = {},
+    directory = ROOT,
   ): Promise<RunningService> {
     const service: ChildProcessByStdio<null, Readable, null> = spawn(
       process.execPath,
-      [RUN_TS, MAIN],
+      [RUN_TS, join(directory, 'src/main.ts')],
       {
         env: {
           ...process.env,
@@ -59,6 +63,13 @@ export class RunningService {
 
   async get(path: string): Promise<Response> {
     return fetch(`${this.url}${path}`);
+  }
+
+  /** Asks the process to end, and returns its exit code. */
+  async stop(): Promise<unknown> {
+    this.process.kill('SIGTERM');
+    const [code] = await this.ended;
+    return code;
   }
 
   /** Ends the process as `kill -9` does; no effect if it has ended. */

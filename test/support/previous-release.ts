@@ -1,0 +1,49 @@
+import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../..');
+
+/** Taken if the repository has no release tag. Replace it, with each release, by the commit of that release. */
+const RECORDED = '9dabb58d2ab4785675de01932082c9c9a1774e78';
+
+/** Source code of the previous release. It runs with the packages of this one. */
+export interface PreviousRelease {
+  readonly name: string;
+  /** Null if the clone does not have its commit, as a shallow clone. */
+  readonly directory: string | null;
+}
+
+/** Finds the previous release, the newest tag `v…` before this commit or a recorded commit, and checks out its source. */
+export function previousRelease(): PreviousRelease {
+  const tag = git(['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'])?.trim();
+  const name = tag ?? RECORDED;
+  const commit = git(['rev-parse', '--verify', '--quiet', `${name}^{commit}`])?.trim();
+  if (commit === undefined) return { name, directory: null };
+  // Below the root, so that it finds the packages.
+  const directory = join(ROOT, 'dist/previous-release', commit);
+  if (!existsSync(directory)) checkOut(commit, directory);
+  return { name, directory };
+}
+
+function checkOut(commit: string, directory: string): void {
+  const incomplete = `${directory}.${process.pid}`;
+  mkdirSync(incomplete, { recursive: true });
+  const archive = `${incomplete}.tar`;
+  execFileSync('git', ['archive', '-o', archive, commit, 'src', 'packages', 'migrations'], {
+    cwd: ROOT,
+  });
+  execFileSync('tar', ['-xf', archive, '-C', incomplete]);
+  rmSync(archive);
+  renameSync(incomplete, directory);
+}
+
+/** Returns what git prints, or undefined if it fails. */
+function git(args: readonly string[]): string | undefined {
+  const options: ExecFileSyncOptions = { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] };
+  try {
+    return execFileSync('git', args, { ...options, encoding: 'utf8' });
+  } catch {
+    return undefined;
+  }
+}
