@@ -24,6 +24,7 @@ import { LedgerModule } from './modules/ledger';
 import { MeteringModule } from './modules/metering';
 import { MetersModule } from './modules/meters';
 import { PaymentsModule } from './modules/payments';
+import { ReconciliationsModule } from './modules/reconciliations';
 import { RefundsModule, SandboxRefundsModule } from './modules/refunds';
 import { SearchModule } from './modules/search';
 import { SessionsModule } from './modules/sessions';
@@ -69,6 +70,7 @@ export class AppModule {
         InvoicingModule,
         LedgerModule,
         PaymentsModule,
+        ReconciliationsModule,
         RefundsModule,
         SearchModule,
         SessionsModule,

@@ -7,6 +7,7 @@ const LAYERS = [
   ['access', 'audit', 'search', 'sessions', 'webhooks'],
   ['studio'],
   ['billing'],
+  ['reconciliations'],
   ['refunds'],
   ['payments', 'entitlements'],
   ['subscriptions', 'invoicing'],

@@ -32,6 +32,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   '/v1/payments/{id}': idOf('payment', 'pay'),
   '/v1/plans/{id}': idOf('plan', 'plan'),
   '/v1/provider-discrepancies/{id}': idOf('provider discrepancy', 'dscr'),
+  '/v1/reconciliations/{id}': idOf('reconciliation', 'rcon'),
   '/v1/refunds/payment/{paymentId}': idOf('payment', 'pay'),
   '/v1/refunds/{id}': idOf('refund', 'ref'),
   '/v1/sandbox/payments/{id}': idOf('payment', 'pay'),

@@ -7,6 +7,8 @@ interface Step {
   readonly operationId: string;
   /** The operation is for admins in a session, and refused otherwise. */
   readonly isForAdmins?: true;
+  /** The operation needs Stripe, which is switched off by default, and is refused otherwise. */
+  readonly isForStripe?: true;
   /** Absent where the operation reads no body and stands here because a later step needs it. */
   readonly body?: object;
 }
@@ -237,6 +239,18 @@ const PAYING: readonly Step[] = [
   { operationId: 'cancelSubscription', body: { when: 'period_end' } },
 ];
 
+const RECONCILING: readonly Step[] = [
+  {
+    operationId: 'createReconciliation',
+    body: {
+      provider: 'stripe',
+      from: '2026-03-01T00:00:00.000Z',
+      to: '2026-03-08T00:00:00.000Z',
+    },
+    isForStripe: true,
+  },
+];
+
 const ADMINISTERING: readonly Step[] = [
   {
     operationId: 'replayWebhookEvents',
@@ -301,5 +315,6 @@ export const STORY: readonly Step[] = [
   ...SUBSCRIBING,
   ...USING,
   ...PAYING,
+  ...RECONCILING,
   ...ADMINISTERING,
 ];

@@ -20,6 +20,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Payments: 'Charges through a payment provider.',
   Plans: 'Plans, their versions and prices, and the simulation of new prices.',
   'Provider discrepancies': 'Differences between a payment provider and the books.',
+  Reconciliations: 'Comparisons of the charges and refunds at a payment provider with the books.',
   Refunds: 'Money given back from payments.',
   Sandbox: 'Outcomes of the built-in test provider. Never moves money.',
   Search: 'Objects of all types by name, number, code or id.',

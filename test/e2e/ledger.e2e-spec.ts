@@ -63,6 +63,7 @@ describe('the ledger', () => {
       checks: expect.arrayContaining(
         CHECKS.map((name) => ({ name, ok: true, offending: [] })),
       ) as object[],
+      last_reconciliation: null,
     });
   });
 

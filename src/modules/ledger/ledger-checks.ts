@@ -4,6 +4,7 @@ import { Reports } from '../../platform/database';
 import { Metrics } from '../../platform/observability';
 import {
   type CheckResult,
+  type LastReconciliation,
   type LedgerCheck,
   MOST_OFFENDING,
   type SumsCheck,
@@ -17,6 +18,8 @@ import { LedgerRepository } from './ledger.repository';
 @Injectable()
 export class LedgerChecks implements OnModuleInit {
   private readonly checks: LedgerCheck[] = [];
+  private findReconciliation: () => Promise<LastReconciliation | null> = () =>
+    Promise.resolve(null);
 
   private readonly verifiedAt: Gauge;
   private readonly failedChecks: Gauge;
@@ -60,6 +63,16 @@ export class LedgerChecks implements OnModuleInit {
   /** Adds a check that two sides have equal sums for every key and currency. */
   registerSums({ name, left, right }: SumsCheck): void {
     this.register({ name, run: () => this.ledger.findDifferences(left, right) });
+  }
+
+  /** Sets the source of the last comparison with a payment provider. Call it when a module starts. */
+  showReconciliation(find: () => Promise<LastReconciliation | null>): void {
+    this.findReconciliation = find;
+  }
+
+  /** Returns the last comparison with a payment provider that ended, or null. */
+  lastReconciliation(): Promise<LastReconciliation | null> {
+    return this.findReconciliation();
   }
 
   /**

@@ -15,7 +15,7 @@ export {
 } from './discrepancies/discrepancies.errors';
 export { discrepancyOf, isApplicable } from './discrepancies/domain/discrepancy';
 export type { Discrepancy } from './discrepancies/domain/discrepancy';
-export type { Lease, Payment } from './domain/payment';
+export type { Lease, Payment, SentQuery } from './domain/payment';
 export { isAnswer, type ProviderOutcome } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {
@@ -66,3 +66,13 @@ export { PaymentsService } from './payments.service';
 export { PROVIDER_EVENTS_WORK } from './provider-events/provider-events.service';
 export { ProviderEventsRepository } from './provider-events/provider-events.repository';
 export { isProviderWebhook } from './provider-events/webhook-route';
+export { ProviderMovementsService } from './providers/provider-movements.service';
+export {
+  LISTING_PROVIDERS,
+  type ListingProvider,
+  MOVEMENT_KINDS,
+  type MovementKind,
+  MOVEMENT_STATES,
+  type MovementState,
+  type ProviderMovement,
+} from './domain/provider-movement';

@@ -41,6 +41,10 @@ import type { ProviderName } from './domain/payment-provider';
 )
 @Index('payment_invoice_index', ['invoiceId', 'id'], { where: '"invoice_id" IS NOT NULL' })
 @Index('payment_customer_index', ['customerId', 'id'])
+@Index('payment_provider_reference_index', ['providerReference'], {
+  where: '"provider_reference" IS NOT NULL',
+})
+@Index('payment_sent_index', ['provider', 'sentAt', 'id'], { where: `"status" = 'succeeded'` })
 @Index('payment_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('payment_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class PaymentEntity implements Payment {

@@ -28,8 +28,10 @@ import { ManualProvider } from './providers/manual.provider';
 import { PreparedCharges } from './providers/prepared-charges';
 import { ProviderCustomersRepository } from './providers/provider-customers.repository';
 import { ProviderGateway } from './providers/provider-gateway';
+import { ProviderMovementsService } from './providers/provider-movements.service';
 import { SandboxProvider } from './providers/sandbox.provider';
 import { StripeClient } from './providers/stripe/stripe-client';
+import { StripeMovements } from './providers/stripe/stripe-movements';
 import { StripeWebhooks } from './providers/stripe/stripe-webhooks';
 import { StripeProvider } from './providers/stripe/stripe.provider';
 import { ReturnPaymentsService } from './return-payments.service';
@@ -65,9 +67,11 @@ import { ReturnPaymentsService } from './return-payments.service';
     PreparedCharges,
     ProviderCustomersRepository,
     ProviderGateway,
+    ProviderMovementsService,
     ReturnPaymentsService,
     SandboxProvider,
     StripeClient,
+    StripeMovements,
     StripeProvider,
   ],
   exports: [
@@ -82,6 +86,7 @@ import { ReturnPaymentsService } from './return-payments.service';
     PaymentsService,
     PaymentStartsService,
     ProviderGateway,
+    ProviderMovementsService,
     ReturnPaymentsService,
   ],
 })

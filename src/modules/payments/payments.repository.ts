@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
-import type { Lease, Payment, PaymentFilter } from './domain/payment';
+import type { Lease, Payment, PaymentFilter, SentQuery } from './domain/payment';
 import { PaymentEntity } from './payment.entity';
 
 const CLAIM_DUE = `
@@ -34,6 +34,13 @@ const KEEP_REFERENCE = `
 const NEXT_ATTEMPT = `
   SET provider_attempt = provider_attempt + 1, sent_at = $3
   WHERE id = $1 AND provider_attempt = $2 AND due_at IS NOT NULL`;
+
+const REPORTED = 'WHERE id = ANY ($1) OR provider_reference = ANY ($2)';
+
+const SENT = `
+  WHERE provider = $1 AND status = 'succeeded' AND sent_at >= $2 AND sent_at < $3
+    AND (sent_at, id) > ($4, $5)
+  ORDER BY sent_at, id LIMIT $6`;
 
 const REMOVE = 'DELETE FROM payment WHERE customer_id = ANY ($1) RETURNING id';
 
@@ -138,6 +145,17 @@ export class PaymentsRepository {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
     return rows.map(({ id }) => id);
+  }
+
+  /** Returns the payments that a provider names by our id or by its own. */
+  findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Payment[]> {
+    return this.database.select(PaymentEntity, REPORTED, [ids, references]);
+  }
+
+  /** Returns succeeded payments that were sent to a provider in a period, the oldest first. */
+  findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Payment[]> {
+    const { at, id } = after ?? { at: new Date(0), id: '' };
+    return this.database.select(PaymentEntity, SENT, [provider, from, to, at, id, limit]);
   }
 
   async idsOf(customerIds: readonly string[]): Promise<readonly string[]> {

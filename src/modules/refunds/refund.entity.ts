@@ -17,6 +17,10 @@ import type { Refund, RefundStatus } from './domain/refund';
 @Check('refund_failure_check', `("status" = 'failed') = ("failure_code" IS NOT NULL)`)
 @Check('refund_due_check', `("due_at" IS NOT NULL) = ("status" = 'pending')`)
 @Index('refund_payment_index', ['paymentId', 'id'])
+@Index('refund_provider_reference_index', ['providerReference'], {
+  where: '"provider_reference" IS NOT NULL',
+})
+@Index('refund_created_index', ['createdAt', 'id'], { where: `"status" = 'succeeded'` })
 @Index('refund_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('refund_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class RefundEntity implements Refund {

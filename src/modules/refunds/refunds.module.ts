@@ -13,6 +13,6 @@ import { SettleRefundService } from './settle-refund.service';
   imports: [LedgerModule, PaymentsModule, TestClocksModule],
   controllers: [RefundsController],
   providers: [RefundsPurge, DueRefunds, RefundsRepository, RefundsService, SettleRefundService],
-  exports: [RefundsService, SettleRefundService],
+  exports: [RefundsRepository, RefundsService, SettleRefundService],
 })
 export class RefundsModule {}

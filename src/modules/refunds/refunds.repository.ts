@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
-import type { Lease } from '../payments';
+import type { Lease, SentQuery } from '../payments';
 import type { Refund } from './domain/refund';
 import { RefundEntity } from './refund.entity';
 
@@ -12,6 +12,15 @@ const CLAIM_DUE = `
 const NOTE_ABSENCE = `
   SET provider_attempt = $3, sent_at = $4, absent_since = $5
   WHERE id = $1 AND provider_attempt = $2 AND due_at IS NOT NULL`;
+
+const REPORTED = 'WHERE id = ANY ($1) OR provider_reference = ANY ($2)';
+
+/** Succeeded refunds through a provider: of payments that have been sent to it. */
+const SENT = `
+  WHERE status = 'succeeded' AND created_at >= $2 AND created_at < $3
+    AND (created_at, id) > ($4, $5)
+    AND (SELECT provider FROM payment WHERE id = payment_id) = $1
+  ORDER BY created_at, id LIMIT $6`;
 
 const REMOVE = 'DELETE FROM refund WHERE payment_id = ANY ($1) RETURNING id';
 
@@ -81,6 +90,17 @@ export class RefundsRepository {
     const parameters = [now, lease.endsAt, most, lease.owner];
     const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
     return rows.map(({ id }) => id);
+  }
+
+  /** Returns the refunds that a provider names by our id or by its own. */
+  findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
+    return this.database.select(RefundEntity, REPORTED, [ids, references]);
+  }
+
+  /** Returns succeeded refunds that were made through a provider in a period, the oldest first. */
+  findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Refund[]> {
+    const { at, id } = after ?? { at: new Date(0), id: '' };
+    return this.database.select(RefundEntity, SENT, [provider, from, to, at, id, limit]);
   }
 
   async removeOf(paymentIds: readonly string[]): Promise<readonly string[]> {

@@ -34,6 +34,10 @@ export class ProblemExtensionsDto {
   readonly recorded_status?: string;
   @IntegerProperty('What may still be refunded, in minor units.', 6000, { optional: true })
   readonly refundable_amount?: number;
+  @TextProperty('The reconciliation in progress.', 'rcon_01h455vb4pex5vsknk084sn02q', {
+    optional: true,
+  })
+  readonly reconciliation_id?: string;
   @TextProperty('The invoice that bills this one again.', 'inv_01h455vb4pex5vsknk084sn02q', {
     optional: true,
   })

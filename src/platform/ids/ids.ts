@@ -27,6 +27,8 @@ export type IdPrefix =
   | 'planv'
   | 'pm'
   | 'price'
+  | 'rcdf'
+  | 'rcon'
   | 'red'
   | 'ref'
   | 'sch'

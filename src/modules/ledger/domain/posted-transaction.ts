@@ -61,3 +61,14 @@ export interface CheckResult {
 }
 
 export const MOST_OFFENDING = 100;
+
+/** Comparison of the books with a payment provider, which a higher module makes. */
+export interface LastReconciliation {
+  readonly id: string;
+  readonly provider: string;
+  readonly status: string;
+  /** End of the compared period. */
+  readonly toAt: Date;
+  readonly differencesFound: number;
+  readonly endedAt: Date | null;
+}

@@ -93,6 +93,17 @@ export interface PaymentFilter {
   readonly invoiceId: string | null;
 }
 
+/** Page of what was sent to a provider in a period. */
+export interface SentQuery {
+  readonly provider: ProviderName;
+  /** Period `[from, to)`, in real time. */
+  readonly from: Date;
+  readonly to: Date;
+  /** Last row of the page before; null for the first page. */
+  readonly after: { readonly at: Date; readonly id: string } | null;
+  readonly limit: number;
+}
+
 /** `succeeded` is final for the charge; refunds are counted beside it. */
 export const PAYMENT_TRANSITIONS: Transitions<PaymentStatus> = {
   pending: ['processing', 'requires_action', 'succeeded', 'failed', 'canceled'],

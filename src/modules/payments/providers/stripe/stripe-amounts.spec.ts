@@ -1,4 +1,4 @@
-import { toStripeAmount } from './stripe-amounts';
+import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
 
 describe('an amount sent to Stripe', () => {
   it.each([
@@ -20,5 +20,6 @@ describe('an amount sent to Stripe', () => {
     ['of nine digits is not', 100_000_000n, 'EUR', null],
   ] as const)('%s', (_, amount, currency, expected) => {
     expect(toStripeAmount(amount, currency)).toBe(expected);
+    if (expected !== null) expect(fromStripeAmount(expected, currency)).toBe(amount);
   });
 });

@@ -12,6 +12,11 @@ const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'JOD', 'KWD', 'OMR',
 /** Stripe refuses amounts of more than eight digits, in most currencies. */
 const MOST = 99_999_999n;
 
+/** Returns how many decimals Stripe expects in a currency. */
+function stripeDigits(currency: string): number {
+  return ZERO_DECIMALS.has(currency) ? 0 : THREE_DECIMALS.has(currency) ? 3 : 2;
+}
+
 /**
  * Returns the amount that Stripe expects, or null if it cannot charge this amount. Most currencies have the minor unit of ISO
  * 4217. ISK and UGX, which have none, have two decimals at Stripe. Source: docs.stripe.com/currencies.
@@ -19,11 +24,19 @@ const MOST = 99_999_999n;
  */
 export function toStripeAmount(amountMinor: bigint, currency: string): number | null {
   const digits = minorDigits(currency);
-  const stripeDigits = ZERO_DECIMALS.has(currency) ? 0 : THREE_DECIMALS.has(currency) ? 3 : 2;
-  const scaled = amountMinor * 10n ** BigInt(Math.max(stripeDigits - digits, 0));
-  const divisor = 10n ** BigInt(Math.max(digits - stripeDigits, 0));
+  const expected = stripeDigits(currency);
+  const scaled = amountMinor * 10n ** BigInt(Math.max(expected - digits, 0));
+  const divisor = 10n ** BigInt(Math.max(digits - expected, 0));
   if (scaled % divisor !== 0n) return null;
   const amount = scaled / divisor;
-  if (stripeDigits === 3 && amount % 10n !== 0n) return null;
+  if (expected === 3 && amount % 10n !== 0n) return null;
   return amount > MOST ? null : Number(amount);
+}
+
+/** Returns the minor units of ISO 4217 of an amount at Stripe, rounded down. */
+export function fromStripeAmount(amount: number, currency: string): bigint {
+  const digits = minorDigits(currency);
+  const given = stripeDigits(currency);
+  const scaled = BigInt(amount) * 10n ** BigInt(Math.max(digits - given, 0));
+  return scaled / 10n ** BigInt(Math.max(given - digits, 0));
 }

@@ -1,0 +1,48 @@
+/** Providers that list what they charged and refunded. */
+export const LISTING_PROVIDERS = ['stripe'] as const;
+export type ListingProvider = (typeof LISTING_PROVIDERS)[number];
+
+export const MOVEMENT_KINDS = ['charge', 'refund'] as const;
+export type MovementKind = (typeof MOVEMENT_KINDS)[number];
+
+/** State of a charge or refund: the money has moved, may still move, or will not. */
+export const MOVEMENT_STATES = ['succeeded', 'open', 'ended'] as const;
+export type MovementState = (typeof MOVEMENT_STATES)[number];
+
+/** A charge or refund as a provider lists it. */
+export interface ProviderMovement {
+  readonly kind: MovementKind;
+  /** The provider's name for it. */
+  readonly reference: string;
+  /** Our id of the payment or refund; null if it was made at the provider. */
+  readonly subjectId: string | null;
+  /** The provider's name for the charge that a refund gives back; null for a charge. */
+  readonly chargeReference: string | null;
+  /** Minor units of `currency`. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly state: MovementState;
+}
+
+/** Part of the list of a provider. Objects of other services with the same account are left out. */
+export interface MovementPage {
+  readonly movements: readonly ProviderMovement[];
+  /** Position of the next page; null after the last one. */
+  readonly next: string | null;
+}
+
+export interface MovementQuery {
+  readonly kind: MovementKind;
+  /** Period `[from, to)` in which they were made, on the clock of the provider. */
+  readonly from: Date;
+  readonly to: Date;
+  /** `next` of the page before; null for the first page. */
+  readonly after: string | null;
+}
+
+/** Lists of a provider. Each method returns null if the provider did not answer. */
+export interface ProviderMovements {
+  list(query: MovementQuery): Promise<MovementPage | null>;
+  /** Returns the present state of a charge or refund; `absent` if the provider does not know it. */
+  read(kind: MovementKind, reference: string): Promise<ProviderMovement | 'absent' | null>;
+}

@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import type {
+  ListingProvider,
+  MovementKind,
+  MovementPage,
+  MovementQuery,
+  ProviderMovement,
+  ProviderMovements,
+} from '../domain/provider-movement';
+import { ProviderGateway } from './provider-gateway';
+import { StripeMovements } from './stripe/stripe-movements';
+
+/** Reads what providers charged and refunded: never inside a transaction. */
+@Injectable()
+export class ProviderMovementsService {
+  private readonly providers: Readonly<Record<ListingProvider, ProviderMovements>>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly gateway: ProviderGateway,
+    stripe: StripeMovements,
+  ) {
+    this.providers = { stripe };
+  }
+
+  isEnabled(provider: ListingProvider): boolean {
+    return this.gateway.isEnabled(provider);
+  }
+
+  /** @throws {ProblemError} `payment_provider_not_enabled` */
+  requireEnabled(provider: ListingProvider): void {
+    this.gateway.requireEnabled(provider);
+  }
+
+  /** Returns a page of the list, or null if the provider did not answer. */
+  async list(provider: ListingProvider, query: MovementQuery): Promise<MovementPage | null> {
+    this.database.refuseTransaction('A call to a payment provider');
+    return this.isEnabled(provider) ? this.providers[provider].list(query) : null;
+  }
+
+  /** Returns a charge or refund as it is now, `absent` if there is none, or null if the provider did not answer. */
+  async read(
+    provider: ListingProvider,
+    kind: MovementKind,
+    reference: string,
+  ): Promise<ProviderMovement | 'absent' | null> {
+    this.database.refuseTransaction('A call to a payment provider');
+    return this.isEnabled(provider) ? this.providers[provider].read(kind, reference) : null;
+  }
+}

@@ -1,0 +1,107 @@
+import { Injectable } from '@nestjs/common';
+import type Stripe from 'stripe';
+import type {
+  MovementKind,
+  MovementPage,
+  MovementQuery,
+  MovementState,
+  ProviderMovement,
+  ProviderMovements,
+} from '../../domain/provider-movement';
+import { fromStripeAmount } from './stripe-amounts';
+import { StripeClient } from './stripe-client';
+
+const PAGE = 100;
+const SECOND_MS = 1_000;
+
+const INTENT_STATES: Readonly<Record<string, MovementState>> = {
+  succeeded: 'succeeded',
+  canceled: 'ended',
+};
+const REFUND_STATES: Readonly<Record<string, MovementState>> = {
+  succeeded: 'succeeded',
+  failed: 'ended',
+  canceled: 'ended',
+};
+
+/** Lists charges and refunds at Stripe, newest first. */
+@Injectable()
+export class StripeMovements implements ProviderMovements {
+  constructor(private readonly client: StripeClient) {}
+
+  async list({ kind, from, to, after }: MovementQuery): Promise<MovementPage | null> {
+    const parameters = {
+      created: { gte: seconds(from), lt: seconds(to) },
+      limit: PAGE,
+      ...(after !== null && { starting_after: after }),
+    };
+    if (kind === 'charge') {
+      const { answer } = await this.client.ask('payment_intents/list', (sdk) =>
+        sdk.paymentIntents.list(parameters),
+      );
+      return answer === null ? null : this.pageOf(answer, (intent) => this.ofIntent(intent));
+    }
+    const { answer } = await this.client.ask('refunds/list', (sdk) => sdk.refunds.list(parameters));
+    return answer === null ? null : this.pageOf(answer, (refund) => this.ofRefund(refund));
+  }
+
+  async read(kind: MovementKind, reference: string): Promise<ProviderMovement | 'absent' | null> {
+    const { answer, failure } = await (kind === 'charge'
+      ? this.client.ask('payment_intents/retrieve', async (sdk) =>
+          this.ofIntent(await sdk.paymentIntents.retrieve(reference)),
+        )
+      : this.client.ask('refunds/retrieve', async (sdk) =>
+          this.ofRefund(await sdk.refunds.retrieve(reference)),
+        ));
+    if (failure !== null) return failure.status === 404 ? 'absent' : null;
+    return answer ?? 'absent';
+  }
+
+  private pageOf<Item extends { readonly id: string }>(
+    { data, has_more: hasMore }: Stripe.ApiList<Item>,
+    toMovement: (item: Item) => ProviderMovement | null,
+  ): MovementPage {
+    return {
+      movements: data.flatMap((item) => toMovement(item) ?? []),
+      next: hasMore ? (data.at(-1)?.id ?? null) : null,
+    };
+  }
+
+  /** Returns null for a charge that the service did not make. */
+  private ofIntent(intent: Stripe.PaymentIntent): ProviderMovement | null {
+    const { id: reference, metadata, status } = intent;
+    if (metadata['environment'] !== this.client.environment) return null;
+    const currency = intent.currency.toUpperCase();
+    return {
+      kind: 'charge',
+      reference,
+      subjectId: metadata['payment_id'] ?? null,
+      chargeReference: null,
+      amount: fromStripeAmount(
+        status === 'succeeded' ? intent.amount_received : intent.amount,
+        currency,
+      ),
+      currency,
+      state: INTENT_STATES[status] ?? 'open',
+    };
+  }
+
+  /** Returns null for a refund of another service. A refund without metadata was made at Stripe, perhaps of our charge. */
+  private ofRefund(refund: Stripe.Refund): ProviderMovement | null {
+    const { id: reference, metadata, payment_intent: intent } = refund;
+    const environment = metadata?.['environment'];
+    if (environment !== undefined && environment !== this.client.environment) return null;
+    const currency = refund.currency.toUpperCase();
+    return {
+      kind: 'refund',
+      reference,
+      subjectId: metadata?.['refund_id'] ?? null,
+      chargeReference: typeof intent === 'string' ? intent : (intent?.id ?? null),
+      amount: fromStripeAmount(refund.amount, currency),
+      currency,
+      state: REFUND_STATES[refund.status ?? ''] ?? 'open',
+    };
+  }
+}
+
+const seconds = (instant: Date): number => Math.floor(instant.getTime() / SECOND_MS);

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type MovementKind,
+  type MovementState,
+  type Payment,
+  PaymentsRepository,
+  type ProviderMovement,
+  type SentQuery,
+} from '../payments';
+import { type Refund, RefundsRepository } from '../refunds';
+import type { BookedMovement } from './difference';
+
+/** A booked charge or refund, and when it was sent to the provider. */
+export interface SentMovement {
+  readonly booked: BookedMovement;
+  readonly at: Date;
+}
+
+/** Finds what the books say about charges and refunds. */
+@Injectable()
+export class BookedMovementsService {
+  constructor(
+    private readonly payments: PaymentsRepository,
+    private readonly refunds: RefundsRepository,
+  ) {}
+
+  /** Returns the payments or refunds that a provider names by our id, or by its own. */
+  async of(
+    kind: MovementKind,
+    reported: readonly ProviderMovement[],
+  ): Promise<(movement: ProviderMovement) => BookedMovement | null> {
+    const ids = reported.flatMap(({ subjectId }) => subjectId ?? []);
+    const references = reported.map(({ reference }) => reference);
+    const found =
+      kind === 'charge'
+        ? (await this.payments.findReported(ids, references)).map(ofPayment)
+        : (await this.refunds.findReported(ids, references)).map(ofRefund);
+    const byId = new Map(found.map((booked) => [booked.id, booked]));
+    const byReference = new Map(found.map((booked) => [booked.reference, booked]));
+    return ({ subjectId, reference }) =>
+      byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
+  }
+
+  /** Returns the ids of the payments whose charges these refunds give back, by the provider's name for the charge. */
+  async paymentsOf(refunds: readonly ProviderMovement[]): Promise<ReadonlyMap<string, string>> {
+    const references = refunds.flatMap(({ chargeReference }) => chargeReference ?? []);
+    const payments = await this.payments.findReported([], references);
+    return new Map(payments.map(({ providerReference, id }) => [providerReference ?? '', id]));
+  }
+
+  /** Returns what succeeded of what was sent to a provider in a period, the oldest first. */
+  async sent(kind: MovementKind, query: SentQuery): Promise<readonly SentMovement[]> {
+    if (kind === 'charge') {
+      const payments = await this.payments.findSent(query);
+      return payments.map((payment) => ({
+        booked: ofPayment(payment),
+        at: payment.sentAt ?? payment.createdAt,
+      }));
+    }
+    const refunds = await this.refunds.findSent(query);
+    return refunds.map((refund) => ({ booked: ofRefund(refund), at: refund.createdAt }));
+  }
+}
+
+const stateOf = (status: Payment['status'] | Refund['status']): MovementState => {
+  if (status === 'succeeded') return 'succeeded';
+  return status === 'failed' || status === 'canceled' ? 'ended' : 'open';
+};
+
+function ofPayment(payment: Payment): BookedMovement {
+  const { id, providerReference: reference, amount, currency } = payment;
+  const state = stateOf(payment.status);
+  return { kind: 'charge', id, paymentId: id, reference, amount, currency, state };
+}
+
+function ofRefund(refund: Refund): BookedMovement {
+  const { id, paymentId, providerReference: reference, amount, currency } = refund;
+  const state = stateOf(refund.status);
+  return { kind: 'refund', id, paymentId, reference, amount, currency, state };
+}

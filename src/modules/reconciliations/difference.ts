@@ -1,0 +1,87 @@
+import type { MovementKind, MovementState, ProviderMovement } from '../payments';
+
+export const DIFFERENCE_TYPES = [
+  'missing_here',
+  'missing_at_provider',
+  'charged_twice',
+  'status',
+  'currency',
+  'amount',
+] as const;
+export type DifferenceType = (typeof DIFFERENCE_TYPES)[number];
+
+/** A payment or refund as it is booked. */
+export interface BookedMovement {
+  readonly kind: MovementKind;
+  /** Our id of the payment or refund. */
+  readonly id: string;
+  /** The payment, or the payment of the refund. */
+  readonly paymentId: string;
+  /** The provider's name for it; null: unknown. */
+  readonly reference: string | null;
+  /** Minor units of `currency`. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly state: MovementState;
+}
+
+/** A charge or refund that the books and the provider show differently. */
+export interface Difference {
+  readonly id: string;
+  readonly reconciliationId: string;
+  readonly type: DifferenceType;
+  readonly object: MovementKind;
+  /** null: the service does not know the payment. */
+  readonly paymentId: string | null;
+  /** null: the difference is about a charge, or the service does not know the refund. */
+  readonly refundId: string | null;
+  /** The provider's name for the charge or refund. */
+  readonly providerReference: string | null;
+  /** Minor units; null: nothing is booked. */
+  readonly bookedAmount: bigint | null;
+  readonly bookedCurrency: string | null;
+  readonly bookedStatus: MovementState | null;
+  /** Minor units; null: the provider does not know it. */
+  readonly providerAmount: bigint | null;
+  readonly providerCurrency: string | null;
+  readonly providerStatus: MovementState | null;
+  readonly createdAt: Date;
+}
+
+/**
+ * Returns how the books and the provider differ about one charge or refund, or null. Only money that has moved makes a
+ * difference, on either side. What is open in the books is left to polling.
+ */
+export function differenceBetween(
+  booked: BookedMovement | null,
+  reported: ProviderMovement | null,
+): DifferenceType | null {
+  const isPaidThere = reported?.state === 'succeeded';
+  if (booked === null) return isPaidThere ? 'missing_here' : null;
+  if (reported === null) return booked.state === 'succeeded' ? 'missing_at_provider' : null;
+  if (booked.state === 'open') return null;
+  const isSame = booked.reference === null || booked.reference === reported.reference;
+  if (booked.state === 'ended') return isPaidThere ? 'status' : null;
+  if (!isPaidThere) return isSame ? 'status' : null;
+  if (!isSame) return 'charged_twice';
+  if (booked.currency !== reported.currency) return 'currency';
+  return booked.amount === reported.amount ? null : 'amount';
+}
+
+/** Returns the fields of a difference that show both sides. */
+export function sidesOf(
+  booked: BookedMovement | null,
+  reported: ProviderMovement | null,
+): Omit<Difference, 'id' | 'reconciliationId' | 'type' | 'object' | 'createdAt'> {
+  return {
+    paymentId: booked?.paymentId ?? null,
+    refundId: booked?.kind === 'refund' ? booked.id : null,
+    providerReference: reported?.reference ?? booked?.reference ?? null,
+    bookedAmount: booked?.amount ?? null,
+    bookedCurrency: booked?.currency ?? null,
+    bookedStatus: booked?.state ?? null,
+    providerAmount: reported?.amount ?? null,
+    providerCurrency: reported?.currency ?? null,
+    providerStatus: reported?.state ?? null,
+  };
+}

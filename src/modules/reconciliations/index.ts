@@ -1,0 +1,1 @@
+export { ReconciliationsModule } from './reconciliations.module';

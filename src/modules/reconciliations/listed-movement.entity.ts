@@ -1,0 +1,24 @@
+import { Check, Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
+import { AmountColumn } from '../../platform/database';
+import type { MovementKind, MovementState, ProviderMovement } from '../payments';
+
+/** A charge or refund in the list of a provider, until the run that read it ends. */
+@Entity('reconciliation_listed_movement')
+@Check('reconciliation_listed_movement_kind_check', `"kind" IN ('charge', 'refund')`)
+@Check('reconciliation_listed_movement_state_check', `"state" IN ('succeeded', 'open', 'ended')`)
+export class ListedMovementEntity implements ProviderMovement {
+  @ForeignKey('ReconciliationEntity', {
+    name: 'reconciliation_listed_movement_reconciliation_id_fkey',
+  })
+  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' })
+  readonly reconciliationId!: string;
+  @PrimaryColumn({ type: 'varchar', length: 10 }) readonly kind!: MovementKind;
+  @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly reference!: string;
+  /** Text of the provider's metadata, which may be of any length. */
+  @Column({ type: 'varchar', length: 500, nullable: true }) readonly subjectId!: string | null;
+  @Column({ type: 'varchar', length: 255, nullable: true })
+  readonly chargeReference!: string | null;
+  @AmountColumn() readonly amount!: bigint;
+  @Column({ type: 'char', length: 3 }) readonly currency!: string;
+  @Column({ type: 'varchar', length: 10 }) readonly state!: MovementState;
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { MovementKind, ProviderMovement } from '../payments';
+import { ListedMovementEntity } from './listed-movement.entity';
+
+const PAGE = `
+  WHERE reconciliation_id = $1 AND kind = $2 AND reference > $3 ORDER BY reference LIMIT $4`;
+
+const LISTED = `
+  SELECT reference FROM reconciliation_listed_movement
+  WHERE reconciliation_id = $1 AND kind = $2 AND reference = ANY ($3)`;
+
+const REMOVE = `
+  DELETE FROM reconciliation_listed_movement WHERE (reconciliation_id, kind, reference) IN (
+    SELECT reconciliation_id, kind, reference FROM reconciliation_listed_movement
+    WHERE reconciliation_id = $1 LIMIT $2)
+  RETURNING reference`;
+
+/** The provider's list, as far as a run has read it. */
+@Injectable()
+export class ListedMovementsRepository {
+  constructor(private readonly database: Database) {}
+
+  async insert(reconciliationId: string, movements: readonly ProviderMovement[]): Promise<void> {
+    const rows = movements.map((movement) => ({ ...movement, reconciliationId }));
+    await this.database.insertMany(ListedMovementEntity, rows);
+  }
+
+  /** Returns a page of the list, in the order of the references. */
+  page(
+    reconciliationId: string,
+    kind: MovementKind,
+    after: string,
+    limit: number,
+  ): Promise<readonly ProviderMovement[]> {
+    const parameters = [reconciliationId, kind, after, limit];
+    return this.database.select(ListedMovementEntity, PAGE, parameters);
+  }
+
+  /** Returns the references that were listed. */
+  async listed(
+    reconciliationId: string,
+    kind: MovementKind,
+    references: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const parameters = [reconciliationId, kind, references];
+    const rows = await this.database.query<{ reference: string }>(LISTED, parameters);
+    return new Set(rows.map(({ reference }) => reference));
+  }
+
+  /** Deletes up to `most` rows of a run; returns how many. */
+  async remove(reconciliationId: string, most: number): Promise<number> {
+    return (await this.database.query(REMOVE, [reconciliationId, most])).length;
+  }
+}

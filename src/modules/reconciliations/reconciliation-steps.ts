@@ -1,0 +1,200 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
+import { newId } from '../../platform/ids';
+import { type MovementKind, type ProviderMovement, ProviderMovementsService } from '../payments';
+import { BookedMovementsService } from './booked-movements.service';
+import {
+  type BookedMovement,
+  type Difference,
+  differenceBetween,
+  type DifferenceType,
+  sidesOf,
+} from './difference';
+import type { Reconciliation, StepProgress } from './reconciliation';
+import { ListedMovementsRepository } from './listed-movements.repository';
+
+/** Objects that one step compares. */
+const COMPARED_AT_ONCE = 200;
+/** Differences that one step confirms at the provider, so that a step ends within its lease. */
+const CONFIRMED_AT_ONCE = 50;
+const REMOVED_AT_ONCE = 10_000;
+
+/** A step before it is committed. */
+export interface ReconciliationStep {
+  readonly listed: readonly ProviderMovement[];
+  readonly differences: readonly Difference[];
+  readonly result: StepProgress;
+}
+
+/** Two sides that seem to differ. */
+interface Suspicion {
+  readonly booked: BookedMovement | null;
+  /** null: the provider did not list it. */
+  readonly reported: ProviderMovement | null;
+  /** Position of the run after this object. */
+  readonly position: string;
+}
+
+const NOTHING = { next: null, charges: 0, refunds: 0, differences: 0 } as const;
+
+/** Does the steps of a run, outside any transaction. */
+@Injectable()
+export class ReconciliationSteps {
+  constructor(
+    private readonly provider: ProviderMovementsService,
+    private readonly books: BookedMovementsService,
+    private readonly list: ListedMovementsRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Returns the next step of a run, or null if the provider did not answer. */
+  next(run: Reconciliation): Promise<ReconciliationStep | null> {
+    switch (run.phase) {
+      case 'list_charges':
+        return this.readList(run, 'charge');
+      case 'list_refunds':
+        return this.readList(run, 'refund');
+      case 'compare_charges':
+        return this.compare(run, 'charge');
+      case 'compare_refunds':
+        return this.compare(run, 'refund');
+      case 'find_charges':
+        return this.findMissing(run, 'charge');
+      case 'find_refunds':
+        return this.findMissing(run, 'refund');
+      case 'clean':
+        return this.clean(run);
+    }
+  }
+
+  private async readList(
+    run: Reconciliation,
+    kind: MovementKind,
+  ): Promise<ReconciliationStep | null> {
+    const { provider, fromAt: from, toAt: to, position: after } = run;
+    const page = await this.provider.list(provider, { kind, from, to, after });
+    if (page === null) return null;
+    const { movements: listed, next } = page;
+    const charges = kind === 'charge' ? listed.length : 0;
+    const refunds = kind === 'refund' ? listed.length : 0;
+    return { listed, differences: [], result: { ...NOTHING, next, charges, refunds } };
+  }
+
+  /** Compares listed objects with the books. */
+  private async compare(
+    run: Reconciliation,
+    kind: MovementKind,
+  ): Promise<ReconciliationStep | null> {
+    const page = await this.list.page(run.id, kind, run.position ?? '', COMPARED_AT_ONCE);
+    const bookedOf = await this.books.of(kind, page);
+    const isOurs = await this.ownership(kind, page);
+    const suspicions = page
+      .map((reported) => ({ reported, booked: bookedOf(reported), position: reported.reference }))
+      .filter(({ booked, reported }) => booked !== null || isOurs(reported))
+      .filter(({ booked, reported }) => differenceBetween(booked, reported) !== null);
+    const last = page.length < COMPARED_AT_ONCE ? null : (page.at(-1)?.reference ?? null);
+    return this.confirm(run, kind, suspicions, last);
+  }
+
+  /** Looks up booked objects that the provider did not list. */
+  private async findMissing(
+    run: Reconciliation,
+    kind: MovementKind,
+  ): Promise<ReconciliationStep | null> {
+    const { id, provider, fromAt: from, toAt: to, position } = run;
+    const after = position === null ? null : sentPosition(position);
+    const query = { provider, from, to, after, limit: COMPARED_AT_ONCE };
+    const page = (await this.books.sent(kind, query)).map(({ booked, at }) => ({
+      booked,
+      reported: null,
+      position: `${at.toISOString()} ${booked.id}`,
+    }));
+    const references = page.flatMap(({ booked }) => booked.reference ?? []);
+    const listed = await this.list.listed(id, kind, references);
+    const missing = page.filter(({ booked }) => !listed.has(booked.reference ?? ''));
+    const last = page.length < COMPARED_AT_ONCE ? null : (page.at(-1)?.position ?? null);
+    return this.confirm(run, kind, missing, last);
+  }
+
+  private async clean(run: Reconciliation): Promise<ReconciliationStep> {
+    const removed = await this.list.remove(run.id, REMOVED_AT_ONCE);
+    const next = removed === REMOVED_AT_ONCE ? 'more' : null;
+    return { listed: [], differences: [], result: { ...NOTHING, next } };
+  }
+
+  /**
+   * Compares again what seems to differ, with the object as the provider shows it now and the books as they are now: both may
+   * have changed since the list was read.
+   */
+  private async confirm(
+    run: Reconciliation,
+    kind: MovementKind,
+    suspicions: readonly Suspicion[],
+    last: string | null,
+  ): Promise<ReconciliationStep | null> {
+    const differences: Difference[] = [];
+    const confirmed = suspicions.slice(0, CONFIRMED_AT_ONCE);
+    for (const suspicion of confirmed) {
+      const seen = await this.lookAgain(run, kind, suspicion);
+      if (seen === null) return null;
+      const type = differenceBetween(seen.booked, seen.reported);
+      if (type !== null) differences.push(await this.difference(run, type, kind, seen));
+    }
+    const isAll = confirmed.length === suspicions.length;
+    const next = isAll ? last : (confirmed.at(-1)?.position ?? last);
+    const result = { ...NOTHING, next, differences: differences.length };
+    return { listed: [], differences, result };
+  }
+
+  private async lookAgain(
+    { provider }: Reconciliation,
+    kind: MovementKind,
+    { booked, reported, position }: Suspicion,
+  ): Promise<Suspicion | null> {
+    const reference = reported?.reference ?? booked?.reference ?? null;
+    if (reference === null) return { booked, reported, position };
+    const seen = await this.provider.read(provider, kind, reference);
+    if (seen === null) return null;
+    if (seen === 'absent') return { booked, reported: null, position };
+    const bookedOf = await this.books.of(kind, [seen]);
+    return { booked: bookedOf(seen), reported: seen, position };
+  }
+
+  private async difference(
+    { id: reconciliationId }: Reconciliation,
+    type: DifferenceType,
+    object: MovementKind,
+    { booked, reported }: Suspicion,
+  ): Promise<Difference> {
+    const sides = sidesOf(booked, reported);
+    const charge = reported?.chargeReference ?? null;
+    const payments = await this.books.paymentsOf(reported === null ? [] : [reported]);
+    return {
+      ...sides,
+      paymentId: sides.paymentId ?? payments.get(charge ?? '') ?? null,
+      id: newId('rcdf'),
+      reconciliationId,
+      type,
+      object,
+      createdAt: this.clock.now(),
+    };
+  }
+
+  /**
+   * Returns the test for objects of this service. A refund that was made at the provider is of this service if its charge is.
+   */
+  private async ownership(
+    kind: MovementKind,
+    page: readonly ProviderMovement[],
+  ): Promise<(movement: ProviderMovement) => boolean> {
+    if (kind === 'charge') return () => true;
+    const payments = await this.books.paymentsOf(page);
+    return ({ subjectId, chargeReference }) =>
+      subjectId !== null || payments.has(chargeReference ?? '');
+  }
+}
+
+function sentPosition(position: string): { readonly at: Date; readonly id: string } {
+  const [at = '', id = ''] = position.split(' ');
+  return { at: new Date(at), id };
+}

@@ -1,0 +1,152 @@
+import type { ListingProvider } from '../payments';
+
+const DAY_MS = 86_400_000;
+/** Default length of the period. Debits fail and banks return refunds within days. */
+const COMPARED_MS = 7 * DAY_MS;
+
+export const RECONCILIATION_STATUSES = ['running', 'completed', 'failed'] as const;
+export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
+
+/** Why a run ends without a result. */
+export const RECONCILIATION_FAILURES = ['provider_unavailable'] as const;
+export type ReconciliationFailure = (typeof RECONCILIATION_FAILURES)[number];
+
+/**
+ * Parts of a run, in order. `list`: the provider's list is stored. `compare`: each listed object is compared with the books.
+ * `find`: booked objects that the provider did not list are looked up. `clean`: the stored list is deleted.
+ */
+export const PHASES = [
+  'list_charges',
+  'list_refunds',
+  'compare_charges',
+  'compare_refunds',
+  'find_charges',
+  'find_refunds',
+  'clean',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** Differences that one run stores at most. */
+export const MOST_DIFFERENCES = 1_000;
+
+/** Comparison of the charges and refunds of a period at a provider with the books. Runs in the background, step by step. */
+export interface Reconciliation {
+  readonly id: string;
+  readonly version: number;
+  readonly provider: ListingProvider;
+  readonly status: ReconciliationStatus;
+  /** Null unless the run failed, or will. */
+  readonly failureCode: ReconciliationFailure | null;
+  /** Period `[fromAt, toAt)`. */
+  readonly fromAt: Date;
+  readonly toAt: Date;
+  readonly phase: Phase;
+  /** Position in the phase; null at its start. */
+  readonly position: string | null;
+  /** Objects in the provider's list, so far. */
+  readonly chargesListed: number;
+  readonly refundsListed: number;
+  readonly differencesFound: number;
+  /** True if the run ended early, because it found too many differences. */
+  readonly isTruncated: boolean;
+  /** Principal that started it. */
+  readonly actor: string;
+  /** When the next step is due, and end of the lease of the process that runs it; null once the run has ended. */
+  readonly dueAt: Date | null;
+  readonly leasedBy: number | null;
+  /** Steps in sequence that the provider did not answer. */
+  readonly attempts: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly endedAt: Date | null;
+}
+
+/** Comparison that a caller asks for; null leaves the choice to the service. */
+export interface ReconciliationRequest {
+  readonly provider: ListingProvider;
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+export function newReconciliation(
+  id: string,
+  { provider, from, to }: ReconciliationRequest,
+  actor: string,
+  now: Date,
+): Reconciliation {
+  const toAt = to ?? now;
+  return {
+    id,
+    version: 1,
+    provider,
+    status: 'running',
+    failureCode: null,
+    fromAt: from ?? new Date(toAt.getTime() - COMPARED_MS),
+    toAt,
+    phase: 'list_charges',
+    position: null,
+    chargesListed: 0,
+    refundsListed: 0,
+    differencesFound: 0,
+    isTruncated: false,
+    actor,
+    dueAt: now,
+    leasedBy: null,
+    attempts: 0,
+    createdAt: now,
+    updatedAt: now,
+    endedAt: null,
+  };
+}
+
+/** Result of a step that the provider answered. */
+export interface StepProgress {
+  /** Position of the next step in the phase; null: the phase is done. */
+  readonly next: string | null;
+  readonly charges: number;
+  readonly refunds: number;
+  readonly differences: number;
+}
+
+/** Unanswered steps after which a run fails: after about four hours. */
+const MOST_ATTEMPTS = 12;
+
+/** Returns the run after a step. */
+export function afterStep(before: Reconciliation, result: StepProgress, now: Date): Reconciliation {
+  const differencesFound = before.differencesFound + result.differences;
+  const isTruncated = differencesFound >= MOST_DIFFERENCES;
+  const counted = {
+    ...before,
+    version: before.version + 1,
+    chargesListed: before.chargesListed + result.charges,
+    refundsListed: before.refundsListed + result.refunds,
+    differencesFound,
+    isTruncated,
+    attempts: 0,
+    dueAt: now,
+    leasedBy: null,
+    updatedAt: now,
+  };
+  if (isTruncated && before.phase !== 'clean')
+    return { ...counted, phase: 'clean', position: null };
+  if (result.next !== null) return { ...counted, position: result.next };
+  const phase = PHASES[PHASES.indexOf(before.phase) + 1];
+  if (phase !== undefined) return { ...counted, phase, position: null };
+  const status = before.failureCode === null ? 'completed' : 'failed';
+  return { ...counted, status, position: null, dueAt: null, endedAt: now };
+}
+
+/**
+ * Returns the run after a step that the provider did not answer.
+ * @param retry when the step is tried again
+ */
+export function afterSilence(
+  before: Reconciliation,
+  retry: Pick<Reconciliation, 'dueAt' | 'leasedBy' | 'attempts'>,
+  now: Date,
+): Reconciliation {
+  const next = { ...before, ...retry, version: before.version + 1, updatedAt: now };
+  if (retry.attempts < MOST_ATTEMPTS) return next;
+  const failureCode = 'provider_unavailable';
+  return { ...next, failureCode, phase: 'clean', position: null, dueAt: now };
+}

@@ -1,0 +1,25 @@
+import { defineProblem, type ProblemError, validationFailed } from '../../platform/errors';
+
+export const reconciliationNotFound = defineProblem({
+  code: 'reconciliation_not_found',
+  kind: 'not_found',
+  title: 'There is no such reconciliation',
+  meaning: 'The id in the path is not the id of a reconciliation.',
+  detail: (id: string) => `There is no reconciliation ${JSON.stringify(id)}.`,
+});
+
+export const reconciliationRunning = defineProblem({
+  code: 'reconciliation_running',
+  kind: 'conflict',
+  title: 'Another reconciliation with the provider is running',
+  meaning:
+    'Only one reconciliation runs per provider. Wait until the reconciliation `reconciliation_id` has ended.',
+  occurrence: (provider: string, id: string) => ({
+    detail: `The reconciliation ${id} with ${provider} is still running. Wait until it has ended.`,
+    extensions: { reconciliation_id: id },
+  }),
+});
+
+/** Returns the error for a period that ends before it begins. */
+export const emptyReconciliationPeriod = (): ProblemError =>
+  validationFailed([{ pointer: '/from', code: 'contradiction', message: 'must be before `to`' }]);

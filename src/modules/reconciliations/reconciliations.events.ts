@@ -1,0 +1,24 @@
+import { defineEvents } from '../../platform/outbox';
+import type { ReconciliationStatus } from './reconciliation';
+import { ReconciliationDto, toReconciliationDto } from './dto/reconciliation.dto';
+
+const reconciliationEvent = defineEvents(ReconciliationDto, toReconciliationDto);
+
+export const reconciliationCreated = reconciliationEvent(
+  'reconciliation.created',
+  'A comparison with a payment provider began.',
+  { status: 'running', ended_at: null },
+);
+
+/** Event of each final status. */
+export const RECONCILIATION_EVENTS = {
+  completed: reconciliationEvent(
+    'reconciliation.completed',
+    'A comparison with a payment provider ended. Somebody has to look at it if `differences_found` is not 0.',
+  ),
+  failed: reconciliationEvent(
+    'reconciliation.failed',
+    'A comparison with a payment provider was given up, because the provider did not answer for hours.',
+    { status: 'failed', failure_code: 'provider_unavailable' },
+  ),
+} as const satisfies Record<Exclude<ReconciliationStatus, 'running'>, unknown>;

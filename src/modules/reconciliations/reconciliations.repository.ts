@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import type { Lease, ListingProvider } from '../payments';
+import type { Reconciliation } from './reconciliation';
+import { ReconciliationEntity } from './reconciliation.entity';
+
+const CLAIM_DUE = `
+  UPDATE reconciliation SET due_at = $2, leased_by = $4 WHERE id IN (
+    SELECT id FROM reconciliation WHERE due_at <= $1 ORDER BY due_at LIMIT $3
+    FOR UPDATE SKIP LOCKED)
+  RETURNING id`;
+
+/** Only one run of a provider begins at a time. The lock ends with the transaction. */
+const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
+
+const NEWEST = 'WHERE provider = $1 ORDER BY id DESC LIMIT 1';
+
+@Injectable()
+export class ReconciliationsRepository {
+  readonly table = 'reconciliation';
+
+  constructor(private readonly database: Database) {}
+
+  async insert(reconciliation: Reconciliation): Promise<void> {
+    await this.database.insert(ReconciliationEntity, reconciliation);
+  }
+
+  find(id: string): Promise<Reconciliation | null> {
+    return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1', [id]);
+  }
+
+  /** The run, locked until the transaction ends. */
+  lock(id: string): Promise<Reconciliation | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1 FOR UPDATE', [id]);
+  }
+
+  /** Returns the last run of a provider, after those that begin at the same time. */
+  async lockNewest(provider: ListingProvider): Promise<Reconciliation | null> {
+    this.database.requireTransaction();
+    await this.database.query(LOCK_PROVIDER, [provider]);
+    return this.database.selectOne(ReconciliationEntity, NEWEST, [provider]);
+  }
+
+  /** Returns the last run that ended, or null. */
+  findLastEnded(): Promise<Reconciliation | null> {
+    const where = `WHERE status <> 'running' ORDER BY id DESC LIMIT 1`;
+    return this.database.selectOne(ReconciliationEntity, where, []);
+  }
+
+  page(request: PageRequest): Promise<Page<Reconciliation>> {
+    return pageById(
+      this.database.repository(ReconciliationEntity).createQueryBuilder('reconciliation'),
+      request,
+    );
+  }
+
+  async update(reconciliation: Reconciliation): Promise<void> {
+    await this.database.update(ReconciliationEntity, reconciliation.id, reconciliation);
+  }
+
+  /** Ids of runs whose next step is due, leased to the caller. */
+  async claimDue(now: Date, lease: Lease, most: number): Promise<readonly string[]> {
+    const parameters = [now, lease.endsAt, most, lease.owner];
+    const rows = await this.database.query<{ id: string }>(CLAIM_DUE, parameters);
+    return rows.map(({ id }) => id);
+  }
+}

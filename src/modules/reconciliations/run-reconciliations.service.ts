@@ -1,0 +1,80 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Gauge } from 'prom-client';
+import { Clock } from '../../platform/clock';
+import { Database } from '../../platform/database';
+import { Metrics } from '../../platform/observability';
+import { Outbox } from '../../platform/outbox';
+import { pollAgainLater } from '../payments';
+import { DifferencesRepository } from './differences.repository';
+import { afterSilence, afterStep, type Reconciliation } from './reconciliation';
+import { ListedMovementsRepository } from './listed-movements.repository';
+import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-steps';
+import { RECONCILIATION_EVENTS } from './reconciliations.events';
+import { ReconciliationsRepository } from './reconciliations.repository';
+
+/** Runs comparisons step by step: the step outside any transaction, its result in a commit. */
+@Injectable()
+export class RunReconciliationsService {
+  private readonly logger = new Logger('reconciliations');
+  private readonly differencesFound: Gauge<'provider'>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly reconciliations: ReconciliationsRepository,
+    private readonly differences: DifferencesRepository,
+    private readonly listed: ListedMovementsRepository,
+    private readonly steps: ReconciliationSteps,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+    metrics: Metrics,
+  ) {
+    this.differencesFound = new Gauge({
+      name: 'reconciliation_differences',
+      help: 'Differences of the last reconciliation with a provider that this process ended.',
+      labelNames: ['provider'],
+      registers: [metrics.registry],
+    });
+  }
+
+  /** Runs the next step. A step that another process committed first is dropped. */
+  async resume(id: string): Promise<void> {
+    const run = await this.reconciliations.find(id);
+    if (run?.status !== 'running') return;
+    const step = await this.steps.next(run);
+    await this.database.transaction(async () => {
+      const before = await this.reconciliations.lock(id);
+      if (before?.version !== run.version) return;
+      await this.commit(before, step);
+    });
+  }
+
+  private async commit(before: Reconciliation, step: ReconciliationStep | null): Promise<void> {
+    const now = this.clock.now();
+    if (step === null) {
+      await this.reconciliations.update(afterSilence(before, pollAgainLater(before, now), now));
+      return;
+    }
+    await this.listed.insert(before.id, step.listed);
+    await this.differences.insert(step.differences);
+    const after = afterStep(before, step.result, now);
+    await this.reconciliations.update(after);
+    if (after.status === 'running') return;
+    await this.outbox.record(RECONCILIATION_EVENTS[after.status], {
+      after,
+      before,
+      occurredAt: now,
+    });
+    this.database.afterCommit(() => {
+      this.report(after);
+    });
+  }
+
+  private report({ id, provider, status, differencesFound: differences }: Reconciliation): void {
+    this.differencesFound.set({ provider }, differences);
+    if (status === 'completed' && differences === 0) return;
+    this.logger.error(
+      { reconciliation_id: id, provider, status, differences },
+      'the books were not proved equal to the list of the provider: look at the reconciliation',
+    );
+  }
+}

@@ -1,0 +1,359 @@
+import { ReconciliationSteps } from '../../src/modules/reconciliations/reconciliation-steps';
+import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
+import { ReconciliationsService } from '../../src/modules/reconciliations/reconciliations.service';
+import { createCustomer } from '../support/billing';
+import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+interface Run {
+  readonly id: string;
+  readonly status: string;
+  readonly differences_found: number;
+  readonly is_truncated: boolean;
+}
+
+interface Found {
+  readonly type: string;
+  readonly object: string;
+}
+
+describe('a comparison with the provider', () => {
+  let engine: TestApp;
+  let stripe: StripeDouble;
+
+  beforeEach(async () => {
+    stripe = await startStripeDouble({ now: () => engine.clock.now() });
+    engine = await startTestApp({
+      environment: {
+        PAYMENT_PROVIDERS: 'stripe',
+        STRIPE_SECRET_KEY: stripe.secretKey,
+        STRIPE_API_URL: stripe.url,
+      },
+    });
+  });
+
+  afterEach(async () => {
+    await engine.close();
+    await stripe.close();
+    expect(stripe.server.defects).toEqual([]);
+    expect(stripe.server.refused).toEqual([]);
+  });
+
+  const post = (path: string, body: object = {}) => engine.http.post(path).send(body);
+  const start = (fields: object = {}) =>
+    post('/v1/reconciliations', { provider: 'stripe', ...fields });
+
+  async function made(path: string, body: object = {}): Promise<string> {
+    const answer = await post(path, body);
+    expect(answer.status).toBe(201);
+    return (answer.body as { id: string }).id;
+  }
+
+  async function customerWithCard(): Promise<string> {
+    const customer = await createCustomer(engine);
+    const method = { provider: 'stripe', token: 'pm_card_visa' };
+    await made(`/v1/customers/${customer}/payment-methods`, method);
+    return customer;
+  }
+
+  const pay = (customer_id: string): Promise<string> =>
+    made('/v1/payments', { customer_id, amount: 1_000, currency: 'USD' });
+
+  function intentOf(payment: string) {
+    const intent = [...stripe.account.paymentIntents.values()].find(
+      ({ metadata }) => metadata['payment_id'] === payment,
+    );
+    if (intent === undefined) throw new Error(`${payment} has no charge.`);
+    return intent;
+  }
+
+  /** Makes a charge at Stripe like that of a payment, for the payment with the given id. */
+  async function chargeOf(payment: string, payment_id: string): Promise<string> {
+    const { customer, payment_method: method, metadata } = intentOf(payment);
+    const { id } = await stripe.client().paymentIntents.create({
+      amount: 1_000,
+      currency: 'usd',
+      customer: typeof customer === 'string' ? customer : '',
+      payment_method: typeof method === 'string' ? method : '',
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+      metadata: { ...metadata, payment_id },
+    });
+    return id;
+  }
+
+  async function step(): Promise<void> {
+    const due = engine.app.get(DueReconciliations);
+    await due.runDue();
+    await due.idle();
+  }
+
+  /** Runs the steps of a run until it ends. */
+  async function finish(id: string): Promise<Run> {
+    for (let steps = 0; steps < 60; steps += 1) {
+      const run = (await engine.http.get(`/v1/reconciliations/${id}`).expect(200)).body as Run;
+      if (run.status !== 'running') return run;
+      await step();
+    }
+    throw new Error(`${id} does not end.`);
+  }
+
+  async function reconcile(): Promise<readonly Found[]> {
+    engine.clock.advanceMs(HOUR_MS);
+    const answer = await start();
+    expect(answer.status).toBe(201);
+    const run = await finish((answer.body as Run).id);
+    expect(run.status).toBe('completed');
+    const found = await engine.http.get(`/v1/reconciliations/${run.id}/differences`).expect(200);
+    const { data } = found.body as { data: readonly Found[] };
+    expect(run.differences_found).toBe(data.length);
+    expect(await engine.database.query('SELECT FROM reconciliation_listed_movement')).toEqual([]);
+    return data;
+  }
+
+  it('finds nothing where books and provider agree, and ledger/verify shows it', async () => {
+    const customer = await customerWithCard();
+    const payment = await pay(customer);
+    await made(`/v1/refunds/payment/${payment}`, { amount: 300 });
+    const other = await customerWithCard();
+    await made('/v1/payments', { customer_id: other, amount: 700, currency: 'ISK' });
+    expect(await reconcile()).toEqual([]);
+    const verified = await engine.http.get('/v1/ledger/verify').expect(200);
+    expect(verified.body).toMatchObject({
+      ok: true,
+      last_reconciliation: { provider: 'stripe', status: 'completed', differences_found: 0 },
+    });
+  });
+
+  it('finds nothing in an empty account, and reports its start and end', async () => {
+    const answer = await start();
+    const { id } = answer.body as Run;
+    expect(answer.body).toMatchObject({ status: 'running', ended_at: null });
+    expect(await finish(id)).toMatchObject({ status: 'completed', charges_listed: 0 });
+    const types = (await eventsOf(engine, id)).map(({ type }) => type);
+    expect(types).toEqual(['reconciliation.created', 'reconciliation.completed']);
+  });
+
+  it('names another amount, currency and status', async () => {
+    const customer = await customerWithCard();
+    const [amount, currency, status] = [
+      await pay(customer),
+      await pay(customer),
+      await pay(customer),
+    ];
+    await engine.database.query('UPDATE payment SET amount = 1001 WHERE id = $1', [amount]);
+    await engine.database.query(`UPDATE payment SET currency = 'EUR' WHERE id = $1`, [currency]);
+    await engine.database.query(
+      `UPDATE payment SET status = 'failed', failure_code = 'declined' WHERE id = $1`,
+      [status],
+    );
+    const found = await reconcile();
+    expect(found).toHaveLength(3);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          type: 'amount',
+          payment_id: amount,
+          booked_amount: 1_001,
+          provider_amount: 1_000,
+        }),
+        expect.objectContaining({ type: 'currency', payment_id: currency }),
+        expect.objectContaining({
+          type: 'status',
+          payment_id: status,
+          booked_status: 'ended',
+          provider_status: 'succeeded',
+        }),
+      ]),
+    );
+  });
+
+  it('names charges and refunds that one side does not know', async () => {
+    const customer = await customerWithCard();
+    const [unknownThere, refunded] = [await pay(customer), await pay(customer)];
+    const unknownHere = await chargeOf(refunded, 'pay_01h455vb4pex5vsknk084sn02q');
+    stripe.account.paymentIntents.delete(intentOf(unknownThere).id);
+    const refund = await made(`/v1/refunds/payment/${refunded}`, { amount: 100 });
+    const reference = [...stripe.account.refunds.keys()].at(-1) ?? '';
+    stripe.account.refunds.delete(reference);
+    // A refund that was made in the dashboard of the provider.
+    const dashboard = await stripe
+      .client()
+      .refunds.create({ payment_intent: intentOf(refunded).id, amount: 200 });
+    await engine.database
+      .query('DELETE FROM credit_source WHERE payment_id = $1', [unknownHere])
+      .catch(() => undefined);
+    const found = await reconcile();
+    expect(found).toHaveLength(4);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          type: 'missing_at_provider',
+          object: 'charge',
+          payment_id: unknownThere,
+        }),
+        expect.objectContaining({
+          type: 'missing_here',
+          object: 'charge',
+          provider_reference: unknownHere,
+        }),
+        expect.objectContaining({
+          type: 'missing_at_provider',
+          object: 'refund',
+          refund_id: refund,
+        }),
+        expect.objectContaining({
+          type: 'missing_here',
+          object: 'refund',
+          payment_id: refunded,
+          provider_reference: dashboard.id,
+        }),
+      ]),
+    );
+  });
+
+  it('names a payment that was charged twice', async () => {
+    const customer = await customerWithCard();
+    const payment = await pay(customer);
+    const second = await chargeOf(payment, payment);
+    expect(await reconcile()).toMatchObject([
+      { type: 'charged_twice', payment_id: payment, provider_reference: second },
+    ]);
+  });
+
+  it('leaves charges and refunds of other services alone', async () => {
+    const other = stripe.client();
+    const charge = {
+      amount: 500,
+      currency: 'usd',
+      payment_method: 'pm_card_visa',
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+    } as const;
+    const plain = await other.paymentIntents.create(charge);
+    await other.paymentIntents.create({ ...charge, metadata: { environment: 'other' } });
+    await other.refunds.create({ payment_intent: plain.id, amount: 100 });
+    expect(await reconcile()).toEqual([]);
+  });
+
+  it('reads several pages, and compares only the period', async () => {
+    const customer = await customerWithCard();
+    const payments: string[] = [];
+    for (let count = 0; count < 105; count += 1) payments.push(await pay(customer));
+    engine.clock.advanceMs(HOUR_MS);
+    const now = engine.clock.now().getTime();
+    const answer = await start({ from: new Date(now - 2 * HOUR_MS).toISOString() });
+    expect(await finish((answer.body as Run).id)).toMatchObject({
+      status: 'completed',
+      charges_listed: 105,
+      differences_found: 0,
+    });
+    const before = await start({
+      from: new Date(now - DAY_MS).toISOString(),
+      to: new Date(now - 12 * HOUR_MS).toISOString(),
+    });
+    expect(await finish((before.body as Run).id)).toMatchObject({ charges_listed: 0 });
+  }, 60_000);
+
+  it('runs once: of two requests at once one is refused', async () => {
+    const answers = await Promise.all([start(), start()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    const begun = answers.find(({ status }) => status === 201);
+    expect(refused?.body).toMatchObject({
+      code: 'reconciliation_running',
+      reconciliation_id: (begun?.body as Run).id,
+    });
+    await finish((begun?.body as Run).id);
+    expect((await start()).status).toBe(201);
+  });
+
+  it('with the same key starts once', async () => {
+    const send = () =>
+      engine.http
+        .post('/v1/reconciliations')
+        .set('Idempotency-Key', 'nightly')
+        .send({ provider: 'stripe' });
+    const first = await send();
+    await finish((first.body as Run).id);
+    expect((await send()).text).toBe(first.text);
+    const listed = await engine.http.get('/v1/reconciliations').expect(200);
+    expect((listed.body as { data: unknown[] }).data).toHaveLength(1);
+  });
+
+  it('goes on after a step that was not committed, and after a time without answers', async () => {
+    await pay(await customerWithCard());
+    engine.clock.advanceMs(HOUR_MS);
+    const { id } = (await start()).body as Run;
+    stripe.faults.plan('error_500_before', { operation: 'paymentIntents.list' });
+    await step();
+    await step();
+    engine.clock.advanceMs(6_000);
+    // Reads a page, and dies before the commit.
+    const [run] = [await engine.app.get(ReconciliationsService).get(id)];
+    await engine.app.get(ReconciliationSteps).next(run);
+    expect(await finish(id)).toMatchObject({ status: 'completed', charges_listed: 1 });
+  });
+
+  it('fails after hours without an answer', async () => {
+    const { id } = (await start()).body as Run;
+    stripe.faults.plan('error_500_before', { operation: 'paymentIntents.list', times: 100 });
+    for (let hours = 0; hours < 14; hours += 1) {
+      await step();
+      engine.clock.advanceMs(HOUR_MS);
+    }
+    expect(await finish(id)).toMatchObject({
+      status: 'failed',
+      failure_code: 'provider_unavailable',
+    });
+    const types = (await eventsOf(engine, id)).map(({ type }) => type);
+    expect(types).toEqual(['reconciliation.created', 'reconciliation.failed']);
+  });
+
+  it('is begun once a day', async () => {
+    const daily = engine.app.get(ReconciliationsService);
+    const runs = async () => {
+      await Promise.all([daily.startDaily(), daily.startDaily()]);
+      const listed = (await engine.http.get('/v1/reconciliations').expect(200)).body as {
+        data: readonly Run[];
+      };
+      for (const { id } of listed.data) await finish(id);
+      return listed.data.length;
+    };
+    expect(await runs()).toBe(1);
+    engine.clock.advanceMs(23 * HOUR_MS);
+    expect(await runs()).toBe(1);
+    engine.clock.advanceMs(HOUR_MS);
+    expect(await runs()).toBe(2);
+  });
+
+  it.each([
+    [{ provider: 'sandbox' }, 400, 'validation_failed'],
+    [{ from: 'yesterday' }, 400, 'validation_failed'],
+    [{ from: '2026-03-02T00:00:00Z', to: '2026-03-01T00:00:00Z' }, 400, 'validation_failed'],
+  ])('%j is refused', async (fields, status, code) => {
+    expect((await start(fields)).body).toMatchObject({ status, code });
+  });
+
+  it('is not found under another id', async () => {
+    const path = '/v1/reconciliations/rcon_01h455vb4pex5vsknk084sn02q';
+    for (const one of [path, `${path}/differences`]) {
+      expect((await engine.http.get(one)).body).toMatchObject({
+        status: 404,
+        code: 'reconciliation_not_found',
+      });
+    }
+  });
+});
+
+it('a comparison with a provider that is not switched on is refused', async () => {
+  const engine = await startTestApp();
+  const answer = await engine.http.post('/v1/reconciliations').send({ provider: 'stripe' });
+  expect(answer.body).toMatchObject({ status: 422, code: 'payment_provider_not_enabled' });
+  await engine.app.get(ReconciliationsService).startDaily();
+  expect((await engine.http.get('/v1/reconciliations')).body).toMatchObject({ data: [] });
+  await engine.close();
+});
