@@ -161,16 +161,19 @@ export async function ledgerVerifications({ url, client }: LoadTarget): Promise<
   };
 }
 
-const UNDISPATCHED = 'SELECT count(*)::int AS n FROM event WHERE dispatched_at IS NULL';
+const UNDISPATCHED = 'SELECT count(*)::int AS n FROM event_dispatch';
 const SUCCEEDED = `SELECT count(*)::int AS n FROM webhook_delivery WHERE status = 'succeeded'`;
 
 /** Inserts events of new objects, the first event of each. */
 const RECORD_EVENTS = `
-  INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
-  SELECT 'evt_' || suffix, 'coupon.updated', 'coup_' || suffix, 1,
-    json_build_object('object', json_build_object('id', 'coup_' || suffix), 'previous', '{}'::json), now()
-  FROM generate_series(1, $2::integer) AS object,
-    LATERAL (SELECT $1::text || lpad(object::text, 18, '0') AS suffix) AS named`;
+  WITH recorded AS (
+    INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
+    SELECT 'evt_' || suffix, 'coupon.updated', 'coup_' || suffix, 1,
+      json_build_object('object', json_build_object('id', 'coup_' || suffix), 'previous', '{}'::json), now(), now()
+    FROM generate_series(1, $2::integer) AS object,
+      LATERAL (SELECT $1::text || lpad(object::text, 18, '0') AS suffix) AS named
+    RETURNING id, type, object_id, sequence, occurred_at)
+  INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at) SELECT * FROM recorded`;
 
 /** Fills the queue of one ordered endpoint with many pending objects, at a receiver that answers slowly. */
 export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): IsolationLoad {

@@ -10,17 +10,20 @@ const SECOND = 1_000;
 
 /** Inserts events of new objects, each with the given sequences. */
 const RECORD_EVENTS = `
-  INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
-  SELECT 'evt_' || $1::text || lpad(object::text, 8, '0') || lpad(sequence::text, 6, '0'),
-    'coupon.updated', object_id, sequence,
-    json_build_object('object', json_build_object('id', object_id), 'previous', '{}'::json), $4
-  FROM generate_series(1, $2::integer) AS object, generate_series($5::integer, $3::integer) AS sequence,
-    LATERAL (SELECT 'coup_' || $1::text || lpad(object::text, 8, '0') AS object_id) AS named`;
+  WITH recorded AS (
+    INSERT INTO event (id, type, object_id, sequence, data, occurred_at, dispatched_at)
+    SELECT 'evt_' || $1::text || lpad(object::text, 8, '0') || lpad(sequence::text, 6, '0'),
+      'coupon.updated', object_id, sequence,
+      json_build_object('object', json_build_object('id', object_id), 'previous', '{}'::json), $4, $4
+    FROM generate_series(1, $2::integer) AS object, generate_series($5::integer, $3::integer) AS sequence,
+      LATERAL (SELECT 'coup_' || $1::text || lpad(object::text, 8, '0') AS object_id) AS named
+    RETURNING id, type, object_id, sequence, occurred_at)
+  INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at) SELECT * FROM recorded`;
 
 /** Returns how many rows of the claimed tables the connection has read since its statistics were last sent. */
 const ROWS_READ = `
   SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
-  WHERE relname LIKE 'webhook%' OR relname = 'event'`;
+  WHERE relname LIKE 'webhook%' OR relname LIKE 'event%'`;
 
 describe('the queues of ordered webhook endpoints', () => {
   let engine: TestApp;
@@ -108,6 +111,22 @@ describe('the queues of ordered webhook endpoints', () => {
       .map(({ body }) => JSON.parse(body) as Notification)
       .filter((received) => received.data.object.id.startsWith(prefix))
       .map(({ sequence }) => sequence);
+
+  it('take events of the previous release, which has no queue, before later ones of the object', async () => {
+    await register(true);
+    await engine.database.query(RECORD_EVENTS, ['both', 3, 2, engine.clock.now(), 1]);
+    await engine.database.query(`
+      WITH taken AS (DELETE FROM event_dispatch WHERE sequence = 1 RETURNING event_id)
+      UPDATE event SET dispatched_at = NULL FROM taken WHERE id = event_id`);
+    await dispatchAll();
+    await work();
+    await work();
+    expect(sequencesOf('coup_both')).toEqual([1, 1, 1, 2, 2, 2]);
+    const left = await engine.database.query(
+      'SELECT id FROM event WHERE dispatched_at IS NULL UNION ALL SELECT event_id FROM event_dispatch',
+    );
+    expect(left).toEqual([]);
+  });
 
   it('are claimed from at constant cost, independent of the number of pending objects', async () => {
     const endpoint = await register(true);

@@ -161,7 +161,7 @@ describe.each([1, 2])('a delivery campaign with %i worker(s)', (workerCount) => 
   async function state(): Promise<State> {
     const [row] = await engine.database.query<State>(`
       SELECT (SELECT count(*)::int FROM webhook_delivery WHERE status = 'pending') AS pending,
-        (SELECT count(*)::int FROM event WHERE dispatched_at IS NULL) AS undispatched,
+        (SELECT count(*)::int FROM event_dispatch) AS undispatched,
         (SELECT max(due_at) FROM webhook_delivery WHERE status = 'pending') AS next`);
     if (row === undefined) throw new Error('No state.');
     return row;

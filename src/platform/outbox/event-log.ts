@@ -38,42 +38,60 @@ const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /** Only counted: an event on a test clock carries the time of its clock, which says nothing about the delay. */
 export const UNDISPATCHED: WaitingRows = {
-  table: 'event',
+  table: `(
+    (SELECT event_id FROM event_dispatch LIMIT 10000)
+    UNION ALL
+    (SELECT id FROM event WHERE dispatched_at IS NULL LIMIT 10000)) AS undispatched`,
   dueAt: 'now()',
-  where: 'dispatched_at IS NULL',
 };
 
-const CLAIM = `
-  SELECT ${HEAD} FROM event WHERE dispatched_at IS NULL
-  ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED`;
+const TAKE = `
+  DELETE FROM event_dispatch WHERE event_id = ANY (ARRAY(
+    SELECT event_id FROM event_dispatch ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
+  RETURNING event_id AS id, type, object_id, sequence, occurred_at`;
 
-const MARK = 'UPDATE event SET dispatched_at = $2 WHERE id = ANY ($1)';
+const SKIP = 'DELETE FROM event_dispatch WHERE event_id = $1';
+
+/** Events that the previous release recorded, which has no queue. */
+const TAKE_MARKED = `
+  UPDATE event SET dispatched_at = $2 WHERE id = ANY (ARRAY(
+    SELECT id FROM event WHERE dispatched_at IS NULL ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED))
+  RETURNING ${HEAD}`;
 
 const FIND = `SELECT ${HEAD}, actor, data::text AS data FROM event WHERE id = ANY ($1)`;
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
+const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1)';
 
 const HEADS_AFTER = `
   SELECT ${HEAD} FROM event
   WHERE (occurred_at, id) > ($1, $3) AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $4`;
 
-/** Reads recorded events, and marks them as dispatched. */
+/** Reads recorded events, and takes them off the queue of the dispatcher. */
 @Injectable()
 export class EventLog {
   constructor(private readonly database: Database) {}
 
-  /** Returns the oldest undispatched events and locks them until the transaction ends. */
-  async claimUndispatched(most: number): Promise<readonly EventHead[]> {
+  /**
+   * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates their
+   * deliveries: if it fails, they are in the queue again.
+   */
+  async takeUndispatched(most: number, now: Date): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
-    return (await this.database.query<EventHeadRow>(CLAIM, [most])).map(toHead);
+    const rows = [...(await this.database.query<EventHeadRow>(TAKE, [most]))];
+    if (rows.length < most) {
+      const left = most - rows.length;
+      rows.push(...(await this.database.query<EventHeadRow>(TAKE_MARKED, [left, now])));
+    }
+    return rows.map(toHead).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Marks events as dispatched. Call it in the transaction that creates their deliveries. */
-  async markDispatched(ids: readonly string[], now: Date): Promise<void> {
+  /** Takes one event off the queue. Call it in the transaction that recorded the event. */
+  async skipDispatch(id: string): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(MARK, [ids, now]);
+    await this.database.query(SKIP, [id]);
   }
 
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, RecordedEvent>> {
@@ -103,6 +121,8 @@ export class EventLog {
   /** Deletes all events of these deleted objects, together with their deliveries. */
   async remove(objectIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
+    // First, so that it waits for a dispatcher that creates deliveries of these events.
+    await this.database.query(REMOVE_QUEUED, [objectIds]);
     await this.database.query(REMOVE, [objectIds]);
   }
 

@@ -22,6 +22,9 @@ export class EventEntity {
   /** Id of the principal that caused it, or `worker`. Null for events recorded by versions that did not know. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
-  /** Instant at which deliveries were created; null until then. */
+  /**
+   * Null for events of the previous release whose deliveries are not created yet. Events of this release are in
+   * `event_dispatch` until then.
+   */
   @InstantColumn({ nullable: true }) readonly dispatchedAt!: Date | null;
 }

@@ -30,21 +30,25 @@ export interface EventRecord {
 }
 
 /**
- * Numbers the events of one object in their order, also within one statement. Adds the changes to the audit log in the
- * same statement, which saves a round trip.
+ * Numbers the events of one object in their order, also within one statement. Adds the events to the queue of the dispatcher
+ * and the changes to the audit log in the same statement, which saves round trips.
  */
 const INSERT = `
   WITH added AS (
     SELECT * FROM json_to_recordset($1::json) AS added
       (id text, type text, object_id text, place integer, data json, fields json,
         occurred_at timestamptz)),
-  ${auditSql(3, 'SELECT type AS action, object_id, fields AS changes FROM added')}
-  INSERT INTO event (id, type, object_id, sequence, data, occurred_at, actor)
-  SELECT id, type, object_id,
-    coalesce((SELECT max(sequence) FROM event WHERE event.object_id = added.object_id), 0) + place,
-    data, occurred_at, $2::varchar
-  FROM added
-  RETURNING id, sequence`;
+  ${auditSql(3, 'SELECT type AS action, object_id, fields AS changes FROM added')},
+  recorded AS (
+    INSERT INTO event (id, type, object_id, sequence, data, occurred_at, actor, dispatched_at)
+    SELECT id, type, object_id,
+      coalesce((SELECT max(sequence) FROM event WHERE event.object_id = added.object_id), 0) + place,
+      data, occurred_at, $2::varchar, occurred_at
+    FROM added
+    RETURNING id, type, object_id, sequence, occurred_at)
+  INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at)
+  SELECT id, type, object_id, sequence, occurred_at FROM recorded
+  RETURNING event_id AS id, sequence`;
 
 /** Writes events in the transaction of the change they describe. */
 @Injectable()

@@ -61,7 +61,7 @@ export class DeliveriesService {
         after: endpoint,
         occurredAt: now,
       });
-      await this.events.markDispatched([event.id], now);
+      await this.events.skipDispatch(event.id);
       return this.make(event, endpointId, 'test', now);
     });
   }

@@ -13,7 +13,7 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
 const AT_ONCE = 500;
 const EVERY_MS = 500;
 
-/** Creates one delivery per event and subscribed endpoint, exactly once: in the commit that marks the event. */
+/** Creates one delivery per event and subscribed endpoint, exactly once: in the commit that takes the event off its queue. */
 @Injectable()
 export class EventDispatcher implements OnModuleInit {
   constructor(
@@ -38,9 +38,9 @@ export class EventDispatcher implements OnModuleInit {
   /** Dispatches a batch of the oldest events. Returns true when there may be more. */
   async runDue(): Promise<boolean> {
     const { dispatched, made } = await this.database.transaction(async () => {
-      const events = await this.events.claimUndispatched(AT_ONCE);
-      if (events.length === 0) return { dispatched: 0, made: 0 };
       const now = this.clock.now();
+      const events = await this.events.takeUndispatched(AT_ONCE, now);
+      if (events.length === 0) return { dispatched: 0, made: 0 };
       const receivers = await this.receivers.active();
       const deliveries = events.flatMap((event) =>
         receivers
@@ -48,10 +48,6 @@ export class EventDispatcher implements OnModuleInit {
           .map(({ id }) => newDelivery(event, id, 'event', now)),
       );
       await this.deliveries.insert(deliveries);
-      await this.events.markDispatched(
-        events.map(({ id }) => id),
-        now,
-      );
       return { dispatched: events.length, made: deliveries.length };
     });
     if (made > 0) this.signals.announce(DELIVERY_WORK);

@@ -4,9 +4,9 @@ import { Database } from '../../../platform/database';
 /**
  * Claims due heads of one endpoint, except those with an earlier event that is not dispatched yet. A head whose delivery
  * has ended or is not due comes back with null delivery columns. Uses no table joins, so that every plan finds the rows
- * by key: a join may read the whole queue. Earlier events are looked up for a bounded number of heads only, under the
- * condition of `event_undispatched_object_index`: with statistics from before a burst, a plan could otherwise read all
- * undispatched events for each head.
+ * by key: a join may read the whole queue. Earlier events are looked up for a bounded number of heads only: those of this release in
+ * the queue, and those of the previous one under the condition of `event_undispatched_object_index`: with statistics from
+ * before a burst, a plan could otherwise read all undispatched events for each head.
  */
 const CLAIM = `
   WITH oldest AS MATERIALIZED (
@@ -20,6 +20,10 @@ const CLAIM = `
       WHERE event.object_id = oldest.object_id AND event.sequence < oldest.sequence
         AND COALESCE(event.dispatched_at, 'infinity') = 'infinity'
       LIMIT 1) IS NULL
+      AND (
+        SELECT true FROM event_dispatch AS queued
+        WHERE queued.object_id = oldest.object_id AND queued.sequence < oldest.sequence
+        LIMIT 1) IS NULL
     ORDER BY oldest.due_at LIMIT $4
   ), taken AS (
     UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1

@@ -1,0 +1,34 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * A queue of events without deliveries yet, so that an event is written once and dispatching it only deletes a short row. Events
+ * that were recorded before, and those that the previous release records, are still found by their empty `dispatched_at`.
+ */
+export class QueueEventsForDispatch1795411400000 implements MigrationInterface {
+  readonly name = 'QueueEventsForDispatch1795411400000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      CREATE TABLE "event_dispatch" (
+        "event_id" character varying(40) COLLATE "C" NOT NULL,
+        "type" character varying(80) NOT NULL,
+        "object_id" character varying(40) COLLATE "C" NOT NULL,
+        "sequence" integer NOT NULL,
+        "occurred_at" TIMESTAMP(3) WITH TIME ZONE NOT NULL,
+        CONSTRAINT "event_dispatch_pkey" PRIMARY KEY ("event_id"),
+        CONSTRAINT "event_dispatch_sequence_check" CHECK ("sequence" > 0)
+      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)
+    `);
+    await queryRunner.query(`
+      CREATE UNIQUE INDEX "event_dispatch_object_unique" ON "event_dispatch" ("object_id", "sequence")
+    `);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      UPDATE "event" SET "dispatched_at" = NULL
+      WHERE "id" IN (SELECT "event_id" FROM "event_dispatch")
+    `);
+    await queryRunner.query('DROP TABLE "event_dispatch"');
+  }
+}

@@ -1,0 +1,17 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { InstantColumn, ReferenceColumn } from '../database';
+
+/**
+ * An event without deliveries yet, with the fields that decide which endpoints receive it. Written with the event, and deleted in
+ * the commit that creates its deliveries.
+ */
+@Entity('event_dispatch')
+@Check('event_dispatch_sequence_check', '"sequence" > 0')
+@Index('event_dispatch_object_unique', ['objectId', 'sequence'], { unique: true })
+export class EventDispatchEntity {
+  @PrimaryColumn({ type: 'varchar', length: 40, collation: 'C' }) readonly eventId!: string;
+  @Column({ type: 'varchar', length: 80 }) readonly type!: string;
+  @ReferenceColumn() readonly objectId!: string;
+  @Column({ type: 'integer' }) readonly sequence!: number;
+  @InstantColumn() readonly occurredAt!: Date;
+}
