@@ -9,15 +9,22 @@ import { FIRST_PORTION, nextPortion } from './domain/purge-portion';
 import { isBeingMoved, LEASE_MS } from './domain/test-clock';
 import { TestClockParticipants } from './test-clock-participants';
 import { testClockAdvancing, testClockNotFound } from './test-clocks.errors';
-import { TestClocksRepository } from './test-clocks.repository';
+import { type TestClockLease, TestClocksRepository } from './test-clocks.repository';
 
 /** Name of the due work that continues interrupted deletions. */
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
+/** Longest time that a request purges customers, shorter than a stop waits. The background work does the rest. */
+const LONGEST_REQUEST_MS = 10_000;
+
+const UNLEASED: TestClockLease = { endsAt: null, owner: null };
 
 /** Deletes test clocks with all data about their customers. */
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
+  /** Customers in the next portion of the background work, by test clock. */
+  private readonly portions = new Map<string, number>();
+
   constructor(
     private readonly database: Database,
     private readonly clocks: TestClocksRepository,
@@ -35,8 +42,8 @@ export class DeleteTestClockService implements OnModuleInit {
 
   /**
    * Deletes a clock at once, so that no command finds it, then purges its customers with all data about them in commits of
-   * their own: billing, ledger, events and deliveries. Data of other customers is not changed. After an interruption the
-   * background work continues.
+   * their own: billing, ledger, events and deliveries. Data of other customers is not changed. After an interruption, or
+   * ten seconds, the background work continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {
@@ -57,36 +64,49 @@ export class DeleteTestClockService implements OnModuleInit {
     await this.purge(id);
   }
 
-  /** Continues an interrupted deletion. Returns true if there may be more. */
+  /** Purges one portion of a deletion that no request continues. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const id = await this.clocks.claimDeleted(now, this.lease(now));
-    if (id !== null) await this.purge(id);
-    return id !== null;
+    if (id === null) return false;
+    const size = this.portions.get(id) ?? FIRST_PORTION;
+    const next = await this.purgePortion(id, size, UNLEASED);
+    if (next === null) this.portions.delete(id);
+    else this.portions.set(id, next);
+    return true;
   }
 
   private async purge(id: string): Promise<void> {
-    for (let size = FIRST_PORTION; ;) {
-      const startedAt = performance.now();
-      const isDone = await this.database.transaction(() => this.purgePortion(id, size));
-      if (isDone) return;
-      size = nextPortion(size, performance.now() - startedAt);
+    const endsAt = performance.now() + LONGEST_REQUEST_MS;
+    let size: number | null = FIRST_PORTION;
+    while (size !== null && performance.now() < endsAt) {
+      size = await this.purgePortion(id, size, this.lease(this.clock.now()));
     }
+    if (size === null) return;
+    await this.clocks.renewLease(id, UNLEASED);
+    this.jobs.wake(DELETION_WORK);
   }
 
-  /** Purges some customers, or deletes the row of the clock when none is left. Returns true at the end. */
-  private async purgePortion(id: string, size: number): Promise<boolean> {
-    const customerIds = await this.participants.lockCustomers(id, size);
-    if (customerIds.length === 0) {
-      await this.clocks.delete(id);
-      return true;
-    }
-    await this.events.remove(await this.participants.purge(customerIds));
-    await this.clocks.renewLease(id, this.lease(this.clock.now()));
-    return false;
+  /** Purges some customers and sets the lease, or deletes the row of the clock. Returns the next size; null at the end. */
+  private async purgePortion(
+    id: string,
+    size: number,
+    lease: TestClockLease,
+  ): Promise<number | null> {
+    const startedAt = performance.now();
+    return this.database.transaction(async () => {
+      const customerIds = await this.participants.lockCustomers(id, size);
+      if (customerIds.length === 0) {
+        await this.clocks.delete(id);
+        return null;
+      }
+      await this.events.remove(await this.participants.purge(customerIds));
+      await this.clocks.renewLease(id, lease);
+      return nextPortion(size, performance.now() - startedAt);
+    });
   }
 
-  private lease(now: Date): { readonly endsAt: Date; readonly owner: number | null } {
+  private lease(now: Date): TestClockLease {
     return { endsAt: new Date(now.getTime() + LEASE_MS), owner: this.session.number };
   }
 }

@@ -82,7 +82,8 @@ export class TestClocksController {
     description:
       'Deletes the customers of the clock with their subscriptions, invoices, payments, refunds and ledger transactions, ' +
       'and the events and deliveries about them. Their numbers are not reused. The clock is gone at once, its customers are ' +
-      'purged in portions, and the answer comes when all are. After an interruption the service continues by itself.',
+      'purged in portions. The answer comes when all are, or after ten seconds; then, as after an interruption, the service ' +
+      'continues by itself.',
     access: 'test-clocks:write',
     reads: 'path',
     problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],

@@ -14,8 +14,9 @@ const CLAIM_DELETED = `
     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
-interface TestClockLease {
-  readonly endsAt: Date;
+export interface TestClockLease {
+  /** Null if anybody may take it. */
+  readonly endsAt: Date | null;
   /** Number of the process. */
   readonly owner: number | null;
 }
