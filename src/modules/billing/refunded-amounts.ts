@@ -1,27 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { type CreditOrder, InvoicePaymentsService, type RefundedOf } from '../invoicing';
+import { type CreditOrder, GivenBackService, type GivenBackTerms } from '../invoicing';
 import { ReturnPaymentsService } from '../payments';
 
-type Credited = Pick<CreditOrder, 'itemId' | 'unusedFrom'>;
+/** What a decision may give back of earlier invoices. */
+export interface MayGiveBack {
+  readonly credits?: readonly Pick<CreditOrder, 'itemId' | 'unusedFrom'>[];
+  /** Subscriptions whose late usage is billed. */
+  readonly subscriptionIds?: readonly string[];
+  /** Invoices that a regenerated invoice corrects. */
+  readonly invoiceIds?: readonly string[];
+}
 
-/** Reads what refunds gave back of the invoices that credits take from: a credit gives back only the rest. */
+/** Reads what refunds gave back of the invoices that credits and corrections take from: these give back only the rest. */
 @Injectable()
 export class RefundedAmounts {
   constructor(
-    private readonly invoices: InvoicePaymentsService,
+    private readonly givenBack: GivenBackService,
     private readonly payments: ReturnPaymentsService,
   ) {}
 
   /**
-   * Locks the payments of the invoices that credits take from, until the caller's transaction ends: a refund at the same
-   * instant waits, and then finds the credit. Called after the subscription was locked, before entitlement balances and usage.
+   * Locks the payments of the invoices, until the caller's transaction ends: a refund at the same instant waits, and then
+   * finds the credit. Called after the subscription was locked, before entitlement balances and usage.
    */
-  async lock(credits: readonly Credited[]): Promise<RefundedOf> {
-    return this.payments.lockRefunded(await this.invoices.creditedBy(credits));
+  async lock(decision: MayGiveBack): Promise<Required<GivenBackTerms>> {
+    const { invoiceIds, late } = await this.sourcesOf(decision);
+    return { refunded: await this.payments.lockRefunded(invoiceIds), late };
   }
 
   /** Returns the same without a lock, for previews. */
-  async read(credits: readonly Credited[]): Promise<RefundedOf> {
-    return this.payments.findRefunded(await this.invoices.creditedBy(credits));
+  async read(decision: MayGiveBack): Promise<Required<GivenBackTerms>> {
+    const { invoiceIds, late } = await this.sourcesOf(decision);
+    return { refunded: await this.payments.findRefunded(invoiceIds), late };
+  }
+
+  private async sourcesOf({ credits = [], subscriptionIds = [], invoiceIds = [] }: MayGiveBack) {
+    const found = await this.givenBack.sourcesOf(credits, subscriptionIds);
+    return { ...found, invoiceIds: [...new Set([...found.invoiceIds, ...invoiceIds])] };
   }
 }

@@ -24,7 +24,7 @@ export type Purpose = 'issue' | 'preview';
 /** Part of an invoice order that decides which context is read. */
 export type ContextRequest = Pick<
   InvoiceOrder,
-  'customerId' | 'subscriptionId' | 'billingPeriod' | 'lines' | 'lateUsage' | 'refunded'
+  'customerId' | 'subscriptionId' | 'billingPeriod' | 'lines' | 'late' | 'lateUsage' | 'refunded'
 > & {
   /** Credits that are made again, beside the lines. */
   readonly creditOrders?: readonly CreditOrder[];

@@ -11,6 +11,7 @@ import { mayInvoiceBecome } from './domain/finalize';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import type { Invoice } from './domain/invoice';
 import { type EarnedUntil, earnedUntilOf, orderOf, renewDraft } from './domain/renewal-draft';
+import type { GivenBackTerms } from './domain/order';
 import { InvoicesRepository } from './invoices.repository';
 import { invoiceEmpty } from './invoicing.errors';
 import { invoiceDeleted } from './invoicing.events';
@@ -40,19 +41,21 @@ export class FinalizeInvoicesService {
    * Finalizes a locked draft now, in the caller's transaction: it takes the next number, and its amounts are fixed with the
    * usage, taxes and credit of now.
    * @param earnedUntil until when subscriptions have earned what they were billed in advance, by id
+   * @param givenBack late usage of its subscription, and refunds of the invoices that it corrects
    * @throws {ProblemError} `invalid_transition`, `invoice_empty`, `invoice_too_large`
    */
   async finalize(
     before: Invoice,
     customer: Customer,
     earnedUntil: EarnedUntil,
+    givenBack: GivenBackTerms,
     now: Date,
   ): Promise<Invoice> {
     if (!mayInvoiceBecome(before, 'open')) {
       throw invalidTransition('invoice', before.status, 'open');
     }
     if (!isWaiting(before)) return this.finalizeOneOff(before, customer, now);
-    const [invoice] = await this.finalizeAll([before], earnedUntil, now);
+    const [invoice] = await this.finalizeAll([before], earnedUntil, givenBack, now);
     if (invoice === undefined) throw invoiceEmpty(before.id);
     return invoice;
   }
@@ -82,11 +85,12 @@ export class FinalizeInvoicesService {
   async finalizeAll(
     drafts: readonly WaitingDraft[],
     earnedUntil: EarnedUntil,
+    givenBack: GivenBackTerms,
     now: Date,
   ): Promise<readonly Invoice[]> {
     this.database.requireTransaction();
     if (drafts.length === 0) return [];
-    const ordered = drafts.map((draft) => ({ ...orderOf(draft), draft }));
+    const ordered = drafts.map((draft) => ({ ...orderOf(draft), ...givenBack, draft }));
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );

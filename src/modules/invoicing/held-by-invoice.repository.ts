@@ -1,15 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { HeldByInvoice } from './domain/given-back';
 
-/** Credit lines have negative amounts. Those of an invoice itself take back lines of other invoices. */
+/**
+ * Credit lines and corrections of usage have negative amounts. Those of an invoice itself take from other invoices. A
+ * correction names them (`taken`), with their parts of its amount before tax on top.
+ */
 const HELD = `
-  SELECT invoice.id, (invoice.total - own.credited + later.credited - note.total)::text AS held,
+  SELECT invoice.id,
+    (invoice.total - own.credited + later.credited + corrected.credited - note.total)::text AS held,
     note.to_refund::text AS to_refund, invoice.amount_paid::text AS paid
   FROM invoice,
     LATERAL (SELECT coalesce(sum(net + tax), 0) AS credited FROM invoice_line
-      WHERE invoice_id = invoice.id AND credits_line_id IS NOT NULL) own,
+      WHERE invoice_id = invoice.id
+        AND (credits_line_id IS NOT NULL OR amount < 0 AND trace #> '{corrects,taken}' IS NOT NULL)) own,
+    LATERAL (SELECT coalesce(sum(floor((line.net + line.tax)::numeric * taken.amount / -line.amount)), 0) AS credited
+      FROM (SELECT DISTINCT item_id, period_start_at, period_end_at FROM invoice_line
+        WHERE invoice_id = invoice.id AND kind IN ('usage', 'minimum', 'maximum')) billed
+        JOIN invoice_line line USING (item_id, period_start_at, period_end_at)
+        JOIN invoice later ON later.id = line.invoice_id AND later.status NOT IN ('draft', 'void'),
+        LATERAL (SELECT one ->> 'invoiceId' AS id, (one #>> '{amountMinor,$bigint}')::bigint AS amount
+          FROM jsonb_array_elements(line.trace #> '{corrects,taken}') AS one) taken
+      WHERE line.kind = 'usage' AND line.amount < 0 AND taken.id = invoice.id) corrected,
     LATERAL (SELECT coalesce(sum(credit.net + credit.tax), 0) AS credited
       FROM invoice_line billed
         JOIN invoice_line credit ON credit.credits_line_id = billed.id
@@ -25,6 +39,14 @@ const CREDITED_INVOICES = `
     JOIN invoice_line line ON line.item_id = credited.item_id AND line.period_end_at > credited.beyond
     JOIN invoice ON invoice.id = line.invoice_id
   WHERE line.is_in_advance AND line.kind <> 'credit' AND invoice.status IN ('open', 'paid', 'uncollectible')`;
+
+const BILLED_USAGE = `
+  SELECT DISTINCT line.invoice_id AS id
+  FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS billed (item_id, start_at, end_at)
+    JOIN invoice_line line ON line.item_id = billed.item_id AND line.period_start_at = billed.start_at
+      AND line.period_end_at = billed.end_at
+    JOIN invoice ON invoice.id = line.invoice_id
+  WHERE line.kind IN ('usage', 'minimum', 'maximum') AND invoice.status IN ('open', 'paid', 'uncollectible')`;
 
 interface HeldRow {
   readonly id: string;
@@ -61,7 +83,20 @@ export class HeldByInvoiceRepository {
     return held;
   }
 
-  /** Returns the invoices that billed items in advance beyond an instant. */
+  /** Returns the finalized invoices that billed the usage of items in these periods. */
+  async billedUsage(
+    billed: readonly { readonly itemId: string; readonly period: Period }[],
+  ): Promise<readonly string[]> {
+    if (billed.length === 0) return [];
+    const rows = await this.database.query<{ id: string }>(BILLED_USAGE, [
+      billed.map(({ itemId }) => itemId),
+      billed.map(({ period }) => period.startAt),
+      billed.map(({ period }) => period.endAt),
+    ]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Returns the finalized invoices that billed items in advance beyond an instant. */
   async creditedBy(
     credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
   ): Promise<readonly string[]> {

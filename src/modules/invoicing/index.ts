@@ -3,7 +3,8 @@ export { leavesNothingToPay } from './domain/finalize';
 export { type Invoice, isCredited } from './domain/invoice';
 export type { CreditOrder } from './domain/line-order';
 export type { RefundedOf } from './domain/given-back';
-export type { InvoiceOrder } from './domain/order';
+export type { GivenBackTerms, InvoiceOrder } from './domain/order';
+export { GivenBackService } from './given-back.service';
 export {
   InvoiceDto,
   InvoicePreviewDto,

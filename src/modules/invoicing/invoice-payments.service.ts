@@ -14,7 +14,6 @@ import {
   withPayment,
   withReserve,
 } from './domain/invoice-payment';
-import type { CreditOrder } from './domain/line-order';
 import {
   invoiceNotFound,
   invoiceNotPayable,
@@ -130,14 +129,5 @@ export class InvoicePaymentsService {
    */
   async mostRefunded(invoiceId: string): Promise<bigint | null> {
     return mostRefunded(await this.held.heldByOne(invoiceId));
-  }
-
-  /**
-   * Returns the finalized invoices that billed items in advance beyond an instant: those that credits of the items take from.
-   */
-  creditedBy(
-    credits: readonly Pick<CreditOrder, 'itemId' | 'unusedFrom'>[],
-  ): Promise<readonly string[]> {
-    return this.held.creditedBy(credits);
   }
 }

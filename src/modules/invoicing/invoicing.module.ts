@@ -23,6 +23,7 @@ import { InvoicePostings } from './invoice-postings';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
 import { DueInvoicesRepository } from './due-invoices.repository';
+import { GivenBackService } from './given-back.service';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoiceCollectionService } from './invoice-collection.service';
 import { InvoicePaymentsService } from './invoice-payments.service';
@@ -86,6 +87,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     InvoiceDraftsService,
     RenewalDraftsRepository,
     FinalizeInvoicesService,
+    GivenBackService,
     DueInvoicesRepository,
     DueInvoices,
     InvoiceCollectionService,
@@ -104,6 +106,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     CreditBalanceService,
     CreditNotesService,
     FinalizeInvoicesService,
+    GivenBackService,
     InvoiceCollectionService,
     InvoicePaymentsService,
     IssueInvoiceService,

@@ -76,6 +76,13 @@ export class RegenerateInvoiceService {
     );
   }
 
+  /** Returns the invoices that corrections of usage of an invoice take from. */
+  correctedBy({ lines }: Invoice): readonly string[] {
+    return lines.flatMap(({ trace }) =>
+      trace.kind === 'usage' ? (trace.corrects?.taken ?? []).map(({ invoiceId }) => invoiceId) : [],
+    );
+  }
+
   private async lockVoid(id: string): Promise<Invoice> {
     const voided = (await this.invoices.lock(id)) ?? raise(invoiceNotFound(id));
     if (voided.status !== 'void') throw invoiceNotVoid(id, voided.status);

@@ -29,8 +29,12 @@ export class UsageQuotesService {
    * @throws {ProblemError} `invoice_too_large`
    */
   async quote(orders: readonly InvoiceOrder[], now: Date): Promise<readonly UsageQuote[]> {
-    const counted = await this.usage.loadAll(orders, false);
-    return orders.flatMap((order) => {
+    const late = await this.usage.late(
+      orders.flatMap(({ subscriptionId }) => subscriptionId ?? []),
+    );
+    const asked = orders.map((order) => ({ ...order, late }));
+    const counted = await this.usage.loadAll(asked, false);
+    return asked.flatMap((order) => {
       const usage = counted.get(order) ?? [];
       const context = { ...NOTHING_BUT_USAGE, usage };
       const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };

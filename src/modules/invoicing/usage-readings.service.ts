@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { multiply, type Rational, rational, ZERO } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
-import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
 import { UsageBillingService, UsageService } from '../metering';
@@ -10,12 +9,12 @@ import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
 import type { EarlierBill, CountedUsage } from './domain/decide-usage-lines';
 import type { Invoice } from './domain/invoice';
-import type { UsageOrder } from './domain/line-order';
+import type { LateUsageOrder, UsageOrder } from './domain/line-order';
 import type { InvoiceOrder } from './domain/order';
 import type { UsagePart, ItemUsage } from './domain/usage';
 import { billOf, toUsageOrder } from './domain/usage-bill';
 
-type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines' | 'lateUsage'>;
+type UsageOf = Pick<InvoiceOrder, 'customerId' | 'subscriptionId' | 'lines' | 'late' | 'lateUsage'>;
 
 interface UsageToRead {
   readonly customerId: string;
@@ -36,7 +35,7 @@ export class UsageReadingsService {
   ) {}
 
   /**
-   * Returns the ordered usage, and the late usage of the subscriptions since they were billed.
+   * Returns the ordered usage, and the late usage that the orders may bill.
    * @param holds true if no event may be stored for it until the transaction ends
    */
   async loadAll(
@@ -47,7 +46,7 @@ export class UsageReadingsService {
     if (holds && orders.some(({ lateUsage }) => lateUsage === 'closed')) {
       await this.holdAll(orders.map(({ customerId }) => customerId));
     }
-    const asked = await this.askedOf(orders);
+    const asked = askedOf(orders);
     const all = [...asked.values()].flat();
     if (all.length === 0) return new Map();
     const meters = await this.meters.getAll([...new Set(all.map(({ order }) => order.meterId))]);
@@ -74,6 +73,17 @@ export class UsageReadingsService {
       counted.set(order, found);
     }
     return counted;
+  }
+
+  /** Returns the billed periods of subscriptions whose usage changed since. */
+  async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageOrder[]> {
+    if (subscriptionIds.length === 0) return [];
+    const late = await this.billing.late(subscriptionIds);
+    return late.map(({ subscriptionId, terms, quantity }) => ({
+      subscriptionId,
+      order: toUsageOrder(fromJson(terms)),
+      quantity,
+    }));
   }
 
   /** Holds up all events of customers until the caller's transaction ends. */
@@ -149,41 +159,34 @@ export class UsageReadingsService {
     return { meter: termsOf(meter), countedFrom, upToPosition, parts };
   }
 
-  /** Late usage is billed by the next invoice that orders lines, or that asks for it. */
-  private async askedOf(
-    orders: readonly UsageOf[],
-  ): Promise<ReadonlyMap<UsageOf, readonly UsageToRead[]>> {
-    const requesting = orders.filter(
-      ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
-    );
-    const subscriptionIds = requesting.flatMap(({ subscriptionId }) => subscriptionId ?? []);
-    const late = groupBy(
-      subscriptionIds.length === 0 ? [] : await this.billing.late(subscriptionIds),
-      ({ subscriptionId }) => subscriptionId,
-    );
-    return new Map(
-      requesting.map((order) => {
-        const { customerId, subscriptionId, lines } = order;
-        const ordered = lines.filter((line) => line.kind === 'usage');
-        const ofSubscription = subscriptionId === null ? [] : (late.get(subscriptionId) ?? []);
-        return [
-          order,
-          [
-            ...ordered.map((one) => ({ customerId, order: one, late: null })),
-            ...ofSubscription.map(({ terms, quantity }) => ({
-              customerId,
-              order: toUsageOrder(fromJson(terms)),
-              late: { quantity },
-            })),
-          ],
-        ];
-      }),
-    );
-  }
-
   private async billedFor({ itemId, period }: UsageOrder, quantity: string): Promise<EarlierBill> {
     return { ...(await this.billed.usage(itemId, period)), quantity };
   }
+}
+
+/** Late usage is billed by the next invoice that orders lines, or that asks for it. */
+function askedOf(orders: readonly UsageOf[]): ReadonlyMap<UsageOf, readonly UsageToRead[]> {
+  const requesting = orders.filter(
+    ({ lines, lateUsage }) => lines.length > 0 || lateUsage !== undefined,
+  );
+  return new Map(
+    requesting.map((order) => {
+      const { customerId, subscriptionId, lines, late = [] } = order;
+      const ordered = lines.filter((line) => line.kind === 'usage');
+      const ofSubscription = late.filter((one) => one.subscriptionId === subscriptionId);
+      return [
+        order,
+        [
+          ...ordered.map((one) => ({ customerId, order: one, late: null })),
+          ...ofSubscription.map(({ order: one, quantity }) => ({
+            customerId,
+            order: one,
+            late: { quantity },
+          })),
+        ],
+      ];
+    }),
+  );
 }
 
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };

@@ -38,6 +38,12 @@ const CLOSED_WITH_PERIODS = `
       AND billed.period_start_at = one.start_at AND billed.period_end_at = one.end_at
   ) AND ${WITHOUT_DUE_TIME}`;
 
+const CLOSED_WITH_LATE_USAGE = `
+  ${CLOSED}
+  WHERE closed.id = ANY ($1)
+    AND EXISTS (SELECT FROM usage_billed AS billed WHERE billed.subscription_id = closed.id AND billed.is_late)
+    AND ${WITHOUT_DUE_TIME}`;
+
 const PLAN = `
   UPDATE usage_closed_subscription AS closed SET late_due_at = planned.due_at
   FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
@@ -65,7 +71,6 @@ export class ClosedSubscriptionsRepository {
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
   ): Promise<void> {
     this.database.requireTransaction();
-    if (subscriptions.length === 0) return;
     await this.database.query(CLOSE, [
       subscriptions.map(({ id }) => id),
       subscriptions.map(({ customerId }) => customerId),
@@ -92,6 +97,12 @@ export class ClosedSubscriptionsRepository {
       periods.map(({ startAt }) => startAt),
       periods.map(({ endAt }) => endAt),
     ]);
+  }
+
+  /** Locks those of the closed subscriptions that have late usage and no due time yet. */
+  lockOfLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
+    this.database.requireTransaction();
+    return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);
   }
 
   /** Sets when late usage is due. */

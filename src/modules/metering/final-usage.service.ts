@@ -30,6 +30,11 @@ export class FinalUsageService {
     await this.plan(await this.closed.lockOfPeriods(periods));
   }
 
+  /** Plans late-usage invoices for usage that the last invoices of subscriptions left out, in the caller's transaction. */
+  async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
+    await this.plan(await this.closed.lockOfLateUsage(subscriptionIds));
+  }
+
   /** Forgets subscriptions of deleted customers: their late usage is no longer billed. */
   async forget(subscriptionIds: readonly string[]): Promise<void> {
     await this.closed.forget(subscriptionIds);

@@ -72,10 +72,12 @@ export class UsageBillingService {
 
   /**
    * Closes the usage of subscriptions in the transaction of their last invoice, which has blocked new events of their
-   * customers. Later changes are billed by an invoice of their own.
+   * customers. Later changes, and late usage that this invoice left out, are billed by an invoice of their own.
    */
   async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {
+    if (subscriptions.length === 0) return;
     await this.closed.close(subscriptions);
+    await this.finalUsage.planForClosed(subscriptions.map(({ id }) => id));
   }
 
   /** Records bills in the transaction of their invoice, which has called `hold`. Their late usage is billed with them. */

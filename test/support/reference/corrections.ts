@@ -52,8 +52,9 @@ export class Corrections {
     );
     const limits = new CreditLimits(this.owner);
     const again = lines.flatMap((line): readonly BilledLine[] => {
-      const { takesBack: from, capped, back, listed } = line;
-      if (from === null) return [{ ...line, ...UNTOUCHED, capped, back, listed }];
+      const { takesBack: from, capped, back, listed, taken } = line;
+      if (from === null)
+        return [correctedAgain({ ...line, ...UNTOUCHED, capped, back, listed, taken }, limits)];
       const isBilled = line.item?.billed.includes(from) ?? false;
       return isBilled && !from.isTakenBack
         ? creditOf(from, line.part, line.from, period, limits)
@@ -85,4 +86,12 @@ export class Corrections {
     this.owner.invoice(place).isRegenerated = true;
     return null;
   }
+}
+
+/** Limits what usage gives back by what refunds left since. */
+function correctedAgain(line: BilledLine, limits: CreditLimits): BilledLine {
+  const { back, taken, amount } = line;
+  if (back === null || taken === null || amount === 0n) return line;
+  const again = limits.correctWithin({ amount: -amount, back }, taken);
+  return { ...line, amount: -again.amount, back: again.back, taken: again.taken };
 }

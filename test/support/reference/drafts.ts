@@ -11,6 +11,7 @@ import type { Redemption } from './redemption';
 import { afterIntervals } from './calendar';
 import type { Bills } from './charges';
 import type { FinalUsage } from './final-usage';
+import { CreditLimits, type GivenBack } from './given-back';
 import { FOREVER, type Item } from './items';
 import { type BilledLine, isTrueUp } from './line';
 import { least } from './money';
@@ -35,7 +36,7 @@ interface Waiting extends Order {
   readonly finalizesAt: number;
 }
 
-interface Billed {
+interface Billed extends GivenBack {
   readonly now: number;
   readonly payer: Payer;
   readonly zone: string;
@@ -158,7 +159,9 @@ export class Drafts {
   private linesOf({ bills, subscription, period, closes }: Order): readonly BilledLine[] {
     if (closes) this.owner.finalUsage.close(subscription.index);
     const ordered = bills.flatMap(({ make }) => make());
-    const made = [...ordered, ...this.owner.usage.late(subscription.index, period)];
+    const limits = new CreditLimits(this.owner);
+    limits.count(ordered);
+    const made = [...ordered, ...this.owner.usage.late(subscription.index, period, limits)];
     const lines = made.toSorted((one, other) => placeOf(one) - placeOf(other));
     return [...lines.filter((one) => !isTrueUp(one)), ...lines.filter(isTrueUp)];
   }

@@ -1,9 +1,9 @@
 import type { ReferenceInvoice } from './bill';
-import { type BilledLine, giveBack, netOf } from './line';
-import { fraction, type Fraction, sum } from './money';
+import { type BilledLine, giveBack, netOf, returnedOf, type Taken } from './line';
+import { fraction, type Fraction, split, sum } from './money';
 import { taxOnTop } from './tax';
 
-interface GivenBack {
+export interface GivenBack {
   /** Number of credits that refunds limited. */
   limitedCredits: number;
   readonly invoices: readonly ReferenceInvoice[];
@@ -11,56 +11,131 @@ interface GivenBack {
   readonly creditNotes: { givenOf(invoice: ReferenceInvoice): { readonly refunds: bigint } };
 }
 
-/** Sums the charges of an invoice with tax, less what later invoices and credit notes credited of them. */
+type Given = ReturnType<typeof giveBack>;
+
+/** Sums the charges of an invoice with tax, less what later invoices and credit notes credited or corrected of them. */
 export function standingOf(
   { lines }: ReferenceInvoice,
   { invoices }: Pick<GivenBack, 'invoices'>,
 ): bigint {
   const finalized = invoices.filter(({ status }) => status !== 'draft' && status !== 'void');
-  const credits = finalized
-    .flatMap((one) => one.lines)
-    .filter(({ takesBack }) => takesBack !== null && lines.includes(takesBack));
-  const charges = lines.filter(({ takesBack }) => takesBack === null);
+  const later = finalized.flatMap((one) => one.lines);
+  const credits = later.filter(({ takesBack }) => takesBack !== null && lines.includes(takesBack));
+  const corrected = later.flatMap((line) =>
+    (line.taken ?? [])
+      .filter(({ from }) => from === lines && line.amount < 0n)
+      .map(({ amount }) => upwards(withTax(line) * amount, line.amount)),
+  );
+  const charges = lines.filter(({ takesBack, taken }) => takesBack === null && taken === null);
   const noted = charges.map((line) => line.noted.net + line.noted.tax);
-  return sum([...charges, ...credits].map((line) => netOf(line) + line.tax)) - sum(noted);
+  return sum([...charges, ...credits].map(withTax)) - sum(corrected) - sum(noted);
+}
+
+function withTax(line: BilledLine): bigint {
+  return netOf(line) + line.tax;
+}
+
+/** Divides numbers of the same sign, rounded up. */
+function upwards(whole: bigint, by: bigint): bigint {
+  return whole / by + (whole % by === 0n ? 0n : 1n);
 }
 
 /** Limits the credits of one invoice: what refunds gave back of the credited invoices is not credited. */
 export class CreditLimits {
-  private readonly taken = new Map<ReferenceInvoice, bigint>();
+  private readonly used = new Map<readonly BilledLine[], bigint>();
 
   constructor(private readonly owner: GivenBack) {}
 
-  /** Gives back a share of what lines of one invoice hold, as far as refunds left it. */
-  giveBack(
-    lines: readonly BilledLine[],
-    share: Fraction,
-    period: number,
-  ): ReturnType<typeof giveBack> {
-    const given = giveBack(lines, share, period);
-    const invoice = this.owner.invoices.find((one) =>
-      lines.some((line) => one.lines.includes(line)),
-    );
-    if (invoice === undefined || given.amount === 0n) return given;
-    const { held } = given.back;
-    const most = this.left(invoice);
-    const costOf = (amount: bigint): bigint => amount + taxOnTop(lines, held, amount);
-    let { amount } = given;
-    // With a tax below 100 %, a quarter of the excess is never too much.
-    for (let excess = costOf(amount) - most; amount > 0n && excess > 0n;) {
-      amount -= excess > 20n ? excess / 4n : 1n;
-      excess = costOf(amount) - most;
+  /** Counts credits that the same invoice gives already. */
+  count(credits: readonly BilledLine[]): void {
+    for (const { takesBack, back, amount } of credits) {
+      const invoice = takesBack === null ? undefined : this.invoiceOf([takesBack]);
+      if (invoice !== undefined && back !== null) this.use(invoice, costOf(back, -amount));
     }
-    this.taken.set(invoice, (this.taken.get(invoice) ?? 0n) + costOf(amount));
+  }
+
+  /** Gives back a share of what lines of one invoice hold, as far as refunds left it. */
+  giveBack(lines: readonly BilledLine[], share: Fraction, period: number): Given {
+    const given = giveBack(lines, share, period);
+    const invoice = this.invoiceOf(lines);
+    if (invoice === undefined || given.amount === 0n) return given;
+    return this.limited(given, this.within(invoice, given, given.amount));
+  }
+
+  /** Gives back a share of what lines for the same usage hold, from each of their invoices as far as refunds left it. */
+  correct(given: Given): Given & { readonly taken: readonly Taken[] } {
+    const held = new Map<readonly BilledLine[], bigint>();
+    const add = (from: readonly BilledLine[], amount: bigint) =>
+      held.set(from, (held.get(from) ?? 0n) + amount);
+    for (const line of given.back.lines) {
+      if (line.taken === null) {
+        add(this.invoiceOf([line])?.lines ?? [], line.amount - line.discount - line.credited);
+      } else for (const { from, amount } of line.taken) add(from, -amount);
+    }
+    const sources = [...held].filter(([, amount]) => amount > 0n);
+    const parts = split(
+      given.amount,
+      sources.map(([, amount]) => amount),
+    );
+    return this.correctWithin(
+      given,
+      sources.map(([from], index) => ({ from, amount: parts[index] ?? 0n })),
+    );
+  }
+
+  /** Limits each part of what usage gives back. */
+  correctWithin(
+    given: Given,
+    wanted: readonly Taken[],
+  ): Given & { readonly taken: readonly Taken[] } {
+    const taken = wanted.map(({ from, amount }) => {
+      const invoice = this.invoiceOf(from);
+      return {
+        from,
+        amount: invoice === undefined ? amount : this.within(invoice, given, amount),
+      };
+    });
+    if (taken.length === 0) return { ...given, taken };
+    return { ...this.limited(given, sum(taken.map(({ amount }) => amount))), taken };
+  }
+
+  private limited(given: Given, amount: bigint): Given {
     if (amount === given.amount) return given;
     this.owner.limitedCredits += 1;
-    return giveBack(lines, fraction(amount, held), period);
+    const { held, discounts } = given.back;
+    const returned = returnedOf(discounts, fraction(amount, held));
+    return { amount, back: { ...given.back, returned } };
+  }
+
+  /** Returns how much of an amount refunds left of an invoice, and uses it. */
+  private within(invoice: ReferenceInvoice, { back }: Given, wanted: bigint): bigint {
+    const most = this.left(invoice);
+    let amount = wanted;
+    // With a tax below 100 %, a quarter of the excess is never too much.
+    for (let excess = costOf(back, amount) - most; amount > 0n && excess > 0n;) {
+      amount -= excess > 20n ? excess / 4n : 1n;
+      excess = costOf(back, amount) - most;
+    }
+    this.use(invoice, costOf(back, amount));
+    return amount;
+  }
+
+  private use({ lines }: ReferenceInvoice, amount: bigint): void {
+    this.used.set(lines, (this.used.get(lines) ?? 0n) + amount);
+  }
+
+  private invoiceOf(lines: readonly BilledLine[]): ReferenceInvoice | undefined {
+    return this.owner.invoices.find((one) => lines.some((line) => one.lines.includes(line)));
   }
 
   private left(invoice: ReferenceInvoice): bigint {
     const { payments, creditNotes } = this.owner;
     const beyond = payments.refundedOf(invoice) - creditNotes.givenOf(invoice).refunds;
     const standing = standingOf(invoice, this.owner) - (beyond > 0n ? beyond : 0n);
-    return standing - (this.taken.get(invoice) ?? 0n);
+    return standing - (this.used.get(invoice.lines) ?? 0n);
   }
+}
+
+function costOf({ lines, held }: Given['back'], amount: bigint): bigint {
+  return amount + taxOnTop(lines, held, amount);
 }

@@ -19,7 +19,15 @@ export interface LineTax {
 export interface Back {
   readonly lines: readonly BilledLine[];
   readonly held: bigint;
+  /** All discounts that may return, and those that did. */
+  readonly discounts: readonly Off[];
   readonly returned: readonly Off[];
+}
+
+/** What a correction of usage takes from an invoice, named by its lines. */
+export interface Taken {
+  readonly from: readonly BilledLine[];
+  readonly amount: bigint;
 }
 
 /** A line that can be credited later. */
@@ -47,6 +55,8 @@ export interface BilledLine {
   readonly back: Back | null;
   /** Amount at list prices, for usage that is given back at what was paid. */
   readonly listed: bigint | null;
+  /** Set for usage that is given back. */
+  readonly taken: readonly Taken[] | null;
   /** True if a later invoice that is not void credited its unused part. */
   isTakenBack: boolean;
   /** The inclusive part of the tax. */
@@ -98,6 +108,7 @@ export const UNTOUCHED = {
   offs: [],
   back: null,
   listed: null,
+  taken: null,
   isTakenBack: false,
   credited: 0n,
   noted: { net: 0n, tax: 0n, taxes: [], amount: 0n },
@@ -144,13 +155,17 @@ export function giveBack(
     }
   }
   const discounts = offs.filter(({ amount }) => amount > 0n);
+  const amount = held > 0n ? rounded(times(fraction(held), share)) : 0n;
+  return { amount, back: { lines, held, discounts, returned: returnedOf(discounts, share) } };
+}
+
+/** Returns a share of discounts, rounded once together. */
+export function returnedOf(discounts: readonly Off[], share: Fraction): readonly Off[] {
   const weights = discounts.map(({ amount }) => amount);
   const parts = split(rounded(times(fraction(sum(weights)), share)), weights);
-  const returned = discounts
+  return discounts
     .map((one, index) => ({ ...one, amount: parts[index] ?? 0n }))
     .filter(({ amount }) => amount > 0n);
-  const amount = held > 0n ? rounded(times(fraction(held), share)) : 0n;
-  return { amount, back: { lines, held, returned } };
 }
 
 /** Tests if a discount returns to its coupon. A rest that its subscription left behind takes nothing back. */

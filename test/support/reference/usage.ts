@@ -1,4 +1,5 @@
 import type { ModelPrice } from './catalog';
+import type { CreditLimits } from './given-back';
 import { trueUp, within } from './limits';
 import { type BilledLine, type BilledUsage, giveBack, UNTOUCHED } from './line';
 import type { SoldPrice } from './offers';
@@ -74,21 +75,21 @@ export class Usage {
   isLate(subscription: number): boolean {
     return this.billed.some(
       (usage) =>
-        usage.subscription === subscription && usage.isLate && this.owed(usage, 0) !== null,
+        usage.subscription === subscription && usage.isLate && this.owed(usage, 0, null) !== null,
     );
   }
 
   /**
    * Rates a changed period again and subtracts what was billed; returned amounts are limited to what the lines hold.
    */
-  late(subscription: number, period: number): readonly BilledLine[] {
+  late(subscription: number, period: number, limits: CreditLimits): readonly BilledLine[] {
     return this.billed
       .filter((usage) => usage.subscription === subscription && usage.isLate)
       .sort((one, other) => one.from - other.from)
       .flatMap((usage) => {
         usage.isLate = false;
         this.mark(usage);
-        const owed = this.owed(usage, period);
+        const owed = this.owed(usage, period, limits);
         return owed === null ? [] : [addLine(usage, owed.amount, true, owed)];
       });
   }
@@ -97,17 +98,19 @@ export class Usage {
   private owed(
     usage: BilledUsage,
     period: number,
-  ): (Pick<BilledLine, 'back' | 'listed'> & { readonly amount: bigint }) | null {
+    limits: CreditLimits | null,
+  ): Pick<BilledLine, 'back' | 'listed' | 'taken' | 'amount'> | null {
     const rated = sum(this.rate(usage).map(({ amount }) => amount));
     const difference = within(rated, usage.price, usage.part) - sum(usage.lines.map(listedOf));
     if (difference === 0n) return null;
-    if (difference > 0n) return { amount: difference, back: null, listed: null };
+    if (difference > 0n) return { amount: difference, back: null, listed: null, taken: null };
     const lines = usage.lines.filter(({ isVoid }) => !isVoid);
     const listed = sum(lines.map(listedOf));
     const share = -difference < listed ? fraction(-difference, listed) : fraction(1n);
-    const { amount, back } = giveBack(lines, share, period);
-    if (amount === 0n && back.returned.length === 0) return null;
-    return { amount: -amount, back, listed: difference };
+    const given = giveBack(lines, share, period);
+    if (given.amount === 0n && given.back.returned.length === 0) return null;
+    const { amount, back, taken } = limits?.correct(given) ?? { ...given, taken: [] };
+    return { amount: -amount, back, listed: difference, taken };
   }
 
   /** Regenerates the usage lines of a void invoice; changes while it was void were not given back. */
@@ -196,7 +199,7 @@ function addLine(
   usage: BilledUsage,
   amount: bigint,
   isLate: boolean,
-  owed: Partial<Pick<BilledLine, 'back' | 'listed'>> = {},
+  owed: Partial<Pick<BilledLine, 'back' | 'listed' | 'taken'>> = {},
 ): BilledLine {
   const line: BilledLine = { ...likeOf(usage, isLate), type: 'usage', ...owed, amount };
   usage.lines.push(line);

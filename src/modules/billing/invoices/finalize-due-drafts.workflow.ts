@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
 import { type DueDraft, FinalizeInvoicesService } from '../../invoicing';
 import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subscriptions';
@@ -9,7 +10,8 @@ import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subsc
  * 1. Locks the subscriptions, so that no other transaction uses the same coupon or late usage meanwhile.
  * 2. Locks the drafts that still wait.
  * 3. Reads until when the subscriptions have earned what they were billed in advance.
- * 4. Decides the drafts again with the usage that came until now, and finalizes them; drafts without lines are deleted.
+ * 4. Locks the payments of invoices whose usage changed: what refunds gave back is not credited.
+ * 5. Decides the drafts again with the usage that came until now, and finalizes them; drafts without lines are deleted.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {
@@ -17,6 +19,7 @@ export class FinalizeDueDraftsWorkflow {
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly periods: SubscriptionPeriodsService,
+    private readonly refunded: RefundedAmounts,
     private readonly finalizing: FinalizeInvoicesService,
   ) {}
 
@@ -28,7 +31,8 @@ export class FinalizeDueDraftsWorkflow {
       const waiting = await this.finalizing.lockWaiting(drafts.map(({ id }) => id));
       if (waiting.length === 0) return;
       const earned = await this.periods.earnedUntil(subscriptionIds);
-      await this.finalizing.finalizeAll(waiting, earned, now);
+      const givenBack = await this.refunded.lock({ subscriptionIds });
+      await this.finalizing.finalizeAll(waiting, earned, givenBack, now);
     });
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
 import {
   FinalizeInvoicesService,
@@ -25,6 +26,7 @@ export class FinalizeInvoiceWorkflow {
     private readonly locks: BillingLocks,
     private readonly periods: SubscriptionPeriodsService,
     private readonly invoices: InvoicesService,
+    private readonly refunded: RefundedAmounts,
     private readonly finalizing: FinalizeInvoicesService,
   ) {}
 
@@ -40,7 +42,9 @@ export class FinalizeInvoiceWorkflow {
       const { invoice, customer, subscription, now } = locked;
       const earned =
         subscription === null ? NOTHING_EARNED : await this.periods.earnedUntil([subscription.id]);
-      return this.finalizing.finalize(invoice, customer, earned, now);
+      const subscriptionIds = subscription === null ? [] : [subscription.id];
+      const givenBack = await this.refunded.lock({ subscriptionIds });
+      return this.finalizing.finalize(invoice, customer, earned, givenBack, now);
     });
   }
 }

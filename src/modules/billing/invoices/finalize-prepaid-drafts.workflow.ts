@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { draftsBeyond, FinalizeInvoicesService } from '../../invoicing';
+import { draftsBeyond, FinalizeInvoicesService, type GivenBackTerms } from '../../invoicing';
 import { type Decision, SubscriptionPeriodsService, takesBack } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 
@@ -20,7 +20,11 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /** Finalizes such drafts in the caller's transaction, before the decisions are written. */
-  async finalize(decisions: readonly Decision[], now: Date): Promise<void> {
+  async finalize(
+    decisions: readonly Decision[],
+    givenBack: GivenBackTerms,
+    now: Date,
+  ): Promise<void> {
     const taking = decisions.filter(({ outcome }) => takesBack(outcome));
     const ids = taking.map(({ before }) => before.id);
     const waiting = await this.finalizing.lockWaitingOf(ids);
@@ -29,6 +33,8 @@ export class FinalizePrepaidDraftsWorkflow {
     const drafts = draftsBeyond(waiting, earned);
     if (drafts.length === 0) return;
     await this.locks.beforeInvoices(decisions.map(({ before }) => before));
-    for (const draft of drafts) await this.finalizing.finalizeAll([draft], earned, now);
+    for (const draft of drafts) {
+      await this.finalizing.finalizeAll([draft], earned, givenBack, now);
+    }
   }
 }

@@ -16,7 +16,7 @@ import { RefundedAmounts } from '../refunded-amounts';
  *
  * 1. Locks the customer, and the subscription, so that it is neither changed nor ended meanwhile.
  * 2. Reads what became of the items and the period that the invoice billed.
- * 3. Locks the payments of the invoices that it credits, and reads what refunds gave back of them.
+ * 3. Locks the payments of the invoices that it credits or corrects, and reads what refunds gave back of them.
  * 4. Locks the void invoice, decides a new one with the coupons, taxes and credit of now, and finalizes it.
  */
 @Injectable()
@@ -39,7 +39,10 @@ export class RegenerateInvoiceWorkflow {
       const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
       const { customer, now } = await this.locks.customer(found.customerId);
       const standing = await this.periods.lockBilled(found);
-      const refunded = await this.refunded.lock(this.reissuing.creditsOf(found));
+      const { refunded } = await this.refunded.lock({
+        credits: this.reissuing.creditsOf(found),
+        invoiceIds: this.reissuing.correctedBy(found),
+      });
       return this.reissuing.regenerate(id, { customer, standing, refunded }, now);
     });
   }

@@ -29,7 +29,7 @@ interface Applied extends Decision {
  * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices take
  * their numbers last, because others wait for the next ones.
  *
- * 1. Locks the payments of invoices that the decisions credit: what refunds gave back is not credited.
+ * 1. Locks the payments of invoices that the decisions credit or correct: what refunds gave back is not credited.
  * 2. Finalizes drafts that charge for what the decisions take back.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers.
@@ -60,10 +60,11 @@ export class ApplyOutcomesWorkflow {
 
   /** Writes decisions about different subscriptions, each kind of row with one statement. Throws what `prepareAll` throws. */
   async applyAll(decisions: readonly Decision[], now: Date): Promise<readonly Subscription[]> {
-    const refunded = await this.refunded.lock(
-      decisions.flatMap(({ outcome }) => creditsOf(outcome)),
-    );
-    await this.prepaidDrafts.finalize(decisions, now);
+    const givenBack = await this.refunded.lock({
+      credits: decisions.flatMap(({ outcome }) => creditsOf(outcome)),
+      subscriptionIds: decisions.map(({ before }) => before.id),
+    });
+    await this.prepaidDrafts.finalize(decisions, givenBack, now);
     const decided = decisions.map(({ before, outcome }) => {
       const after = { ...outcome.subscription, version: before.version + 1, updatedAt: now };
       return { before, after, outcome: { ...outcome, subscription: after } };
@@ -75,7 +76,7 @@ export class ApplyOutcomesWorkflow {
       now,
     );
     const billed = outcomes.filter(({ billing }) => billing !== null);
-    const orders = billed.map((outcome) => ({ ...invoiceOrderOf(outcome), refunded }));
+    const orders = billed.map((outcome) => ({ ...invoiceOrderOf(outcome), ...givenBack }));
     const prepared = await this.issuing.prepareAll(orders, outcomes.flatMap(earnedPeriodOf), now);
     await this.withdrawing.withdrawAll(decided.flatMap(givenUpOf), now);
     await this.redemptions.endAll(decided.flatMap(endedOf), now);

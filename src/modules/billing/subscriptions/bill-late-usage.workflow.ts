@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { IssueInvoiceService } from '../../invoicing';
@@ -12,7 +13,8 @@ import { lateUsageOrderOf } from './invoice-order';
  *
  * 1. Locks the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
- * 3. Locks what the invoices need, and makes them.
+ * 3. Locks the payments of invoices whose usage changed: what refunds gave back is not credited.
+ * 4. Locks what the invoices need, and makes them.
  */
 @Injectable()
 export class BillLateUsageWorkflow {
@@ -21,6 +23,7 @@ export class BillLateUsageWorkflow {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly customers: CustomersService,
     private readonly finalUsage: FinalUsageService,
+    private readonly refunded: RefundedAmounts,
     private readonly locks: BillingLocks,
     private readonly issuing: IssueInvoiceService,
   ) {}
@@ -34,8 +37,13 @@ export class BillLateUsageWorkflow {
       const billed = ended.filter(({ customerId }) => customerIds.has(customerId));
       const billedIds = new Set(billed.map(({ id }) => id));
       await this.finalUsage.forget(ids.filter((id) => !billedIds.has(id)));
+      const givenBack = await this.refunded.lock({ subscriptionIds: [...billedIds] });
       await this.locks.beforeInvoices(billed);
-      await this.issuing.issueAll(billed.map(lateUsageOrderOf), now);
+      const orders = billed.map((subscription) => ({
+        ...lateUsageOrderOf(subscription),
+        ...givenBack,
+      }));
+      await this.issuing.issueAll(orders, now);
     });
   }
 }

@@ -34,8 +34,11 @@ export class PreviewInvoiceWorkflow {
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<SubscriptionPreview> {
     const { outcome, at: billsAt } = nextBilling(snapshot, decided, SUBSCRIPTION_IDS, now);
-    const refunded = await this.refunded.read(creditsOf(outcome));
-    const order = { ...invoiceOrderOf(outcome), refunded };
+    const givenBack = await this.refunded.read({
+      credits: creditsOf(outcome),
+      subscriptionIds: [outcome.subscription.id],
+    });
+    const order = { ...invoiceOrderOf(outcome), ...givenBack };
     const invoice = await this.issuing.preview(order, customer, billsAt, redeemed);
     const { planVersionId } = outcome.subscription;
     return { invoice, planVersionId, billsAt };

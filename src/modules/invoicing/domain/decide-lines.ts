@@ -81,7 +81,7 @@ export function decideLines(
     }
   }
   for (const late of usage) {
-    const line = late.billed === null ? null : lateUsageLine(late, returns, nextId);
+    const line = late.billed === null ? null : lateUsageLine(late, returns, limit, nextId);
     if (line !== null) lines.push(line);
   }
   return {

@@ -1,7 +1,8 @@
 import { parseExact, subtract, sum } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { Commitment } from '../../../core/invoice';
-import { type BilledLine, heldOf } from './held-lines';
+import { type LimitCredit, limitCorrection } from './given-back';
+import { type BilledLine, heldOf, heldOfInvoices } from './held-lines';
 import type { HeldDiscount } from './held-terms';
 import { soldLike, unitAmountOf, type LineDraft } from './line-draft';
 import type { UsageOrder } from './line-order';
@@ -76,13 +77,16 @@ export function usageLines({ order, reading }: CountedUsage, nextId: () => strin
 
 /**
  * Returns the line for late usage of a billed period: its usage rated again, all groups and limits together, less the
- * amount billed so far. Null if that is nothing.
+ * amount billed so far. Null if that is nothing. A correction that refunds lowered to nothing has a line, so that usage that
+ * comes later is compared with what was taken back.
  *
  * @param returns is true if a discount returns to its coupon when it is credited
+ * @param limit shared by the credits of an invoice
  */
 export function lateUsageLine(
   { order, reading, billed: found }: CountedUsage,
   returns: (discount: HeldDiscount) => boolean,
+  limit: LimitCredit,
   nextId: () => string,
 ): LineDraft | null {
   invariant(found !== null, 'what is corrected was billed');
@@ -90,10 +94,15 @@ export function lateUsageLine(
   const rated = reading.parts.map((part) => ratePart(order.price.rating, part, order.proration));
   const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
   const held = heldOf(lines, returns);
-  const correction = correctionOf(ratedMinor, limitsOf(order), { ...billed, held });
+  const terms = { ...billed, held };
+  const wanted = correctionOf(ratedMinor, limitsOf(order), terms);
+  const givenMinor = wanted.amountMinor < 0n ? -wanted.amountMinor : 0n;
+  const { taken, mostMinor } = limitCorrection(givenMinor, held, heldOfInvoices(lines), limit);
+  const limited = mostMinor === null ? terms : { ...terms, mostMinor };
+  const correction = correctionOf(ratedMinor, limitsOf(order), limited);
   const { amountMinor: amount, differenceMinor, returned } = correction;
-  if (amount === 0n && returned.length === 0) return null;
-  const corrects = differenceMinor < 0n ? { ...billed, held, differenceMinor, returned } : billed;
+  if (wanted.amountMinor === 0n && returned.length === 0) return null;
+  const corrects = differenceMinor < 0n ? { ...limited, differenceMinor, returned, taken } : billed;
   const parts = rated.map(({ traced }) => traced);
   const quantity = subtract(quantityOf(reading), parseExact(billed.quantity));
   return {

@@ -1,4 +1,5 @@
 import { mostWithTax, partWithin, type HeldLines } from '../../../core/invoice';
+import { allocate } from '../../../core/money';
 
 /** Amounts refunded of invoices, pending refunds included, in minor units by invoice id; none for an invoice left out. */
 export type RefundedOf = ReadonlyMap<string, bigint>;
@@ -47,6 +48,57 @@ export type LimitCredit = (
   held: HeldLines,
   amountMinor: bigint,
 ) => bigint | null;
+
+/** Part of a correction of usage that is taken from an invoice, in minor units, before tax on top. */
+export interface TakenFrom {
+  readonly invoiceId: string;
+  readonly amountMinor: bigint;
+}
+
+/** What a correction of usage takes from invoices, and its limit; null where all of it fits. */
+export interface LimitedCorrection {
+  readonly taken: readonly TakenFrom[];
+  readonly mostMinor: bigint | null;
+}
+
+/**
+ * Takes the amount of a correction from the invoices that billed the usage, in proportion to what they hold of it, and from
+ * each at most what refunds left of it.
+ */
+export function limitCorrection(
+  amountMinor: bigint,
+  held: HeldLines,
+  heldOfInvoices: ReadonlyMap<string, bigint>,
+  limit: LimitCredit,
+): LimitedCorrection {
+  const holding = [...heldOfInvoices].filter(([, heldMinor]) => heldMinor > 0n);
+  if (amountMinor === 0n || holding.length === 0) return { taken: [], mostMinor: null };
+  const parts = allocate(
+    amountMinor,
+    holding.map(([, heldMinor]) => heldMinor),
+  );
+  const wanted = holding.map(([invoiceId], index) => ({
+    invoiceId,
+    amountMinor: parts[index] ?? 0n,
+  }));
+  return limitTaken(wanted, held, limit);
+}
+
+/** Limits the parts of a correction, each by what refunds left of its invoice. */
+export function limitTaken(
+  wanted: readonly TakenFrom[],
+  held: HeldLines,
+  limit: LimitCredit,
+): LimitedCorrection {
+  const taken = wanted.map(({ invoiceId, amountMinor }) => ({
+    invoiceId,
+    amountMinor: limit(invoiceId, held, amountMinor) ?? amountMinor,
+  }));
+  const [mostMinor, allMinor] = [taken, wanted].map((parts) =>
+    parts.reduce((total, part) => total + part.amountMinor, 0n),
+  ) as [bigint, bigint];
+  return { taken, mostMinor: mostMinor < allMinor ? mostMinor : null };
+}
 
 /** @param creditable what credits may give back of refunded invoices, in minor units by invoice id */
 export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCredit {

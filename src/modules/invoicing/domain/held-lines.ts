@@ -46,6 +46,23 @@ export function heldOf(
   };
 }
 
+/**
+ * Returns what lines of one price and period hold, by the invoice that billed it. A correction counts for the invoices that
+ * it was taken from.
+ */
+export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string, bigint> {
+  const held = new Map<string, bigint>();
+  const add = (invoiceId: string, amountMinor: bigint): void => {
+    held.set(invoiceId, (held.get(invoiceId) ?? 0n) + amountMinor);
+  };
+  for (const { invoiceId, trace, amount, discount, credited } of lines) {
+    const taken = trace.kind === 'usage' ? trace.corrects?.taken : undefined;
+    if (taken === undefined) add(invoiceId, amount - discount - credited);
+    else for (const part of taken) add(part.invoiceId, -part.amountMinor);
+  }
+  return held;
+}
+
 /** The amount at list prices: a correction that gave back what was paid is shown by less. */
 export function listedAmount({ amount, trace }: InvoiceLine): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;

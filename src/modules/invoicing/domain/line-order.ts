@@ -46,6 +46,14 @@ export interface UsageOrder {
   readonly timeZone: string;
 }
 
+/** A billed period of a subscription whose usage changed since. */
+export interface LateUsageOrder {
+  readonly subscriptionId: string;
+  readonly order: UsageOrder;
+  /** Quantity that was billed last, over all groups, as exact text. */
+  readonly quantity: string;
+}
+
 /** The unused part of whatever an item was billed in advance beyond an instant. */
 export interface CreditOrder {
   readonly kind: 'credit';

@@ -2,10 +2,21 @@ import type { Metadata } from '../../../core/metadata';
 import type { Period } from '../../../core/time';
 import type { RefundedOf } from './given-back';
 import type { Collection, InvoiceReason } from './invoice';
-import type { LineOrder } from './line-order';
+import type { LateUsageOrder, LineOrder } from './line-order';
+
+/** What an invoice may give back of earlier invoices. Left out: nothing was refunded, and no usage is late. */
+export interface GivenBackTerms {
+  /** Refunds of the invoices that credits and corrections take from, read under the lock of their payments. */
+  readonly refunded?: RefundedOf;
+  /**
+   * Late usage that it may bill, read before these locks were taken: what came later is left for the next invoice. That of
+   * other subscriptions is ignored.
+   */
+  readonly late?: readonly LateUsageOrder[];
+}
 
 /** Request for an invoice. Taxes, coupons and credit come from the billing context. */
-export interface InvoiceOrder {
+export interface InvoiceOrder extends GivenBackTerms {
   readonly reason: InvoiceReason;
   readonly customerId: string;
   readonly subscriptionId: string | null;
@@ -15,8 +26,6 @@ export interface InvoiceOrder {
   /** The billing period of the subscription that it belongs to; null where it is for none. */
   readonly billingPeriod: Period | null;
   readonly lines: readonly LineOrder[];
-  /** Refunds of the invoices that its credits take from, read under the lock of their payments. Left out: none. */
-  readonly refunded?: RefundedOf;
   readonly collection: Collection;
   readonly daysUntilDue: number;
   readonly metadata: Metadata;

@@ -6,9 +6,10 @@ import {
   type NewInvoiceIds,
 } from './decide-invoice';
 import { creditAgain } from './decide-lines';
-import { limitCredits } from './given-back';
+import { type LimitCredit, limitCredits, limitTaken } from './given-back';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { InvoiceOrder } from './order';
+import { correctionOf, ratedAgain, type UsageTrace } from './usage';
 
 /** Present state of the charges that a void invoice billed. */
 export interface Standing {
@@ -63,6 +64,9 @@ export function regeneratedFrom(
   const limit = limitCredits(context.creditable);
   const lines = voided.lines.flatMap((line): InvoiceLine[] => {
     const id = ids.nextLineId();
+    if (line.trace.kind === 'usage' && line.amount < 0n) {
+      return [{ ...correctedAgain(line, line.trace, limit), id }];
+    }
     if (line.kind !== 'credit') {
       return [{ ...line, id, isInAdvance: line.isInAdvance && !isEarned(line) }];
     }
@@ -71,4 +75,15 @@ export function regeneratedFrom(
   });
   const empty = decideInvoice(order, { ...context, usage: [] }, ids, now);
   return decideAgain({ ...empty, reissueOfId: voided.id, lines }, context);
+}
+
+/** Returns a correction of usage with what refunds left since of the invoices that it takes from. */
+function correctedAgain(line: InvoiceLine, trace: UsageTrace, limit: LimitCredit): InvoiceLine {
+  const { corrects, limits } = trace;
+  if (corrects?.held === undefined || corrects.taken === undefined) return line;
+  const { taken, mostMinor } = limitTaken(corrects.taken, corrects.held, limit);
+  if (mostMinor === null) return line;
+  const limited = { ...corrects, mostMinor };
+  const { amountMinor: amount, returned } = correctionOf(ratedAgain(trace), limits, limited);
+  return { ...line, amount, trace: { ...trace, corrects: { ...limited, returned, taken } } };
 }

@@ -92,7 +92,7 @@ function correctAgain(
   partsOf: PartsOf,
 ): Correction {
   invariant(trace.corrects !== null, 'late usage corrects what was billed');
-  const { heldMinor: oldHeldMinor, amountMinor: oldMinor, held } = trace.corrects;
+  const { heldMinor: oldHeldMinor, amountMinor: oldMinor, held, mostMinor } = trace.corrects;
   const billedMinor = before
     .filter(({ lines }) => lines.some(isOfPeriod(line)))
     .reduce((total, { listedMinor }) => total + listedMinor, 0n);
@@ -105,6 +105,7 @@ function correctAgain(
     {
       amountMinor: billedMinor,
       heldMinor,
+      ...(mostMinor === undefined ? {} : { mostMinor }),
       ...(held === undefined
         ? {}
         : { held: { ...held, heldMinor, listedMinor: greater(held.listedMinor + moreMinor, 0n) } }),

@@ -18,6 +18,7 @@ import {
   type TraceStep,
 } from '../../../core/rating';
 import type { Period } from '../../../core/time';
+import type { TakenFrom } from './given-back';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 
 /** Decimals of a quantity that is shown; the trace keeps it exactly. */
@@ -74,6 +75,10 @@ export interface CorrectedUsage extends BilledUsage {
   readonly differenceMinor?: bigint;
   /** Part of the discounts that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
+  /** Limit of what is given back, where refunds of the billed amount left less. */
+  readonly mostMinor?: bigint;
+  /** Invoices that what is given back is taken from; absent from lines that were issued without. */
+  readonly taken?: readonly TakenFrom[];
 }
 
 /** A part as a trace keeps it: texts that lose nothing. */
@@ -173,12 +178,17 @@ export function partOf(traced: TracedPart): UsagePart {
 
 /** The amount of a line for usage, from its trace alone. */
 export function evaluateUsage(trace: UsageTrace): bigint {
-  const { price, parts, limits, corrects, zeroUsageProration = null } = trace;
-  const ratedMinor = parts.reduce(
+  const { limits, corrects } = trace;
+  const ratedMinor = ratedAgain(trace);
+  return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
+}
+
+/** The usage of a line rated from its trace, before limits, in minor units. */
+export function ratedAgain({ price, parts, zeroUsageProration = null }: UsageTrace): bigint {
+  return parts.reduce(
     (total, traced) => total + ratePart(price, partOf(traced), zeroUsageProration).amountMinor,
     0n,
   );
-  return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
 }
 
 /** A correction of usage: what its line says, and what it is made of. */
@@ -193,12 +203,12 @@ export interface Correction {
 /**
  * Returns the amount still to be billed for a period: its usage rated again, within its limits, less the billed amount.
  * Usage that is taken back returns its share of the amounts that the lines of the period still hold, after discounts and
- * credits.
+ * credits, and at most what refunds left.
  */
 export function correctionOf(
   ratedMinor: bigint,
   limits: UsageLimits,
-  billed: Pick<BilledUsage, 'amountMinor' | 'heldMinor' | 'held'>,
+  billed: Pick<CorrectedUsage, 'amountMinor' | 'heldMinor' | 'held' | 'mostMinor'>,
 ): Correction {
   const trueUpMinor = trueUp(ratedMinor, limits, limits.proration)?.amountMinor ?? 0n;
   const differenceMinor = ratedMinor + trueUpMinor - billed.amountMinor;
@@ -208,7 +218,8 @@ export function correctionOf(
     const amountMinor = differenceMinor < -heldMinor ? -heldMinor : differenceMinor;
     return { amountMinor, differenceMinor, returned: [] };
   }
-  const { amountMinor, discounts } = takeBack(held, shareOf(-differenceMinor, held.listedMinor));
+  const share = shareOf(-differenceMinor, held.listedMinor);
+  const { amountMinor, discounts } = takeBack(held, share, billed.mostMinor);
   return { amountMinor: -amountMinor, differenceMinor, returned: discounts };
 }
 

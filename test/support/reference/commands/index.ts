@@ -21,6 +21,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
     { weight: 2, arbitrary: commandsOf(BILLING) },
     { weight: 1, arbitrary: commandsOf(GIVING_BACK) },
     { weight: 2, arbitrary: commandsOf(REFUNDING) },
+    { weight: 60, arbitrary: commandsOf(CORRECTING) },
   );
 }
 
@@ -47,4 +48,11 @@ const REFUNDING = [
   ...[subscribe, pay, pay, pay, pay, payAhead, refund, refund, refund, refund, settleRefund],
   ...[change, change, change, change, cancelWithCredit, cancelWithCredit, issueNote, redeem],
   ...[changeTaxes, voidInvoice, regenerate, activateVersion, advance],
+];
+
+/** Usage that is billed, paid, refunded and voided. */
+const CORRECTING = [
+  ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, voidUsage],
+  ...[pay, pay, pay, refund, refund, settleRefund, advance, advance, advance, advance, cancel],
+  ...[issueNote, voidInvoice, regenerate, changeTaxes, redeem],
 ];
