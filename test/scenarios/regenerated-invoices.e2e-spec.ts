@@ -360,6 +360,28 @@ describe('regenerated invoices', () => {
     },
   );
 
+  it('return discounts to coupons as the void invoice did', async () => {
+    const story = await Story.begin(engine, START, { currency: 'USD' });
+    const coupon = { code: 'RETURNED', type: 'amount', amount_off: 5_000, duration: 'once' };
+    expect((await post('/v1/coupons', { ...coupon, currency: 'USD' })).status).toBe(201);
+    const { id: meter_id, event } = await story.meter();
+    const { id: planId } = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount: 2_000 },
+      { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '1000', meter_id },
+    ]);
+    await story.subscribe(planId, { coupon: 'RETURNED', collection: 'send_invoice' });
+    const idempotency_key = await story.reportUsage(event, START, { n: 1 });
+    await story.advance(APRIL);
+    expect((await post('/v1/usage-events/void', { idempotency_key })).status).toBe(200);
+    await story.advance('2026-05-01T00:00:00.000Z');
+    const before = await newest(story);
+    expect(before).toMatchObject({ subtotal: 2_000, discount: 1_000 });
+    await voidIt(before.id);
+    const again = { status: 'open', subtotal: 2_000, discount: 1_000, total: 1_000 };
+    expect((await regenerate(before.id)).body).toMatchObject(again);
+    await story.verify();
+  });
+
   it('can be one-off', async () => {
     const story = await Story.begin(engine, START);
     const { body } = await post('/v1/invoices', {

@@ -28,6 +28,8 @@ export type ContextRequest = Pick<
 > & {
   /** Credits that are made again, beside the lines. */
   readonly creditOrders?: readonly CreditOrder[];
+  /** Redemptions that its lines return discounts to, beside those of what it credits or corrects. */
+  readonly returnsTo?: readonly string[];
 };
 
 /** Reads the billing context of invoices. Every use case that makes invoices starts with it. */
@@ -167,7 +169,7 @@ export class BillingContextService {
   ): Promise<(order: ContextRequest) => readonly CouponContext[]> {
     const subscriptionIds = orders.flatMap(({ order }) => order.subscriptionId ?? []);
     const running = await this.redemptions.runningRedemptions(subscriptionIds, at);
-    const discountedBy = orders.flatMap(({ corrected }) => redemptionIdsOf(corrected));
+    const discountedBy = orders.flatMap(redemptionIdsOf);
     const usedUp = await this.redemptions.usedUpOf(discountedBy);
     const taken = await this.takenIn(
       orders
@@ -181,7 +183,7 @@ export class BillingContextService {
       const terms = (running.get(subscriptionId) ?? []).filter(
         ({ redemption }) => billingPeriod === null || countsFrom(redemption, billingPeriod.startAt),
       );
-      const again = redemptionIdsOf(corrected).flatMap((id) => usedUp.get(id) ?? []);
+      const again = redemptionIdsOf({ order, corrected }).flatMap((id) => usedUp.get(id) ?? []);
       const inOrder = [...again, ...terms].sort((one, other) =>
         one.redemption.id < other.redemption.id ? -1 : 1,
       );
@@ -223,13 +225,16 @@ export class BillingContextService {
   }
 }
 
-/** The redemptions that discounted lines. */
-function redemptionIdsOf(lines: readonly BilledLine[]): readonly string[] {
-  return [
-    ...new Set(
-      lines.flatMap(({ discountShares }) => discountShares.map(({ redemptionId }) => redemptionId)),
-    ),
-  ];
+/** The redemptions that a credit or a correction may return a discount to. */
+function redemptionIdsOf({
+  order: { returnsTo = [] },
+  corrected,
+}: {
+  readonly order: ContextRequest;
+  readonly corrected: readonly BilledLine[];
+}): readonly string[] {
+  const shares = corrected.flatMap(({ discountShares }) => discountShares);
+  return [...new Set([...returnsTo, ...shares.map(({ redemptionId }) => redemptionId)])];
 }
 
 function takesEachPeriod({ coupon }: RedeemedTerms): boolean {

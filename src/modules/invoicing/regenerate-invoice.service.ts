@@ -5,6 +5,7 @@ import { Outbox } from '../../platform/outbox';
 import type { Customer } from '../customers';
 import { BillingContextService } from './billing-context.service';
 import type { RefundedOf } from './domain/given-back';
+import { returnedBy } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditOrder } from './domain/line-order';
 import { isOvertaken, regeneratedFrom, type Standing } from './domain/regenerate';
@@ -55,6 +56,7 @@ export class RegenerateInvoiceService {
       lines: [],
       refunded,
       creditOrders: this.creditsOf(voided),
+      returnsTo: voided.lines.flatMap(returnedBy).map(({ redemptionId }) => redemptionId),
       billingPeriod: standing.billingPeriod,
     };
     const context = await this.contexts.load(order, customer, now, 'issue');

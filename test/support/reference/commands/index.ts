@@ -21,7 +21,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
     { weight: 2, arbitrary: commandsOf(BILLING) },
     { weight: 1, arbitrary: commandsOf(GIVING_BACK) },
     { weight: 2, arbitrary: commandsOf(REFUNDING) },
-    { weight: 60, arbitrary: commandsOf(CORRECTING) },
+    { weight: 1, arbitrary: commandsOf(CORRECTING) },
   );
 }
 
