@@ -6,6 +6,7 @@ import supertest from 'supertest';
 import type { AuditedMessage, TimeMessage } from '../support/audited-process';
 import { DatabaseProxy, type Fault } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { randomFrom } from '../support/random';
 import { SEED } from '../support/seed';
 import { until } from '../support/until';
 
@@ -32,17 +33,6 @@ const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const PROCESS = join(__dirname, '../support/audited-process.ts');
 
 const FAULTY = /^(?:START TRANSACTION|COMMIT|ROLLBACK)|INSERT INTO usage_event/;
-
-/** Returns a generator of pseudo-random numbers from 0 to 1 for a seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 class Faults {
   readonly counts = new Map<string, number>();

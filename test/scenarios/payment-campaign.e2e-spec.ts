@@ -1,0 +1,409 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { Client } from 'pg';
+import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { randomFrom } from '../support/random';
+import { RunningService } from '../support/running-service';
+import { SEED } from '../support/seed';
+import type { Fault } from '../support/stripe/faults';
+import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
+import { until } from '../support/until';
+
+/**
+ * Pays invoices through a faulty provider while processes are killed and the sessions of the database end. One half is
+ * collected automatically, the other half paid by request; some payments are refunded. A fifth of the provider's answers is
+ * faulty; notifications are lost, doubled and sent in another order. The short form always runs; `npm run campaign:payments`
+ * runs the full one. `SEED` repeats the choices, but not the order in which processes run.
+ */
+const FULL = process.env['CAMPAIGN'] === 'full';
+const INVOICES = FULL ? 2_000 : 16;
+const PROCESSES = FULL ? 3 : 2;
+const KILLS = FULL ? 20 : 1;
+const DATABASE_ENDS = FULL ? 5 : 1;
+const CUSTOMERS = FULL ? 50 : 3;
+const CLIENTS = FULL ? 24 : 8;
+const FAULTY = 0.2;
+/** Time limit of a request that is repeated after a kill, from the readiness of the new process. */
+const ANSWERED_WITHIN_MS = 5_000;
+const TIME_LIMIT_MS = FULL ? 3_000_000 : 120_000;
+const SECRET = 'whsec_campaign';
+/** Looks at what is open, in the quiet time, for each hour that passes. */
+const ROUNDS_OF_AN_HOUR = 25;
+
+const FAULTS: readonly Fault[] = [
+  'reset_before',
+  'reset_after',
+  'error_500_before',
+  'error_500_after',
+  'rate_limited',
+  'lock_timeout',
+  'conflict',
+];
+
+interface Answered {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A request with a key, and its answer. */
+interface Sent {
+  readonly path: string;
+  readonly body: object;
+  readonly key: string;
+  readonly answer: Answered;
+}
+
+interface Made {
+  readonly id: string;
+  readonly status: string;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('a campaign of faults around payments', () => {
+  const random = randomFrom(SEED);
+  const randomFault = randomFrom(SEED + 1);
+  const chosen = <Item>(items: readonly Item[]): Item => {
+    const item = items[Math.floor(random() * items.length)];
+    if (item === undefined) throw new Error('There is nothing to choose from.');
+    return item;
+  };
+
+  let database: TestDatabase;
+  let server: Client;
+  let monitor: Client;
+  let stripe: StripeDouble;
+  const ports: number[] = [];
+  const services: RunningService[] = [];
+  const sent: Sent[] = [];
+  const failures: string[] = [];
+  const slowest: number[] = [];
+  let paid = 0;
+  let ended = 0;
+
+  const start = (slot: number): Promise<RunningService> =>
+    RunningService.start(database.url, {
+      PORT: String(ports[slot]),
+      PAYMENT_PROVIDERS: 'stripe',
+      STRIPE_SECRET_KEY: stripe.secretKey,
+      STRIPE_API_URL: stripe.url,
+      STRIPE_WEBHOOK_SECRETS: SECRET,
+      RATE_LIMIT_PER_MINUTE: '0',
+      RATE_LIMIT_ADDRESS_PER_MINUTE: '0',
+    });
+
+  async function connect(): Promise<Client> {
+    const client = new Client({ connectionString: database.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  beforeAll(async () => {
+    process.stdout.write(`payment campaign: ${INVOICES} invoices, SEED=${SEED}\n`);
+    database = await createTestDatabase();
+    const maintenance = new URL(database.url);
+    maintenance.pathname = '/postgres';
+    server = new Client({ connectionString: maintenance.toString() });
+    await server.connect();
+    stripe = await startStripeDouble();
+    for (let slot = 0; slot < PROCESSES; slot += 1) ports.push(await freePort());
+    services.push(...(await Promise.all(ports.map((_, slot) => start(slot)))));
+    monitor = await connect();
+    stripe.webhooks.register(
+      `http://127.0.0.1:${ports[0] ?? 0}/v1/providers/stripe/webhooks`,
+      SECRET,
+    );
+  }, 120_000);
+
+  afterAll(async () => {
+    await Promise.all(services.map((service) => service.kill()));
+    await stripe.close();
+    await monitor.end();
+    await server.end();
+    await database.drop();
+  });
+
+  /** Sends a request once; null without a usable answer. */
+  async function attempt(
+    service: RunningService,
+    { path, body, key }: Omit<Sent, 'answer'>,
+  ): Promise<Answered | null> {
+    try {
+      const response = await service.post(path, body, { 'Idempotency-Key': key });
+      const { status } = response;
+      const text = await response.text();
+      if (status === 503 || text.includes('"idempotency_key_in_use"')) return null;
+      if (status >= 500) failures.push(`${path} answered ${status} ${text}`);
+      return { status, text };
+    } catch {
+      return null;
+    }
+  }
+
+  /** Repeats a request, to any process, until it is answered. */
+  async function send(path: string, body: object, key: string): Promise<Answered> {
+    const answers: Answered[] = [];
+    await until(
+      `${path} is answered`,
+      async () => {
+        const answer = await attempt(chosen(services), { path, body, key });
+        if (answer !== null) answers.push(answer);
+        return answer !== null;
+      },
+      120_000,
+    );
+    const [answer] = answers;
+    if (answer === undefined) throw new Error(`${path} has no answer.`);
+    sent.push({ path, body, key, answer });
+    return answer;
+  }
+
+  async function made(path: string, body: object, key: string): Promise<Made> {
+    const { status, text } = await send(path, body, key);
+    if (status >= 300) throw new Error(`${path} answered ${status} ${text}`);
+    return JSON.parse(text) as Made;
+  }
+
+  async function makeCustomer(number: number): Promise<string> {
+    const { id } = await made('/v1/customers', { name: `Payer ${number}` }, `customer-${number}`);
+    const token = number % 5 === 2 ? 'pm_card_chargeCustomerFail' : 'pm_card_visa';
+    const method = { provider: 'stripe', token, is_default: true };
+    await made(`/v1/customers/${id}/payment-methods`, method, `method-${number}`);
+    return id;
+  }
+
+  async function payInvoice(number: number, customer: string): Promise<void> {
+    const isRequested = number % 2 === 0;
+    const draft = await made(
+      '/v1/invoices',
+      {
+        customer_id: customer,
+        currency: 'USD',
+        lines: [{ description: 'Work', amount: 1_000 + number }],
+        collection: isRequested ? 'send_invoice' : 'automatic',
+      },
+      `invoice-${number}`,
+    );
+    await made(`/v1/invoices/${draft.id}/finalize`, {}, `finalize-${number}`);
+    if (isRequested) {
+      const payment = await made(`/v1/invoices/${draft.id}/pay`, {}, `pay-${number}`);
+      if (number % 8 === 0 && payment.status === 'succeeded') {
+        await send(`/v1/refunds/payment/${payment.id}`, { amount: 500 }, `refund-${number}`);
+      }
+    }
+    paid += 1;
+  }
+
+  /** Kills a process amid requests, starts it again, and repeats one of the requests. */
+  async function kill(number: number, customer: string): Promise<void> {
+    const slot = Math.floor(random() * PROCESSES);
+    const victim = services[slot];
+    if (victim === undefined) throw new Error('There is no such process.');
+    const request = {
+      path: '/v1/payments',
+      body: { customer_id: customer, amount: 900 + number, currency: 'USD' },
+      key: `killed-${number}`,
+    };
+    const lost = attempt(victim, request);
+    const seen = stripe.server.requests.length + Math.floor(random() * 4);
+    await until('the provider is asked', () => stripe.server.requests.length > seen, 5_000).catch(
+      () => undefined,
+    );
+    await victim.kill();
+    await lost;
+    const next = await start(slot);
+    services[slot] = next;
+    await until('the repeated request is answered', async () => {
+      const answer = await attempt(next, request);
+      if (answer !== null) sent.push({ ...request, answer });
+      return answer !== null;
+    });
+    slowest.push(performance.now() - next.readyAt);
+  }
+
+  /** Ends all sessions and refuses new ones for a moment, as a restart of the database server does. */
+  async function endDatabase(): Promise<void> {
+    const name = new URL(database.url).pathname.slice(1);
+    await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    for (let round = 0; round < 20; round += 1) {
+      await server.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
+        [name],
+      );
+    }
+    await server.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    monitor = await connect();
+  }
+
+  async function disturb(customers: readonly string[]): Promise<void> {
+    const kinds = [
+      ...Array.from({ length: KILLS }, () => 'kill' as const),
+      ...Array.from({ length: DATABASE_ENDS }, () => 'database' as const),
+    ].sort(() => random() - 0.5);
+    for (const [number, kind] of kinds.entries()) {
+      const progress = ((number + 1) / (kinds.length + 1)) * INVOICES;
+      await until('invoices are paid', () => paid >= progress, TIME_LIMIT_MS);
+      if (kind === 'kill') await kill(number, chosen(customers));
+      else await endDatabase();
+      stripe.webhooks.releaseHeld((held) => [...held].sort(() => random() - 0.5));
+      ended += 1;
+    }
+  }
+
+  async function countOf(sql: string): Promise<number> {
+    const { rows } = await monitor.query<{ count: number }>(sql);
+    return rows[0]?.count ?? -1;
+  }
+
+  const open = (): Promise<number> =>
+    countOf(`
+      SELECT (SELECT count(*) FROM payment WHERE due_at IS NOT NULL)::int
+        + (SELECT count(*) FROM refund WHERE due_at IS NOT NULL)::int
+        + (SELECT count(*) FROM invoice WHERE collect_at <= now())::int
+        + (SELECT count(*) FROM provider_event WHERE due_at IS NOT NULL)::int AS count`);
+
+  /** Ends the faults, and lets hours pass for planned polls until nothing is open. */
+  async function quiet(): Promise<void> {
+    stripe.faults.clear();
+    stripe.webhooks.fate = () => 'deliver';
+    stripe.webhooks.releaseHeld();
+    let rounds = 0;
+    await until(
+      'nothing is open',
+      async () => {
+        if (rounds % ROUNDS_OF_AN_HOUR === 0) await letAnHourPass();
+        rounds += 1;
+        return (await open()) === 0;
+      },
+      600_000,
+    );
+  }
+
+  /** Makes planned polls due, and those of events whose object could not be read. */
+  async function letAnHourPass(): Promise<void> {
+    for (const table of ['payment', 'refund']) {
+      await monitor.query(
+        `UPDATE ${table} SET due_at = now() WHERE due_at > now() AND leased_by IS NULL`,
+      );
+    }
+    await monitor.query('UPDATE provider_event SET due_at = now() WHERE due_at > now()');
+    await monitor.query(
+      `UPDATE refund SET absent_since = absent_since - interval '1 hour' WHERE due_at IS NOT NULL`,
+    );
+  }
+
+  /** Returns the money of each customer at the provider, less what was refunded. */
+  function heldAtProvider(): ReadonlyMap<string, number> {
+    const held = new Map<string, number>();
+    const intents = stripe.account.paymentIntents;
+    const add = (customer: string, amount: number): void => {
+      held.set(customer, (held.get(customer) ?? 0) + amount);
+    };
+    for (const { status, amount_received: amount, metadata } of intents.values()) {
+      if (status === 'succeeded') add(metadata['customer_id'] ?? '', amount);
+    }
+    for (const { status, amount, payment_intent: of } of stripe.account.refunds.values()) {
+      const intent = typeof of === 'string' ? intents.get(of) : undefined;
+      if (status === 'succeeded') add(intent?.metadata['customer_id'] ?? '', -amount);
+    }
+    return held;
+  }
+
+  async function heldHere(): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await monitor.query<{ customer_id: string; held: number }>(
+      `SELECT customer_id, sum(amount - amount_refunded)::int AS held FROM payment
+       WHERE status = 'succeeded' GROUP BY customer_id`,
+    );
+    return new Map(rows.map(({ customer_id: customer, held }) => [customer, held]));
+  }
+
+  function chargedTwice(): readonly string[] {
+    const succeeded = [...stripe.account.paymentIntents.values()]
+      .filter(({ status }) => status === 'succeeded')
+      .map(({ metadata }) => metadata['payment_id'] ?? '');
+    return succeeded.filter((payment, index) => succeeded.indexOf(payment) !== index);
+  }
+
+  async function newestComparison(): Promise<Made> {
+    const answer = await services[0]?.get('/v1/reconciliations?limit=1');
+    const { data } = (await answer?.json()) as { readonly data: readonly Made[] };
+    return data[0] ?? { id: '', status: 'none' };
+  }
+
+  /** Compares books and provider, after the comparison that each day begins with. */
+  async function reconcile(): Promise<Made> {
+    const hasEnded = async (): Promise<boolean> => {
+      const { status } = await newestComparison();
+      return status === 'completed' || status === 'failed';
+    };
+    await until('the daily comparison ends', hasEnded, TIME_LIMIT_MS);
+    const { id } = await made('/v1/reconciliations', { provider: 'stripe' }, 'reconcile');
+    await until('the comparison ends', hasEnded, TIME_LIMIT_MS);
+    const newest = await newestComparison();
+    expect(newest.id).toBe(id);
+    return newest;
+  }
+
+  it(
+    'charges each payment once, and leaves books and provider equal',
+    async () => {
+      const customers: string[] = [];
+      for (let number = 0; number < CUSTOMERS; number += 1) {
+        customers.push(await makeCustomer(number));
+      }
+      stripe.faults.decide = () => {
+        const fault = FAULTS[Math.floor(randomFault() * FAULTS.length)];
+        return randomFault() < FAULTY ? (fault ?? null) : null;
+      };
+      stripe.webhooks.fate = () => {
+        const chance = randomFault();
+        return chance < 0.1 ? 'lose' : chance < 0.3 ? 'double' : chance < 0.6 ? 'hold' : 'deliver';
+      };
+      let next = 0;
+      const client = async (): Promise<void> => {
+        for (let number = next; number < INVOICES; number = next) {
+          next += 1;
+          await payInvoice(number, customers[number % CUSTOMERS] ?? '');
+        }
+      };
+      const startedAt = performance.now();
+      await Promise.all([...Array.from({ length: CLIENTS }, client), disturb(customers)]);
+      const loadedAt = performance.now();
+      await quiet();
+      const quietAt = performance.now();
+
+      expect(chargedTwice()).toEqual([]);
+      expect(await heldHere()).toEqual(heldAtProvider());
+      expect(await reconcile()).toMatchObject({ status: 'completed', differences_found: 0 });
+      const verified = await services[0]?.get('/v1/ledger/verify');
+      expect(await verified?.json()).toMatchObject({ ok: true });
+      const changed: string[] = [];
+      for (const { path, body, key, answer } of sent) {
+        const replayed = await attempt(chosen(services), { path, body, key });
+        if (replayed?.text !== answer.text) changed.push(`${path} ${key}`);
+      }
+      expect(changed).toEqual([]);
+      expect(failures).toEqual([]);
+      expect(ended).toBe(KILLS + DATABASE_ENDS);
+      expect(Math.max(...slowest)).toBeLessThan(ANSWERED_WITHIN_MS);
+      expect(stripe.server.defects).toEqual([]);
+      expect(stripe.server.refused).toEqual([]);
+      process.stdout.write(
+        `load ${Math.round((loadedAt - startedAt) / 1_000)} s, quiet ${Math.round((quietAt - loadedAt) / 1_000)} s, ` +
+          `slowest retry after a kill ${Math.round(Math.max(...slowest))} ms, ` +
+          `${stripe.server.requests.length} requests to the provider, ` +
+          `${stripe.server.requests.filter(({ fault }) => fault !== null).length} faulty\n`,
+      );
+    },
+    TIME_LIMIT_MS,
+  );
+});
