@@ -1,4 +1,5 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
@@ -65,7 +66,9 @@ describe('with Stripe', () => {
   const pay = (customer: string, fields: object = {}): Promise<Answer> =>
     post('/v1/payments', { customer_id: customer, amount: 1_000, currency: 'USD', ...fields });
 
-  async function run(work: typeof DuePayments | typeof DueRefunds | typeof DueProviderEvents) {
+  async function run(
+    work: typeof DuePayments | typeof DueRefunds | typeof DueProviderEvents | typeof DueCollections,
+  ) {
     const due = engine.app.get<DuePayments>(work);
     await due.runDue();
     await due.idle();
@@ -412,6 +415,51 @@ describe('with Stripe', () => {
     engine.clock.advanceMs(3 * MINUTE_MS);
     await run(DueProviderEvents);
     expect(await get(`/v1/refunds/${id}`)).toMatchObject({ status: 'failed' });
+  });
+
+  describe('automatic collection', () => {
+    async function invoiceOf(customer: string): Promise<string> {
+      const lines = [{ description: 'Work', amount: 1_000 }];
+      const draft = await post('/v1/invoices', { customer_id: customer, currency: 'USD', lines });
+      await engine.http.post(`/v1/invoices/${draft.id}/finalize`).send({}).expect(200);
+      return draft.id;
+    }
+
+    const statusAfter = async (invoice: string): Promise<string> => {
+      await run(DueCollections);
+      return (await get(`/v1/invoices/${invoice}`)).status;
+    };
+    const readEvents = () => engine.app.get(MissedProviderEvents).runDue();
+
+    it('waits after downtime until the events of the provider are read', async () => {
+      await readEvents();
+      await run(DueProviderEvents);
+      const { customer } = await customerWith('pm_card_visa');
+      const first = await invoiceOf(customer);
+      expect(await statusAfter(first)).toBe('paid');
+      engine.clock.advanceMs(11 * MINUTE_MS);
+      const second = await invoiceOf(customer);
+      expect(await statusAfter(second)).toBe('open');
+      expect(await statusAfter(second)).toBe('open');
+      await readEvents();
+      await run(DueProviderEvents);
+      engine.clock.advanceMs(MINUTE_MS);
+      expect(await statusAfter(second)).toBe('paid');
+    });
+
+    it('waits until events that were read late are applied', async () => {
+      await readEvents();
+      await run(DueProviderEvents);
+      const { customer } = await customerWith('pm_card_visa');
+      await pay((await customerWith('pm_card_visa')).customer);
+      engine.clock.advanceMs(11 * MINUTE_MS);
+      await readEvents();
+      const invoice = await invoiceOf(customer);
+      expect(await statusAfter(invoice)).toBe('open');
+      await run(DueProviderEvents);
+      engine.clock.advanceMs(MINUTE_MS);
+      expect(await statusAfter(invoice)).toBe('paid');
+    });
   });
 
   describe('webhooks', () => {

@@ -6,7 +6,6 @@ import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
 
-const DAY_MS = 86_400_000;
 
 /** An automatic attempt at an invoice, and the minor units reserved for it. */
 export interface BegunAttempt {
@@ -55,10 +54,10 @@ export class InvoiceCollectionService {
     return this.due.stopCollecting(ids, now);
   }
 
-  /** Plans the next attempt at locked invoices a day later, without counting one. */
-  postponeByDay(invoices: readonly Invoice[], now: Date): Promise<void> {
+  /** Plans the next attempt at locked invoices later, without counting one. */
+  postpone(invoices: readonly Invoice[], waitMs: number, now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
-    return this.due.postponeCollecting(ids, new Date(now.getTime() + DAY_MS), now);
+    return this.due.postponeCollecting(ids, new Date(now.getTime() + waitMs), now);
   }
 
   /**

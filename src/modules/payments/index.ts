@@ -42,6 +42,7 @@ export { AttachMethodsService } from './methods/attach-methods.service';
 export { PaymentMethodsService } from './methods/payment-methods.service';
 export { PaymentStartsService } from './payment-starts.service';
 export { ProviderGateway } from './providers/provider-gateway';
+export { AutomaticChargesService } from './collection/automatic-charges.service';
 export { methodToCharge } from './collection/domain/attempt';
 export { DiscrepancyDto, toDiscrepancyDto } from './discrepancies/dto/discrepancy.dto';
 export { PaymentRecordsService } from './payment-records.service';

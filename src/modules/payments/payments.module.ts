@@ -6,6 +6,7 @@ import { TestClocksModule } from '../test-clocks';
 import { DiscrepanciesController } from './discrepancies/discrepancies.controller';
 import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
 import { DiscrepanciesService } from './discrepancies/discrepancies.service';
+import { AutomaticChargesService } from './collection/automatic-charges.service';
 import { ClientActionsService } from './client-actions.service';
 import { AttachMethodsService } from './methods/attach-methods.service';
 import { PaymentMethodsController } from './methods/payment-methods.controller';
@@ -47,6 +48,7 @@ import { ReturnPaymentsService } from './return-payments.service';
   providers: [
     AttachMethodsService,
     ClientActionsService,
+    AutomaticChargesService,
     DiscrepanciesRepository,
     DiscrepanciesService,
     MissedProviderEvents,
@@ -76,6 +78,7 @@ import { ReturnPaymentsService } from './return-payments.service';
   ],
   exports: [
     AttachMethodsService,
+    AutomaticChargesService,
     ProviderEventsRepository,
     DiscrepanciesService,
     PaymentMethodsService,

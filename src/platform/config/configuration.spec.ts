@@ -185,6 +185,7 @@ describe('the configuration', () => {
         secretKey: TEST_KEY,
         isLive: false,
         webhookSecrets: ['whsec_newsecret', 'whsec_oldsecret'],
+        eventsMaxAgeMinutes: 10,
         apiUrl: null,
       });
       const live = { STRIPE_SECRET_KEY: LIVE_KEY, STRIPE_MODE: 'live', AUTH: 'required' };

@@ -78,6 +78,8 @@ interface StripeSettings {
   readonly webhookSecrets: readonly string[];
   /** Address of a test double; null for Stripe itself. */
   readonly apiUrl: URL | null;
+  /** Age of the last read of Stripe's events from which on nothing is charged automatically. */
+  readonly eventsMaxAgeMinutes: number;
 }
 
 /**
@@ -106,7 +108,12 @@ function readStripe(
   }
   const webhookSecrets =
     read(environment, 'STRIPE_WEBHOOK_SECRETS', SETTINGS.STRIPE_WEBHOOK_SECRETS) ?? [];
-  return { secretKey, isLive: mode === 'live', webhookSecrets, apiUrl };
+  const eventsMaxAgeMinutes = readWithFallback(
+    environment,
+    'STRIPE_EVENTS_MAX_AGE_MINUTES',
+    SETTINGS.STRIPE_EVENTS_MAX_AGE_MINUTES,
+  );
+  return { secretKey, isLive: mode === 'live', webhookSecrets, apiUrl, eventsMaxAgeMinutes };
 }
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;

@@ -216,6 +216,13 @@ export const SETTINGS = {
     meaning: 'Address of a test double of Stripe, for tests. Refused with `STRIPE_MODE=live`.',
     parse: httpUrl,
   }),
+  STRIPE_EVENTS_MAX_AGE_MINUTES: setting({
+    fallback: '10',
+    accepts: '2 to 1440',
+    meaning:
+      'Age of the last read of Stripe’s events from which on invoices are not charged automatically, until the events were read again.',
+    parse: integerBetween(2, 1_440),
+  }),
   PAYMENT_RETRY_DAYS: setting({
     fallback: '1,3,5,7',
     accepts: 'up to 10 numbers from 1 to 60, comma separated, or nothing',

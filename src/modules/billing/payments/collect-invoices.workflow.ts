@@ -1,14 +1,14 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { type Invoice, InvoiceCollectionService, payableOf, type TimeScope } from '../../invoicing';
 import {
   type ChosenMethod,
+  AutomaticChargesService,
   methodToCharge,
   type Payment,
   PaymentMethodsService,
   PaymentStartsService,
-  ProviderGateway,
 } from '../../payments';
 import { SubscriptionsRepository } from '../../subscriptions';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
@@ -30,14 +30,13 @@ type MethodOf = (invoice: Invoice) => ChosenMethod | null;
  * is made once, by the process that locks the invoice first.
  *
  * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending
- *    payments. Invoices without anything to charge wait; those of a provider that is switched off are postponed by a day.
+ *    payments. Invoices without anything to charge wait; those of a provider that is switched off are postponed by a day,
+ *    those of a provider whose events were not read lately by a minute.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()
 export class CollectInvoicesWorkflow {
-  private readonly logger = new Logger('collect-invoices');
-
   constructor(
     private readonly database: Database,
     private readonly collection: InvoiceCollectionService,
@@ -45,7 +44,7 @@ export class CollectInvoicesWorkflow {
     private readonly subscriptions: SubscriptionsRepository,
     private readonly methods: PaymentMethodsService,
     private readonly starts: PaymentStartsService,
-    private readonly gateway: ProviderGateway,
+    private readonly charges: AutomaticChargesService,
     private readonly settling: SettlePaymentWorkflow,
   ) {}
 
@@ -61,7 +60,8 @@ export class CollectInvoicesWorkflow {
       const idle = due.filter((invoice) => methodOf(invoice) === null);
       await this.collection.wait(idle, now);
       const payments: Payment[] = [];
-      for (const invoice of await this.postponeSwitchedOff(due, methodOf, now)) {
+      const ready = await this.postponeWaiting(due, methodOf, scope === null, now);
+      for (const invoice of ready) {
         const method = methodOf(invoice);
         if (method === null || payments.length === most) continue;
         payments.push(await this.attempt(invoice, method, now));
@@ -72,27 +72,26 @@ export class CollectInvoicesWorkflow {
 
   /** Asks the provider, and settles the payment. */
   async charge(payment: Payment): Promise<void> {
-    await this.settling.settle(payment, await this.gateway.charge(payment));
+    await this.settling.settle(payment, await this.charges.charge(payment));
   }
 
-  /** Postpones invoices whose default method is of a provider that is not switched on; returns the others. */
-  private async postponeSwitchedOff(
+  /** Postpones invoices whose provider may not be asked for automatic charges now; returns the others. */
+  private async postponeWaiting(
     due: readonly Invoice[],
     methodOf: MethodOf,
+    isRealTime: boolean,
     now: Date,
   ): Promise<readonly Invoice[]> {
-    const isSwitchedOff = (invoice: Invoice): boolean => {
-      const method = methodOf(invoice);
-      return method !== null && !this.gateway.isEnabled(method.provider);
-    };
-    const postponed = due.filter(isSwitchedOff);
-    if (postponed.length === 0) return due;
-    await this.collection.postponeByDay(postponed, now);
-    this.logger.warn(
-      { invoices: postponed.length },
-      'invoices wait a day: PAYMENT_PROVIDERS does not name the provider of the payment method',
-    );
-    return due.filter((invoice) => !isSwitchedOff(invoice));
+    const providers = new Set(due.flatMap((invoice) => methodOf(invoice)?.provider ?? []));
+    let rest = due;
+    for (const provider of providers) {
+      const waitMs = await this.charges.waitMs(provider, isRealTime);
+      if (waitMs === 0) continue;
+      const waits = (invoice: Invoice): boolean => methodOf(invoice)?.provider === provider;
+      await this.collection.postpone(rest.filter(waits), waitMs, now);
+      rest = rest.filter((invoice) => !waits(invoice));
+    }
+    return rest;
   }
 
   /** Reads, each kind with one statement, what decides which method an invoice is charged to. */

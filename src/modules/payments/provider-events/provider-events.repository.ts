@@ -38,6 +38,14 @@ const CLAIM_CURSOR = `
 const MOVE_CURSOR = `
   UPDATE provider_cursor SET read_until = greatest(read_until, $2) WHERE provider = $1`;
 
+/** Holds while events were not read for some time, or events that were read late wait for their work. */
+const IS_BEHIND = `
+  SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
+    OR EXISTS (
+      SELECT FROM provider_event
+      WHERE provider = $1 AND due_at IS NOT NULL AND received_at - created_at > $3 * interval '1 ms')
+    AS is_behind`;
+
 /** Notifications of providers, and the position in the lists of them. */
 @Injectable()
 export class ProviderEventsRepository {
@@ -67,6 +75,16 @@ export class ProviderEventsRepository {
 
   async finish(id: string): Promise<void> {
     await this.database.query(DONE, [id]);
+  }
+
+  /**
+   * Returns true if what happened at a provider may be unknown here: its events were last read longer ago than the given age,
+   * or events that were read so late have not been applied. False if they were never read.
+   */
+  async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
+    const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
+    const [row] = await this.database.query<{ is_behind: boolean }>(IS_BEHIND, parameters);
+    return row?.is_behind ?? false;
   }
 
   /** Deletes up to `most` events that were received before an instant. */
