@@ -4,6 +4,7 @@ import {
   createRouter,
   lazyRouteComponent,
   redirect,
+  type RouteComponent,
 } from '@tanstack/react-router';
 import { Layout } from './layout/layout';
 
@@ -18,17 +19,125 @@ const home = createRoute({
   },
 });
 
-const customers = createRoute({
-  getParentRoute: () => root,
-  path: '/customers',
-  component: lazyRouteComponent(() => import('./pages/customers'), 'CustomersPage'),
-});
+/** A page whose code is loaded when it is opened. */
+function pageAt<const Path extends string>(path: Path, component: RouteComponent) {
+  return createRoute({ getParentRoute: () => root, path, component });
+}
 
-const customer = createRoute({
-  getParentRoute: () => root,
-  path: '/customers/$id',
-  component: lazyRouteComponent(() => import('./pages/customer'), 'CustomerPage'),
-});
+const pages = [
+  pageAt(
+    '/customers',
+    lazyRouteComponent(() => import('./pages/customers'), 'CustomersPage'),
+  ),
+  pageAt(
+    '/customers/$id',
+    lazyRouteComponent(() => import('./pages/customer'), 'CustomerPage'),
+  ),
+  pageAt(
+    '/subscriptions',
+    lazyRouteComponent(() => import('./pages/subscriptions'), 'SubscriptionsPage'),
+  ),
+  pageAt(
+    '/subscriptions/$id',
+    lazyRouteComponent(() => import('./pages/subscription'), 'SubscriptionPage'),
+  ),
+  pageAt(
+    '/invoices',
+    lazyRouteComponent(() => import('./pages/invoices'), 'InvoicesPage'),
+  ),
+  pageAt(
+    '/invoices/$id',
+    lazyRouteComponent(() => import('./pages/invoice'), 'InvoicePage'),
+  ),
+  pageAt(
+    '/payments',
+    lazyRouteComponent(() => import('./pages/payments'), 'PaymentsPage'),
+  ),
+  pageAt(
+    '/payments/$id',
+    lazyRouteComponent(() => import('./pages/payment'), 'PaymentPage'),
+  ),
+  pageAt(
+    '/credit-notes',
+    lazyRouteComponent(() => import('./pages/catalog-lists'), 'CreditNotesPage'),
+  ),
+  pageAt(
+    '/credit-notes/$id',
+    lazyRouteComponent(() => import('./pages/catalog-objects'), 'CreditNotePage'),
+  ),
+  pageAt(
+    '/ledger',
+    lazyRouteComponent(() => import('./pages/ledger'), 'LedgerPage'),
+  ),
+  pageAt(
+    '/plans',
+    lazyRouteComponent(() => import('./pages/catalog-lists'), 'PlansPage'),
+  ),
+  pageAt(
+    '/plans/$id',
+    lazyRouteComponent(() => import('./pages/catalog-objects'), 'PlanPage'),
+  ),
+  pageAt(
+    '/addons',
+    lazyRouteComponent(() => import('./pages/catalog-lists'), 'AddonsPage'),
+  ),
+  pageAt(
+    '/addons/$id',
+    lazyRouteComponent(() => import('./pages/catalog-objects'), 'AddonPage'),
+  ),
+  pageAt(
+    '/coupons',
+    lazyRouteComponent(() => import('./pages/catalog-lists'), 'CouponsPage'),
+  ),
+  pageAt(
+    '/coupons/$id',
+    lazyRouteComponent(() => import('./pages/catalog-objects'), 'CouponPage'),
+  ),
+  pageAt(
+    '/meters',
+    lazyRouteComponent(() => import('./pages/meters'), 'MetersPage'),
+  ),
+  pageAt(
+    '/meters/$id',
+    lazyRouteComponent(() => import('./pages/meter'), 'MeterPage'),
+  ),
+  pageAt(
+    '/simulations',
+    lazyRouteComponent(() => import('./pages/simulations'), 'SimulationsPage'),
+  ),
+  pageAt(
+    '/events',
+    lazyRouteComponent(() => import('./pages/events'), 'EventsPage'),
+  ),
+  pageAt(
+    '/events/$id',
+    lazyRouteComponent(() => import('./pages/event'), 'EventPage'),
+  ),
+  pageAt(
+    '/webhooks',
+    lazyRouteComponent(() => import('./pages/webhooks'), 'WebhooksPage'),
+  ),
+  pageAt(
+    '/webhooks/$id',
+    lazyRouteComponent(() => import('./pages/webhook-endpoint'), 'WebhookEndpointPage'),
+  ),
+  pageAt(
+    '/webhook-deliveries/$id',
+    lazyRouteComponent(() => import('./pages/webhook-delivery'), 'WebhookDeliveryPage'),
+  ),
+  pageAt(
+    '/test-clocks',
+    lazyRouteComponent(() => import('./pages/test-clocks'), 'TestClocksPage'),
+  ),
+  pageAt(
+    '/test-clocks/$id',
+    lazyRouteComponent(() => import('./pages/test-clock'), 'TestClockPage'),
+  ),
+  pageAt(
+    '/settings',
+    lazyRouteComponent(() => import('./pages/settings'), 'SettingsPage'),
+  ),
+] as const;
 
 /** Every value of the address stays a string, so that an external id such as `007` is found. */
 function parseSearch(text: string): Record<string, string> {
@@ -42,7 +151,7 @@ function stringifySearch(search: Record<string, unknown>): string {
 }
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, customers, customer]),
+  routeTree: root.addChildren([home, ...pages]),
   basepath: '/studio',
   defaultPreload: 'intent',
   parseSearch,

@@ -58,11 +58,7 @@ api.use({
 /** Typed queries: `$api.useQuery('get', '/v1/customers/{id}', …)`. */
 export const $api = createHooks(api);
 
-/**
- * Sends a change and returns the body of the answer.
- * @throws {RequestFailed} for an error response
- */
-export async function send<Answer>(request: ChangeRequest): Promise<Answer> {
+async function sendRequest(request: ChangeRequest): Promise<Response> {
   const { method, path, body, idempotencyKey } = request;
   const response = await fetch(path, {
     method,
@@ -74,8 +70,37 @@ export async function send<Answer>(request: ChangeRequest): Promise<Answer> {
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw await failureOf(response);
-  const text = await response.text();
+  return response;
+}
+
+/**
+ * Sends a change and returns the body of the answer.
+ * @throws {RequestFailed} for an error response
+ */
+export async function send<Answer>(request: ChangeRequest): Promise<Answer> {
+  const text = await (await sendRequest(request)).text();
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
+}
+
+/**
+ * Sends a request that is answered line by line (NDJSON), and reads each line as it arrives.
+ * @throws {RequestFailed} for an error response
+ */
+export async function sendForLines(
+  request: ChangeRequest,
+  onLine: (line: unknown) => void,
+): Promise<void> {
+  const { body } = await sendRequest(request);
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    const lines = (rest + (value ?? '')).split('\n');
+    rest = done ? '' : (lines.pop() ?? '');
+    for (const line of lines) if (line.trim() !== '') onLine(JSON.parse(line));
+    if (done) return;
+  }
 }
 
 /** Returns the body of a successful answer; the middleware has thrown for every other one. */

@@ -1,6 +1,6 @@
 import './layout.css';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { send, setCsrfToken } from '../api/client';
 import { serviceSettings } from '../settings';
@@ -9,7 +9,8 @@ import { Problem } from '../ui/page';
 import { Toast } from '../ui/toast';
 import { NAVIGATION } from './navigation';
 import { Palette } from './palette';
-import { type CurrentSession, currentSession } from './session';
+import type { CurrentSession } from '../api/objects';
+import { currentSession } from './session';
 import { SignInPage } from './sign-in';
 import { flipTheme } from './theme';
 
@@ -27,6 +28,7 @@ export function Layout(): ReactNode {
 function Frame({ session }: { readonly session: CurrentSession | null }): ReactNode {
   const [isSearching, setIsSearching] = useState(false);
   const [isMenuOpen, setIsMenuOpen] = useState(false);
+  const router = useRouter();
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return;
@@ -36,6 +38,15 @@ function Frame({ session }: { readonly session: CurrentSession | null }): ReactN
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
+  // Screen readers and the keyboard continue in the page that was opened.
+  useEffect(
+    () =>
+      router.subscribe('onResolved', ({ pathChanged, fromLocation }) => {
+        if (pathChanged && fromLocation !== undefined)
+          document.getElementById('main')?.focus({ preventScroll: true });
+      }),
+    [router],
+  );
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -106,8 +117,8 @@ function Account({ session }: { readonly session: CurrentSession }): ReactNode {
   const signOut = (): void => {
     void send({ method: 'DELETE', path: '/v1/session' }).then(() => {
       setCsrfToken(null);
-      cache.clear();
       cache.setQueryData(currentSession.queryKey, null);
+      cache.removeQueries({ predicate: ({ queryKey }) => queryKey !== currentSession.queryKey });
     });
   };
   const { name, email, role } = session.admin;

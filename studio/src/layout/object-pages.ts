@@ -1,6 +1,18 @@
 /** Pages of objects, by the prefix of their id. */
 const PAGES: Readonly<Record<string, string>> = {
+  addon: '/addons',
+  clock: '/test-clocks',
+  cn: '/credit-notes',
+  coup: '/coupons',
   cus: '/customers',
+  evt: '/events',
+  inv: '/invoices',
+  meter: '/meters',
+  pay: '/payments',
+  plan: '/plans',
+  sub: '/subscriptions',
+  whd: '/webhook-deliveries',
+  whe: '/webhooks',
 };
 
 /** Returns the page of the object with this id, or null when it has none. */

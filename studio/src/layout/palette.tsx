@@ -1,14 +1,15 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import {
   type KeyboardEvent,
   type ReactNode,
   useDeferredValue,
-  useEffect,
+  useLayoutEffect,
   useRef,
   useState,
 } from 'react';
 import { api, read } from '../api/client';
+import { showCode } from '../format/text';
 import { NAVIGATION } from './navigation';
 import { pageOfId } from './object-pages';
 
@@ -21,21 +22,22 @@ interface Entry {
 const folded = (text: string): string =>
   text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-async function customersLike(text: string): Promise<readonly Entry[]> {
-  const found = await read(api.GET('/v1/customers', { params: { query: { email: text } } }));
-  return found.data.map(({ id, name, email }) => ({
-    to: `/customers/${id}`,
-    label: name,
-    hint: email ?? 'Customer',
-  }));
+/** Searches everything that has a page. */
+async function search(text: string): Promise<readonly Entry[]> {
+  const found = await read(api.GET('/v1/search', { params: { query: { q: text } } }));
+  return found.data.flatMap(({ id, type, title, detail }) => {
+    const to = pageOfId(id);
+    return to === null ? [] : [{ to, label: title, hint: detail ?? showCode(type) }];
+  });
 }
 
 function useEntries(text: string): { readonly entries: readonly Entry[]; isLoading: boolean } {
   const wanted = text.trim();
-  const search = useQuery({
+  const results = useQuery({
     queryKey: ['search', wanted],
     enabled: wanted.length > 1,
-    queryFn: () => customersLike(wanted),
+    queryFn: () => search(wanted),
+    placeholderData: keepPreviousData,
   });
   const page = pageOfId(wanted);
   if (page !== null) {
@@ -44,7 +46,7 @@ function useEntries(text: string): { readonly entries: readonly Entry[]; isLoadi
   const destinations = NAVIGATION.flatMap(([, pages]) => pages)
     .filter(({ label }) => folded(label).includes(folded(wanted)))
     .map(({ to, label }) => ({ to, label, hint: 'Page' }));
-  return { entries: [...(search.data ?? []), ...destinations], isLoading: search.isLoading };
+  return { entries: [...(results.data ?? []), ...destinations], isLoading: results.isLoading };
 }
 
 /** A dialog with a combobox that finds objects by name, email, number or id, and pages by name. */
@@ -54,7 +56,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
   const [selected, setSelected] = useState(0);
   const navigate = useNavigate();
   const { entries, isLoading } = useEntries(useDeferredValue(text));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     return () => dialog?.close();

@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, RequestFailed, type Schemas, setCsrfToken } from '../api/client';
-
-export type CurrentSession = Schemas['CurrentSessionDto'];
+import { api, RequestFailed, setCsrfToken } from '../api/client';
+import type { CurrentSession } from '../api/objects';
 
 /** The session of this browser, or null before a sign-in. */
 export const currentSession = queryOptions({

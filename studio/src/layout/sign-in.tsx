@@ -6,7 +6,8 @@ import { Button } from '../ui/button';
 import { TextInput } from '../ui/field';
 import { Card, Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
-import { type CurrentSession, currentSession } from './session';
+import type { CurrentSession } from '../api/objects';
+import { currentSession } from './session';
 
 const ASKS_FOR_CODE: readonly string[] = ['second_factor_required', 'second_factor_failed'];
 

@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { api, read, type Schemas } from '../api/client';
+import { type ReactNode, useState } from 'react';
+import { api, read } from '../api/client';
+import type { Customer } from '../api/objects';
 import { showDay, showText } from '../format/text';
+import { Button } from '../ui/button';
 import { type Filter, FilterBar, useFilters } from '../ui/filters';
 import { Page } from '../ui/page';
 import { type Column, List } from '../ui/table';
-
-type Customer = Schemas['CustomerDto'];
+import { NewCustomerDialog } from './customer-dialogs';
 
 const FILTERS: readonly Filter[] = [
   { name: 'email', label: 'Email', kind: 'text' },
@@ -36,8 +37,16 @@ const COLUMNS: readonly Column<Customer>[] = [
 
 export function CustomersPage(): ReactNode {
   const [values, onChange, onClear] = useFilters(FILTERS);
+  const [isCreating, setIsCreating] = useState(false);
   return (
-    <Page title="Customers">
+    <Page
+      title="Customers"
+      actions={
+        <Button kind="primary" onClick={() => setIsCreating(true)}>
+          New customer…
+        </Button>
+      }
+    >
       <List
         label="Customers"
         nouns={['customer', 'customers']}
@@ -50,8 +59,9 @@ export function CustomersPage(): ReactNode {
         filters={
           <FilterBar filters={FILTERS} values={values} onChange={onChange} onClear={onClear} />
         }
-        empty="No customers. Create one with POST /v1/customers, or run npm run demo."
+        empty="No customers. Create one here or with POST /v1/customers, or run npm run demo."
       />
+      {isCreating && <NewCustomerDialog onClose={() => setIsCreating(false)} />}
     </Page>
   );
 }

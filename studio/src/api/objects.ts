@@ -1,0 +1,18 @@
+import type { Schemas } from './client';
+
+/** Objects of the API, by the names that the console uses. */
+export type Account = Schemas['LedgerAccountDto'];
+export type Cancellation = Schemas['CancelSubscriptionDto'];
+export type Change = Schemas['ChangeSubscriptionDto'];
+export type Clock = Schemas['TestClockDto'];
+export type CreditNote = Schemas['CreditNoteDto'];
+export type CurrentSession = Schemas['CurrentSessionDto'];
+export type Customer = Schemas['CustomerDto'];
+export type CustomerLine = Schemas['SimulationCustomerLineDto'];
+export type Delivery = Schemas['WebhookDeliveryDto'];
+export type Invoice = Schemas['InvoiceDto'];
+export type Payment = Schemas['PaymentDto'];
+export type Price = Schemas['PriceDto'];
+export type Refund = Schemas['RefundDto'];
+export type Subscription = Schemas['SubscriptionDto'];
+export type Transaction = Schemas['LedgerTransactionDto'];

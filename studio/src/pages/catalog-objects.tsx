@@ -1,0 +1,170 @@
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { $api } from '../api/client';
+import { money } from '../format/money';
+import { showCode, showInstant, showText } from '../format/text';
+import { CustomerLink, Id, ObjectLink } from '../ui/links';
+import { Card, Details, Page, PendingPage } from '../ui/page';
+import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
+import { discountOf } from './catalog-lists';
+import { PriceTable } from './price-table';
+import { Timeline } from './timeline';
+
+function useId(): string {
+  return useParams({ strict: false }).id ?? '';
+}
+
+export function PlanPage(): ReactNode {
+  const id = useId();
+  const { data, error } = $api.useQuery('get', '/v1/plans/{id}', { params: { path: { id } } });
+  if (data === undefined) return <PendingPage title="Plan" error={error} />;
+  return (
+    <Page title={data.name} crumb={{ to: '/plans', label: 'Plans' }}>
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Code', data.code],
+            ['Currency', data.currency],
+            ['Interval', `${data.interval_count} × ${data.interval}`],
+            ['Trial days', String(data.trial_days)],
+            ['Proration', data.proration],
+            ['Version', String(data.version)],
+            ['Created', showInstant(data.created_at)],
+            ['Id', <Id key="id" id={id} />],
+          ]}
+        />
+      </Card>
+      <Card title="Prices">
+        <PriceTable prices={data.prices} currency={data.currency} />
+      </Card>
+      <Card title="Entitlements">
+        <SmallTable
+          label="Entitlements"
+          rows={data.entitlements}
+          keyOf={({ entitlement_id }) => entitlement_id}
+          empty="No entitlements."
+          columns={[
+            { title: 'Entitlement', cell: ({ entitlement_id }) => <Id id={entitlement_id} /> },
+            { title: 'Value', isNumber: true, cell: ({ value }) => showText(value) },
+            { title: 'Hard limit', cell: ({ is_hard_limit }) => (is_hard_limit ? 'Yes' : 'No') },
+            { title: 'Reset', cell: ({ reset }) => showCode(reset) },
+          ]}
+        />
+      </Card>
+      <Timeline objectId={id} />
+    </Page>
+  );
+}
+
+export function AddonPage(): ReactNode {
+  const id = useId();
+  const { data, error } = $api.useQuery('get', '/v1/addons/{id}', { params: { path: { id } } });
+  if (data === undefined) return <PendingPage title="Add-on" error={error} />;
+  return (
+    <Page title={data.name} crumb={{ to: '/addons', label: 'Add-ons' }}>
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Code', data.code],
+            ['Currency', data.currency],
+            ['Created', showInstant(data.created_at)],
+            ['Id', <Id key="id" id={id} />],
+          ]}
+        />
+      </Card>
+      <Card title="Prices">
+        <PriceTable prices={data.prices} currency={data.currency} />
+      </Card>
+      <Timeline objectId={id} />
+    </Page>
+  );
+}
+
+export function CouponPage(): ReactNode {
+  const id = useId();
+  const path = { params: { path: { id } } };
+  const { data, error } = $api.useQuery('get', '/v1/coupons/{id}', path);
+  const redemptions = $api.useQuery('get', '/v1/coupons/{id}/redemptions', path);
+  if (data === undefined) return <PendingPage title="Coupon" error={error} />;
+  return (
+    <Page
+      title={data.code}
+      mark={<Status value={data.is_active ? 'active' : 'inactive'} />}
+      crumb={{ to: '/coupons', label: 'Coupons' }}
+    >
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Name', showText(data.name)],
+            ['Discount', discountOf(data)],
+            ['Redeemed', String(data.times_redeemed)],
+            ['At most', data.max_redemptions === null ? 'No limit' : String(data.max_redemptions)],
+            ['Redeem by', showInstant(data.redeem_by)],
+            ['Created', showInstant(data.created_at)],
+            ['Id', <Id key="id" id={id} />],
+          ]}
+        />
+      </Card>
+      <Card title="Redemptions">
+        <SmallTable
+          label="Redemptions"
+          rows={redemptions.data?.data ?? []}
+          keyOf={(redemption) => redemption.id}
+          empty="Not redeemed yet."
+          columns={[
+            { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
+            { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+            {
+              title: 'Subscription',
+              cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,
+            },
+            {
+              title: 'Taken off',
+              isNumber: true,
+              cell: ({ applied_amount, currency }) => money(applied_amount, currency),
+            },
+            { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
+          ]}
+        />
+      </Card>
+      <Timeline objectId={id} />
+    </Page>
+  );
+}
+
+export function CreditNotePage(): ReactNode {
+  const id = useId();
+  const { data, error } = $api.useQuery('get', '/v1/credit-notes/{id}', {
+    params: { path: { id } },
+  });
+  if (data === undefined) return <PendingPage title="Credit note" error={error} />;
+  const amount = (minor: number): string => money(minor, data.currency);
+  return (
+    <Page
+      title={data.number}
+      mark={<Status value={data.status} />}
+      crumb={{ to: '/credit-notes', label: 'Credit notes' }}
+    >
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Customer', <CustomerLink key="customer" id={data.customer_id} />],
+            ['Invoice', <ObjectLink key="invoice" id={data.invoice_id} />],
+            ['Reason', data.reason],
+            ['Net', amount(data.net)],
+            ['Tax', amount(data.tax)],
+            ['Total', amount(data.total)],
+            ['To the invoice', amount(data.applied_to_invoice)],
+            ['To the credit balance', amount(data.credited_to_balance)],
+            ['To refund', amount(data.to_refund)],
+            ['By', showText(data.actor)],
+            ['Created', showInstant(data.created_at)],
+            ['Id', <Id key="id" id={id} />],
+          ]}
+        />
+      </Card>
+      <Timeline objectId={id} />
+    </Page>
+  );
+}

@@ -1,0 +1,127 @@
+import { type ReactNode, useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { $api, type Schemas } from '../api/client';
+import type { Customer } from '../api/objects';
+import { ActionDialog } from '../ui/dialog';
+import { SelectInput, TextInput } from '../ui/field';
+
+const PLANS_SHOWN = 100;
+
+interface CustomerDialogProps {
+  readonly customer: Customer;
+  readonly onClose: () => void;
+}
+
+const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
+
+interface CustomerFieldsProps {
+  readonly name: string;
+  readonly email: string;
+  readonly externalId: string;
+  readonly onName: (text: string) => void;
+  readonly onEmail: (text: string) => void;
+  readonly onExternalId: (text: string) => void;
+}
+
+function CustomerFields(props: CustomerFieldsProps): ReactNode {
+  const { name, email, externalId, onName, onEmail, onExternalId } = props;
+  return (
+    <>
+      <TextInput label="Name" autoFocus isRequired value={name} onChange={onName} />
+      <TextInput label="Email" type="email" value={email} onChange={onEmail} />
+      <TextInput
+        label="External id"
+        hint="Id of the customer in your own system."
+        value={externalId}
+        onChange={onExternalId}
+      />
+    </>
+  );
+}
+
+function useCustomerFields(customer: Customer | null): {
+  readonly fields: CustomerFieldsProps;
+  readonly body: { name: string; email: string | null; external_id: string | null } | null;
+} {
+  const [name, onName] = useState(customer?.name ?? '');
+  const [email, onEmail] = useState(customer?.email ?? '');
+  const [externalId, onExternalId] = useState(customer?.external_id ?? '');
+  return {
+    fields: { name, email, externalId, onName, onEmail, onExternalId },
+    body:
+      orNull(name) === null
+        ? null
+        : { name: name.trim(), email: orNull(email), external_id: orNull(externalId) },
+  };
+}
+
+export function NewCustomerDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const { fields, body } = useCustomerFields(null);
+  const navigate = useNavigate();
+  return (
+    <ActionDialog<Customer>
+      title="New customer"
+      submitLabel="Create"
+      request={(idempotencyKey) =>
+        body && { method: 'POST', path: '/v1/customers', body, idempotencyKey }
+      }
+      done={({ name }) => `Created ${name.slice(0, 80)}.`}
+      onDone={({ id }) => void navigate({ to: '/customers/$id', params: { id } })}
+      onClose={onClose}
+    >
+      <CustomerFields {...fields} />
+    </ActionDialog>
+  );
+}
+
+export function EditCustomerDialog({ customer, onClose }: CustomerDialogProps): ReactNode {
+  const { fields, body } = useCustomerFields(customer);
+  return (
+    <ActionDialog
+      title="Edit the customer"
+      submitLabel="Save"
+      request={() => body && { method: 'PATCH', path: `/v1/customers/${customer.id}`, body }}
+      done={() => 'Saved.'}
+      onClose={onClose}
+    >
+      <CustomerFields {...fields} />
+    </ActionDialog>
+  );
+}
+
+export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps): ReactNode {
+  const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState('');
+  const [coupon, setCoupon] = useState('');
+  const offered = (plans.data?.data ?? []).filter(
+    ({ currency }) => customer.currency === null || customer.currency === currency,
+  );
+  const planId = chosen === '' ? (offered[0]?.id ?? '') : chosen;
+  const body = {
+    customer_id: customer.id,
+    plan_id: planId,
+    ...(coupon.trim() !== '' && { coupon: coupon.trim() }),
+  } satisfies Schemas['CreateSubscriptionDto'];
+  return (
+    <ActionDialog<Schemas['SubscriptionDto']>
+      title="New subscription"
+      submitLabel="Subscribe"
+      request={(idempotencyKey) =>
+        planId === '' ? null : { method: 'POST', path: '/v1/subscriptions', body, idempotencyKey }
+      }
+      done={() => 'Subscribed.'}
+      onDone={({ id }) => void navigate({ to: '/subscriptions/$id', params: { id } })}
+      onClose={onClose}
+    >
+      <SelectInput
+        label="Plan"
+        hint={offered.length === 0 ? 'There is no plan in the currency of the customer.' : ''}
+        value={planId}
+        options={offered.map(({ id, name, code }) => [id, `${name} (${code})`])}
+        onChange={setChosen}
+      />
+      <TextInput label="Coupon code" value={coupon} onChange={setCoupon} />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,35 @@
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { $api } from '../api/client';
+import { showInstant, showText } from '../format/text';
+import { Id, ObjectLink } from '../ui/links';
+import { Card, Details, Page, PendingPage } from '../ui/page';
+import { Json } from '../ui/json';
+import { objectIdOf } from './events';
+
+export function EventPage(): ReactNode {
+  const { id = '' } = useParams({ strict: false });
+  const { data, error } = $api.useQuery('get', '/v1/events/{id}', { params: { path: { id } } });
+  if (data === undefined) return <PendingPage title="Event" error={error} />;
+  return (
+    <Page title={data.type} crumb={{ to: '/events', label: 'Events' }}>
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Time', showInstant(data.timestamp)],
+            ['Object', <ObjectLink key="object" id={objectIdOf(data.data)} />],
+            ['By', showText(data.actor)],
+            ['Sequence', String(data.sequence)],
+            ['Id', <Id key="id" id={id} />],
+          ]}
+        />
+      </Card>
+      <Card title="Previous values of changed fields">
+        <Json value={data.data.previous} label="Previous values" />
+      </Card>
+      <Card title="Object after the change">
+        <Json value={data.data.object} label="Object" />
+      </Card>
+    </Page>
+  );
+}

@@ -1,0 +1,206 @@
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { $api } from '../api/client';
+import type { Invoice } from '../api/objects';
+import { money } from '../format/money';
+import { showCode, showInstant, showPeriod, showText } from '../format/text';
+import { Button } from '../ui/button';
+import { ActionDialog } from '../ui/dialog';
+import { CustomerLink, Id, ObjectLink } from '../ui/links';
+import { Card, Details, Page, PendingPage } from '../ui/page';
+import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
+import { CreditNoteDialog } from './credit-note-dialog';
+import { PaymentTable } from './payment-table';
+import { Timeline } from './timeline';
+import { Why } from './why';
+
+interface InvoiceAction {
+  readonly path: string;
+  readonly label: string;
+  readonly done: string;
+  readonly explains: string;
+  readonly statuses: readonly Invoice['status'][];
+  readonly isDangerous?: boolean;
+}
+
+const ACTIONS: readonly InvoiceAction[] = [
+  {
+    path: 'finalize',
+    label: 'Finalize',
+    done: 'Finalized',
+    explains: 'Gives the draft its number, posts it to the ledger and starts its collection.',
+    statuses: ['draft'],
+  },
+  {
+    path: 'pay',
+    label: 'Collect',
+    done: 'Payment made',
+    explains: 'Charges the default payment method of the customer for what remains.',
+    statuses: ['open', 'uncollectible'],
+  },
+  {
+    path: 'void',
+    label: 'Void',
+    done: 'Voided',
+    explains: 'Takes the invoice back. Nothing is due any more, and the ledger is reversed.',
+    statuses: ['open', 'uncollectible'],
+    isDangerous: true,
+  },
+  {
+    path: 'mark-uncollectible',
+    label: 'Mark as uncollectible',
+    done: 'Marked as uncollectible',
+    explains: 'Writes the amount off. The invoice can still be paid.',
+    statuses: ['open'],
+    isDangerous: true,
+  },
+  {
+    path: 'reissue',
+    label: 'Regenerate',
+    done: 'Regenerated',
+    explains: 'Makes a new draft with the charges of this void invoice.',
+    statuses: ['void'],
+  },
+];
+
+function InvoiceActions({ invoice }: { readonly invoice: Invoice }): ReactNode {
+  const [action, setAction] = useState<InvoiceAction | null>(null);
+  const [isCrediting, setIsCrediting] = useState(false);
+  const isCreditable = ['open', 'paid', 'uncollectible'].includes(invoice.status);
+  return (
+    <>
+      {invoice.number !== null && (
+        <a className={css['button']} href={`/v1/invoices/${invoice.id}.pdf`}>
+          PDF
+        </a>
+      )}
+      {isCreditable && <Button onClick={() => setIsCrediting(true)}>Credit…</Button>}
+      {ACTIONS.filter(({ statuses }) => statuses.includes(invoice.status)).map((one) => (
+        <Button key={one.path} onClick={() => setAction(one)}>
+          {one.label}…
+        </Button>
+      ))}
+      {isCrediting && <CreditNoteDialog invoice={invoice} onClose={() => setIsCrediting(false)} />}
+      {action !== null && (
+        <ActionDialog
+          title={`${action.label}: ${invoice.number ?? 'draft'}, ${money(invoice.total, invoice.currency)}`}
+          submitLabel={action.label}
+          kind={action.isDangerous === true ? 'danger' : 'primary'}
+          request={(idempotencyKey) => ({
+            method: 'POST',
+            path: `/v1/invoices/${invoice.id}/${action.path}`,
+            body: {},
+            idempotencyKey,
+          })}
+          done={() => `${action.done}: ${invoice.number ?? 'the draft'}`}
+          onClose={() => setAction(null)}
+        >
+          <p>{action.explains}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
+}
+
+function Overview({ invoice }: { readonly invoice: Invoice }): ReactNode {
+  const { currency } = invoice;
+  const amount = (minor: number): string => money(minor, currency);
+  return (
+    <Card title="Overview">
+      <Details
+        items={[
+          ['Customer', <CustomerLink key="customer" id={invoice.customer_id} />],
+          ['Subscription', <ObjectLink key="subscription" id={invoice.subscription_id} />],
+          ['Reason', showCode(invoice.reason)],
+          ['Subtotal', amount(invoice.subtotal)],
+          ['Discount', amount(invoice.discount)],
+          ['Tax', amount(invoice.tax)],
+          ['Total', amount(invoice.total)],
+          ['Credit applied', amount(invoice.credit_applied)],
+          ['Paid', amount(invoice.amount_paid)],
+          ['Credited', amount(invoice.amount_credited)],
+          ['Remaining', amount(invoice.amount_remaining)],
+          ['Collection', showCode(invoice.collection)],
+          ['Finalized', showInstant(invoice.finalized_at)],
+          ['Due', showInstant(invoice.due_at)],
+          ['Next attempt', showInstant(invoice.next_attempt_at)],
+          ['Id', <Id key="id" id={invoice.id} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+export function InvoicePage(): ReactNode {
+  const { id = '' } = useParams({ strict: false });
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const invoice = $api.useQuery('get', '/v1/invoices/{id}', { params: { path: { id } } });
+  const payments = $api.useQuery('get', '/v1/payments', {
+    params: { query: { invoice_id: id } },
+  });
+  if (invoice.data === undefined) return <PendingPage title="Invoice" error={invoice.error} />;
+  const { data } = invoice;
+  const line = data.lines.find((one) => one.id === search['line']);
+  return (
+    <Page
+      title={data.number ?? 'Draft'}
+      mark={<Status value={data.status} />}
+      crumb={{ to: '/invoices', label: 'Invoices' }}
+      actions={<InvoiceActions invoice={data} />}
+    >
+      <Overview invoice={data} />
+      <Card title="Lines">
+        <SmallTable
+          label="Lines"
+          rows={data.lines}
+          keyOf={(one) => one.id}
+          empty="No lines."
+          columns={[
+            {
+              title: 'Description',
+              full: ({ description }) => description,
+              cell: ({ description }) => description,
+            },
+            { title: 'Type', cell: ({ type }) => showCode(type) },
+            {
+              title: 'Period (UTC)',
+              cell: ({ period_start, period_end }) => showPeriod(period_start, period_end),
+            },
+            { title: 'Quantity', isNumber: true, cell: ({ quantity }) => showText(quantity) },
+            {
+              title: 'Amount',
+              isNumber: true,
+              cell: ({ amount }) => money(amount, data.currency),
+            },
+            {
+              title: 'Explanation',
+              isNumber: true,
+              cell: (one) => (
+                <Link
+                  to="."
+                  search={(one === line ? {} : { line: one.id }) as never}
+                  replace
+                  resetScroll={false}
+                >
+                  {one === line ? 'Close' : 'Why?'}
+                  <span className="visually-hidden"> {one.description.slice(0, 80)}</span>
+                </Link>
+              ),
+            },
+          ]}
+        />
+      </Card>
+      {line !== undefined && (
+        <Card title={`Why ${money(line.amount, data.currency)}?`}>
+          <Why invoiceId={id} lineId={line.id} currency={data.currency} />
+        </Card>
+      )}
+      <Card title="Payments">
+        <PaymentTable payments={payments.data?.data ?? []} />
+      </Card>
+      <Timeline objectId={id} />
+    </Page>
+  );
+}

@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { $api, api, read, type Schemas } from '../api/client';
+import type { Transaction } from '../api/objects';
+import { money } from '../format/money';
+import { showCode, showInstant } from '../format/text';
+import { Button } from '../ui/button';
+import { type Filter, FilterBar, useFilters } from '../ui/filters';
+import { CustomerLink, ObjectLink } from '../ui/links';
+import { Card, Page, Problem } from '../ui/page';
+import { Status } from '../ui/status';
+import { List, SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
+
+const FILTERS: readonly Filter[] = [
+  { name: 'customer_id', label: 'Customer id', kind: 'text' },
+  { name: 'source_id', label: 'Source id', kind: 'text' },
+];
+
+const postingsText = ({ postings, currency }: Transaction): string =>
+  postings.map(({ account, amount }) => `${account} ${money(amount, currency)}`).join('; ');
+
+function Verification(): ReactNode {
+  const verification = useQuery({
+    queryKey: ['ledger-verification'],
+    enabled: false,
+    queryFn: () => read(api.GET('/v1/ledger/verify')),
+  });
+  const { data, isFetching, error, refetch } = verification;
+  return (
+    <Card
+      title="Verification"
+      aside={
+        <Button disabled={isFetching} onClick={() => void refetch()}>
+          {isFetching ? 'Verifying…' : 'Verify'}
+        </Button>
+      }
+    >
+      <Problem error={error} />
+      {data === undefined ? (
+        <p className={css['empty']}>Recomputes the ledger and compares it with the objects.</p>
+      ) : (
+        <>
+          <p className={css['empty']} role="status">
+            {data.ok ? '✓ Every check holds.' : '✗ A check does not hold.'}
+          </p>
+          <SmallTable
+            label="Checks"
+            rows={data.checks}
+            keyOf={({ name }) => name}
+            columns={[
+              { title: 'Check', cell: ({ name }) => showCode(name) },
+              { title: 'Result', cell: ({ ok }) => <Status value={ok ? 'ready' : 'failed'} /> },
+              {
+                title: 'Offending',
+                full: ({ offending }) => offending.join(', '),
+                cell: ({ offending }) => offending.join(', ') || 'None',
+              },
+            ]}
+          />
+        </>
+      )}
+    </Card>
+  );
+}
+
+export function LedgerPage(): ReactNode {
+  const [values, onChange, onClear] = useFilters(FILTERS);
+  const accounts = $api.useQuery('get', '/v1/ledger/accounts');
+  return (
+    <Page title="Ledger">
+      <Card title="Accounts (debit balances; credits are negative)">
+        <Problem error={accounts.error} />
+        <SmallTable
+          label="Accounts"
+          rows={accounts.data?.data ?? []}
+          keyOf={({ account, currency }) => `${account} ${currency}`}
+          empty={accounts.isLoading ? 'Loading…' : 'No postings yet.'}
+          columns={[
+            { title: 'Account', cell: ({ account }) => account },
+            { title: 'Currency', cell: ({ currency }) => currency },
+            {
+              title: 'Balance',
+              isNumber: true,
+              cell: ({ balance, currency }) => money(balance, currency),
+            },
+          ]}
+        />
+      </Card>
+      <Verification />
+      <h2>Transactions</h2>
+      <List<Schemas['LedgerTransactionDto']>
+        label="Transactions"
+        nouns={['transaction', 'transactions']}
+        keyOf={({ id }) => id}
+        queryKey={[values]}
+        load={(query) =>
+          read(api.GET('/v1/ledger/transactions', { params: { query: { ...query, ...values } } }))
+        }
+        columns={[
+          { title: 'Occurred', cell: ({ occurred_at }) => showInstant(occurred_at) },
+          { title: 'Kind', cell: ({ kind }) => showCode(kind) },
+          { title: 'Customer', cell: ({ customer_id }) => <CustomerLink id={customer_id} /> },
+          { title: 'Source', cell: ({ source_id }) => <ObjectLink id={source_id} /> },
+          { title: 'Postings', full: postingsText, cell: postingsText },
+        ]}
+        filters={
+          <FilterBar filters={FILTERS} values={values} onChange={onChange} onClear={onClear} />
+        }
+        empty="No transactions."
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,84 @@
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { $api, type Schemas } from '../api/client';
+import { showCode, showInstant, showNumber, showText } from '../format/text';
+import { Button } from '../ui/button';
+import { TextInput } from '../ui/field';
+import { Id } from '../ui/links';
+import { Card, Details, Page, PendingPage, Problem } from '../ui/page';
+import { Status } from '../ui/status';
+import css from '../ui/ui.module.css';
+import { windowsUntil } from './usage-bars';
+
+/** Proof that every accepted event of a customer today is billed, pending or unbillable. */
+function Proof({ meterId, customerId }: { meterId: string; customerId: string }): ReactNode {
+  const [range] = useState(() => windowsUntil(new Date().toISOString(), 'day', 1));
+  const proof = $api.useQuery('get', '/v1/meters/{id}/proof', {
+    params: { path: { id: meterId }, query: { customer_id: customerId, ...range } },
+  });
+  if (proof.data === undefined)
+    return proof.isLoading ? <p role="status">Counting…</p> : <Problem error={proof.error} />;
+  const counts = proof.data satisfies Schemas['UsageProofDto'];
+  return (
+    <Details
+      items={[
+        ['Accepted', showNumber(counts.accepted)],
+        ['Duplicates', showNumber(counts.duplicates)],
+        ['Rejected', showNumber(counts.rejected)],
+        ['Voided', showNumber(counts.voided)],
+        ['Counted', showNumber(counts.counted)],
+        ['Billed', showNumber(counts.billed)],
+        ['Pending', showNumber(counts.pending)],
+        ['Unbillable', showNumber(counts.unbillable)],
+      ]}
+    />
+  );
+}
+
+export function MeterPage(): ReactNode {
+  const { id = '' } = useParams({ strict: false });
+  const [text, setText] = useState('');
+  const [customerId, setCustomerId] = useState('');
+  const { data, error } = $api.useQuery('get', '/v1/meters/{id}', { params: { path: { id } } });
+  if (data === undefined) return <PendingPage title="Meter" error={error} />;
+  return (
+    <Page
+      title={data.name}
+      mark={<Status value={data.status} />}
+      crumb={{ to: '/meters', label: 'Meters' }}
+    >
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Key', data.key],
+            ['Event', data.event_name],
+            ['Aggregation', showCode(data.aggregation)],
+            ['Value property', showText(data.value_property)],
+            ['Group by', showText(data.group_by.join(', '))],
+            ['Late events', showCode(data.late_events)],
+            ['Created', showInstant(data.created_at)],
+            ['Id', <Id key="id" id={id} />],
+          ]}
+        />
+      </Card>
+      <Card title="Proof of usage today (UTC)">
+        <form
+          className={css['body']}
+          onSubmit={(event) => {
+            event.preventDefault();
+            setCustomerId(text.trim());
+          }}
+        >
+          <TextInput
+            label="Customer id"
+            hint="Counts the events of one customer: counted = billed + pending + unbillable."
+            value={text}
+            onChange={setText}
+          />
+          <Button type="submit">Count</Button>
+        </form>
+        {customerId !== '' && <Proof meterId={id} customerId={customerId} />}
+      </Card>
+    </Page>
+  );
+}

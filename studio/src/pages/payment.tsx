@@ -1,0 +1,75 @@
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { $api } from '../api/client';
+import { money } from '../format/money';
+import { showCode, showInstant, showText } from '../format/text';
+import { Button } from '../ui/button';
+import { CustomerLink, Id, ObjectLink } from '../ui/links';
+import { Card, Details, Page, PendingPage } from '../ui/page';
+import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
+import { RefundDialog, refundableOf } from './refund-dialog';
+import { Timeline } from './timeline';
+
+export function PaymentPage(): ReactNode {
+  const { id = '' } = useParams({ strict: false });
+  const [isRefunding, setIsRefunding] = useState(false);
+  const payment = $api.useQuery('get', '/v1/payments/{id}', { params: { path: { id } } });
+  const refunds = $api.useQuery('get', '/v1/refunds', { params: { query: { payment_id: id } } });
+  if (payment.data === undefined) return <PendingPage title="Payment" error={payment.error} />;
+  const { data } = payment;
+  return (
+    <Page
+      title={`Payment of ${money(data.amount, data.currency)}`}
+      mark={<Status value={data.status} />}
+      crumb={{ to: '/payments', label: 'Payments' }}
+      actions={
+        refundableOf(data) > 0 && <Button onClick={() => setIsRefunding(true)}>Refund…</Button>
+      }
+    >
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Customer', <CustomerLink key="customer" id={data.customer_id} />],
+            ['Invoice', <ObjectLink key="invoice" id={data.invoice_id} />],
+            ['Provider', data.provider],
+            ['Payment method', showText(data.payment_method_id)],
+            ['Failure', showCode(data.failure_code)],
+            ['Applied to the invoice', money(data.amount_applied, data.currency)],
+            ['Refunded', money(data.amount_refunded, data.currency)],
+            ['Refunds pending', money(data.amount_refund_pending, data.currency)],
+            ['By', showText(data.actor)],
+            ['Created', showInstant(data.created_at)],
+            ['Id', <Id key="id" id={data.id} />],
+          ]}
+        />
+      </Card>
+      <Card title="Refunds">
+        <SmallTable
+          label="Refunds"
+          rows={refunds.data?.data ?? []}
+          keyOf={(refund) => refund.id}
+          empty="No refunds."
+          columns={[
+            { title: 'Created', cell: ({ created_at }) => showInstant(created_at) },
+            { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+            {
+              title: 'Reason',
+              full: ({ reason }) => reason ?? '',
+              cell: ({ reason }) => showText(reason),
+            },
+            { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
+            { title: 'By', cell: ({ actor }) => actor },
+            {
+              title: 'Amount',
+              isNumber: true,
+              cell: ({ amount, currency }) => money(amount, currency),
+            },
+          ]}
+        />
+      </Card>
+      <Timeline objectId={id} />
+      {isRefunding && <RefundDialog payment={data} onClose={() => setIsRefunding(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { $api } from '../api/client';
+import { showCode, showInstant, showText } from '../format/text';
+import { currentSession } from '../layout/session';
+import { serviceSettings } from '../settings';
+import { Card, Details, Page, Problem } from '../ui/page';
+import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
+
+function OwnAccount(): ReactNode {
+  const isOpen = serviceSettings().auth === 'open';
+  const { data: session } = useQuery({ ...currentSession, enabled: !isOpen });
+  if (isOpen || session === undefined || session === null) {
+    return (
+      <Card title="Sign-in">
+        <p className={css['empty']}>
+          No sign-in is needed (AUTH=open). Everybody who reaches the service is an owner.
+        </p>
+      </Card>
+    );
+  }
+  const { admin, ends_at, expires_at } = session;
+  return (
+    <Card title="Your session">
+      <Details
+        items={[
+          ['Name', admin.name],
+          ['Email', admin.email],
+          ['Role', admin.role],
+          ['Ends without use', showInstant(ends_at)],
+          ['Ends at the latest', showInstant(expires_at)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+export function SettingsPage(): ReactNode {
+  const admins = $api.useQuery('get', '/v1/studio');
+  const keys = $api.useQuery('get', '/v1/api-keys');
+  const rates = $api.useQuery('get', '/v1/tax-rates');
+  return (
+    <Page title="Settings">
+      <OwnAccount />
+      <Card title="Admins">
+        <Problem error={admins.error} />
+        <SmallTable
+          label="Admins"
+          rows={admins.data?.data ?? []}
+          keyOf={({ id }) => id}
+          empty="No admins. Run npm run studio -- create-admin."
+          columns={[
+            { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+            { title: 'Email', full: ({ email }) => email, cell: ({ email }) => email },
+            { title: 'Role', cell: ({ role }) => role },
+            {
+              title: 'Status',
+              cell: ({ is_active }) => <Status value={is_active ? 'active' : 'inactive'} />,
+            },
+          ]}
+        />
+      </Card>
+      <Card title="API keys">
+        <Problem error={keys.error} />
+        <SmallTable
+          label="API keys"
+          rows={keys.data?.data ?? []}
+          keyOf={({ id }) => id}
+          empty="No API keys. Run npm run keys."
+          columns={[
+            { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+            { title: 'Key', cell: ({ prefix, last_four }) => `${prefix}…${last_four}` },
+            {
+              title: 'Scopes',
+              full: ({ scopes }) => scopes.join(', '),
+              cell: ({ scopes }) => scopes.join(', '),
+            },
+            { title: 'Last used', cell: ({ last_used_at }) => showInstant(last_used_at) },
+            { title: 'Expires', cell: ({ expires_at }) => showInstant(expires_at) },
+            { title: 'Revoked', cell: ({ revoked_at }) => showInstant(revoked_at) },
+          ]}
+        />
+      </Card>
+      <Card title="Tax rates">
+        <Problem error={rates.error} />
+        <SmallTable
+          label="Tax rates"
+          rows={rates.data?.data ?? []}
+          keyOf={({ id }) => id}
+          empty="No tax rates."
+          columns={[
+            { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+            { title: 'Rate', isNumber: true, cell: ({ percentage }) => `${percentage} %` },
+            {
+              title: 'Prices',
+              cell: ({ inclusive }) => (inclusive ? 'Tax included' : 'Tax added'),
+            },
+            { title: 'Country', cell: ({ country }) => showText(country) },
+            {
+              title: 'Status',
+              cell: ({ is_active }) => (
+                <Status value={showCode(is_active ? 'active' : 'inactive')} />
+              ),
+            },
+          ]}
+        />
+      </Card>
+    </Page>
+  );
+}

@@ -1,0 +1,165 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { $api, type ChangeRequest, type Schemas, send } from '../api/client';
+import type { Cancellation, Change, Subscription } from '../api/objects';
+import { money } from '../format/money';
+import { showCode, showInstant } from '../format/text';
+import { Button } from '../ui/button';
+import { ActionDialog } from '../ui/dialog';
+import { CheckInput, SelectInput, TextInput } from '../ui/field';
+import { Problem } from '../ui/page';
+import { SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
+
+/** A change that takes effect later is answered with the subscription instead of an invoice. */
+type Preview = Schemas['SubscriptionPreviewDto'] | Subscription;
+
+const PLANS_SHOWN = 100;
+const QUANTITY = /^\d+(\.\d{1,12})?$/;
+
+/** The invoice that a command would make, computed by the service without writing anything. */
+function InvoicePreview({ request }: { readonly request: ChangeRequest }): ReactNode {
+  const preview = useQuery({
+    queryKey: ['preview', request.path, request.body],
+    staleTime: 0,
+    queryFn: () => send<Preview>({ ...request, path: `${request.path}?preview=true` }),
+  });
+  if (preview.data === undefined) {
+    return preview.isLoading ? <p role="status">Computing…</p> : <Problem error={preview.error} />;
+  }
+  if (preview.data.object === 'subscription') {
+    return <p role="status">No invoice now. The subscription changes without a charge.</p>;
+  }
+  const { lines, total, amount_due, currency, bills_at, credited_to_balance } = preview.data;
+  return (
+    <section aria-label="Preview of the invoice">
+      <p role="status">
+        {lines.length === 0
+          ? 'Nothing is billed.'
+          : `Billed at ${showInstant(bills_at)}: total ${money(total, currency)}, due ${money(amount_due, currency)}, to the credit balance ${money(credited_to_balance, currency)}.`}
+      </p>
+      <SmallTable
+        label="Preview"
+        rows={lines}
+        keyOf={({ id }) => id}
+        empty="No lines."
+        columns={[
+          {
+            title: 'Description',
+            full: ({ description }) => description,
+            cell: ({ description }) => description,
+          },
+          { title: 'Type', cell: ({ type }) => showCode(type) },
+          { title: 'Amount', isNumber: true, cell: ({ amount }) => money(amount, currency) },
+        ]}
+      />
+    </section>
+  );
+}
+
+export interface SubscriptionDialogProps {
+  readonly subscription: Subscription;
+  readonly onClose: () => void;
+}
+
+export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
+  const { id, currency } = subscription;
+  const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
+  const [planId, setPlanId] = useState(subscription.plan_id);
+  const [quantity, setQuantity] = useState(subscription.quantity);
+  const [when, setWhen] = useState<Change['when']>('now');
+  const [previewed, setPreviewed] = useState<string | null>(null);
+  const offered = (plans.data?.data ?? []).filter((plan) => plan.currency === currency);
+  const fault = QUANTITY.test(quantity) ? null : 'Write a number.';
+  const body = {
+    when,
+    ...(planId !== subscription.plan_id && { plan_id: planId }),
+    ...(quantity !== subscription.quantity && { quantity }),
+  } satisfies Change;
+  const isChanged = Object.keys(body).length > 1 && fault === null;
+  const request: ChangeRequest = { method: 'POST', path: `/v1/subscriptions/${id}/change`, body };
+  const isPreviewed = previewed === JSON.stringify(body);
+  return (
+    <ActionDialog
+      title="Change the subscription"
+      submitLabel="Confirm the change"
+      request={(idempotencyKey) =>
+        isChanged && isPreviewed ? { ...request, idempotencyKey } : null
+      }
+      done={() => (when === 'now' ? 'Changed.' : 'The change is scheduled.')}
+      onClose={onClose}
+    >
+      <SelectInput
+        label="Plan"
+        hint={`Plans in ${currency}.`}
+        value={planId}
+        options={offered.map((plan) => [plan.id, `${plan.name} (${plan.code})`])}
+        onChange={setPlanId}
+      />
+      <TextInput
+        label="Quantity"
+        inputMode="decimal"
+        value={quantity}
+        fault={fault}
+        onChange={setQuantity}
+      />
+      <SelectInput
+        label="When"
+        value={when}
+        options={[
+          ['now', 'Now, prorated as the plan says'],
+          ['period_end', 'At the end of the period'],
+        ]}
+        onChange={(value) => setWhen(value as Change['when'])}
+      />
+      <Button disabled={!isChanged} onClick={() => setPreviewed(JSON.stringify(body))}>
+        Preview the invoice
+      </Button>
+      {isChanged && isPreviewed && <InvoicePreview request={request} />}
+      {!isChanged && <p className={css['hint']}>Choose another plan or quantity.</p>}
+    </ActionDialog>
+  );
+}
+
+export function CancelDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
+  const [when, setWhen] = useState<'now' | 'period_end'>('period_end');
+  const [creditsUnused, setCreditsUnused] = useState(false);
+  const [isPreviewed, setIsPreviewed] = useState(false);
+  const body: Cancellation = { when, ...(when === 'now' && { credit_unused: creditsUnused }) };
+  const path = `/v1/subscriptions/${subscription.id}/cancel`;
+  const request: ChangeRequest = { method: 'POST', path, body };
+  return (
+    <ActionDialog
+      title="Cancel the subscription"
+      submitLabel="Cancel the subscription"
+      kind="danger"
+      request={(idempotencyKey) => ({ ...request, idempotencyKey })}
+      done={() => (when === 'now' ? 'Canceled.' : 'Ends with its period.')}
+      onClose={onClose}
+    >
+      <SelectInput
+        label="When"
+        value={when}
+        options={[
+          [
+            'period_end',
+            `At the end of the period, ${showInstant(subscription.current_period_end)}`,
+          ],
+          ['now', 'Now'],
+        ]}
+        onChange={(value) => setWhen(value as typeof when)}
+      />
+      {when === 'now' && (
+        <CheckInput
+          label="Credit the unused part of what was billed in advance"
+          isChecked={creditsUnused}
+          onChange={setCreditsUnused}
+        />
+      )}
+      {!isPreviewed && (
+        <Button onClick={() => setIsPreviewed(true)}>Preview the last invoice</Button>
+      )}
+      {isPreviewed && <InvoicePreview request={request} />}
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,159 @@
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { $api } from '../api/client';
+import type { Subscription } from '../api/objects';
+import { showCode, showInstant, showPeriod, showText } from '../format/text';
+import { Button } from '../ui/button';
+import { ActionDialog } from '../ui/dialog';
+import { CustomerLink, Id, ObjectLink, PlanLink } from '../ui/links';
+import { Card, Details, Page, PendingPage } from '../ui/page';
+import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
+import { InvoiceTable } from './invoice-table';
+import { CancelDialog, ChangeDialog } from './subscription-dialogs';
+import { Timeline } from './timeline';
+
+const ENDED: readonly Subscription['status'][] = ['canceled', 'incomplete_expired'];
+
+interface Command {
+  readonly path: 'pause' | 'resume' | 'uncancel';
+  readonly label: string;
+  readonly explains: string;
+}
+
+function commandsOf({ status, cancel_at }: Subscription): readonly Command[] {
+  if (ENDED.includes(status)) return [];
+  const uncancel: Command = {
+    path: 'uncancel',
+    label: 'Keep',
+    explains: 'Undoes the planned cancellation.',
+  };
+  const pause: Command =
+    status === 'paused'
+      ? { path: 'resume', label: 'Resume', explains: 'Begins a new period, billed from now on.' }
+      : { path: 'pause', label: 'Pause', explains: 'Bills nothing until it is resumed.' };
+  return cancel_at === null ? [pause] : [pause, uncancel];
+}
+
+type OpenDialog = 'change' | 'cancel' | Command | null;
+
+function Actions({ subscription }: { readonly subscription: Subscription }): ReactNode {
+  const [open, setOpen] = useState<OpenDialog>(null);
+  const close = (): void => setOpen(null);
+  const isEnded = ENDED.includes(subscription.status);
+  return (
+    <>
+      {commandsOf(subscription).map((command) => (
+        <Button key={command.path} onClick={() => setOpen(command)}>
+          {command.label}…
+        </Button>
+      ))}
+      {!isEnded && <Button onClick={() => setOpen('cancel')}>Cancel…</Button>}
+      {!isEnded && (
+        <Button kind="primary" onClick={() => setOpen('change')}>
+          Change…
+        </Button>
+      )}
+      {open === 'change' && <ChangeDialog subscription={subscription} onClose={close} />}
+      {open === 'cancel' && <CancelDialog subscription={subscription} onClose={close} />}
+      {open !== null && typeof open === 'object' && (
+        <ActionDialog
+          title={`${open.label} the subscription`}
+          submitLabel={open.label}
+          request={(idempotencyKey) => ({
+            method: 'POST',
+            path: `/v1/subscriptions/${subscription.id}/${open.path}`,
+            idempotencyKey,
+          })}
+          done={() => `Done: ${open.label.toLowerCase()}.`}
+          onClose={close}
+        >
+          <p>{open.explains}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
+}
+
+export function SubscriptionPage(): ReactNode {
+  const { id = '' } = useParams({ strict: false });
+  const path = { path: { id } };
+  const subscription = $api.useQuery('get', '/v1/subscriptions/{id}', { params: path });
+  const invoices = $api.useQuery('get', '/v1/invoices', {
+    params: { query: { subscription_id: id } },
+  });
+  const changes = $api.useQuery('get', '/v1/subscriptions/{id}/scheduled-changes', {
+    params: path,
+  });
+  const plan = $api.useQuery(
+    'get',
+    '/v1/plans/{id}',
+    { params: { path: { id: subscription.data?.plan_id ?? '' } } },
+    { enabled: subscription.data !== undefined },
+  );
+  if (subscription.data === undefined)
+    return <PendingPage title="Subscription" error={subscription.error} />;
+  const { data } = subscription;
+  return (
+    <Page
+      title={plan.data?.name ?? 'Subscription'}
+      mark={<Status value={data.status} />}
+      crumb={{ to: '/subscriptions', label: 'Subscriptions' }}
+      actions={<Actions subscription={data} />}
+    >
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Customer', <CustomerLink key="customer" id={data.customer_id} />],
+            ['Plan', <PlanLink key="plan" id={data.plan_id} />],
+            ['Quantity', data.quantity],
+            [
+              'Current period (UTC)',
+              showPeriod(data.current_period_start, data.current_period_end),
+            ],
+            ['Next bill', showInstant(data.next_billing_at)],
+            ['Trial ends', showInstant(data.trial_end_at)],
+            ['Ends', showInstant(data.cancel_at ?? data.ended_at)],
+            ['Collection', showCode(data.collection)],
+            ['Billing anchor', showCode(data.billing_anchor)],
+            ['Time zone', data.timezone],
+            ['Started', showInstant(data.start_at)],
+            ['Id', <Id key="id" id={data.id} />],
+          ]}
+        />
+      </Card>
+      {data.addons.length > 0 && (
+        <Card title="Add-ons">
+          <SmallTable
+            label="Add-ons"
+            rows={data.addons}
+            keyOf={({ addon_id }) => addon_id}
+            columns={[
+              { title: 'Add-on', cell: ({ addon_id }) => <ObjectLink id={addon_id} /> },
+              { title: 'Quantity', isNumber: true, cell: ({ quantity }) => quantity },
+            ]}
+          />
+        </Card>
+      )}
+      <Card title="Scheduled changes">
+        <SmallTable
+          label="Scheduled changes"
+          rows={changes.data?.data ?? []}
+          keyOf={(change) => change.id}
+          empty="No scheduled changes."
+          columns={[
+            { title: 'At', cell: ({ effective_at }) => showInstant(effective_at) },
+            { title: 'Change', cell: ({ type }) => type },
+            { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+            { title: 'Plan', cell: ({ plan_id }) => <ObjectLink id={plan_id} /> },
+            { title: 'Quantity', isNumber: true, cell: ({ quantity }) => showText(quantity) },
+          ]}
+        />
+      </Card>
+      <Card title="Invoices">
+        <InvoiceTable invoices={invoices.data?.data ?? []} />
+      </Card>
+      <Timeline objectId={id} />
+    </Page>
+  );
+}

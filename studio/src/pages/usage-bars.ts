@@ -1,0 +1,54 @@
+import type { Schemas } from '../api/client';
+import type { Bar } from '../ui/chart';
+
+const HOUR_MS = 3_600_000;
+
+export type UsageWindow = 'hour' | 'day';
+
+const MS_OF: Readonly<Record<UsageWindow, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
+
+/** Whole windows in UTC that end with the one that contains the instant. */
+export function windowsUntil(
+  now: string,
+  window: UsageWindow,
+  count: number,
+): { readonly from: string; readonly to: string } {
+  const size = MS_OF[window];
+  const to = (Math.floor(Date.parse(now) / size) + 1) * size;
+  return { from: new Date(to - count * size).toISOString(), to: new Date(to).toISOString() };
+}
+
+function keyOf(instant: string, window: UsageWindow): string {
+  return window === 'day'
+    ? instant.slice(0, 10)
+    : `${instant.slice(0, 10)} ${instant.slice(11, 13)}:00`;
+}
+
+function seriesOf(group: object | undefined): string {
+  const values = Object.values(group ?? {}).map((value: unknown) =>
+    typeof value === 'string' ? value : 'none',
+  );
+  return values.length === 0 ? 'all' : values.join(', ');
+}
+
+/** Returns a bar for each window between the two instants; windows without usage have no parts. */
+export function barsOf(
+  values: readonly Schemas['UsageInWindowDto'][],
+  range: { readonly from: string; readonly to: string },
+  window: UsageWindow,
+): readonly Bar[] {
+  const partsByKey = new Map<string, Map<string, number>>();
+  for (let at = Date.parse(range.from); at < Date.parse(range.to); at += MS_OF[window]) {
+    partsByKey.set(keyOf(new Date(at).toISOString(), window), new Map());
+  }
+  for (const { window_start, value, group } of values) {
+    const parts = partsByKey.get(keyOf(window_start, window));
+    const series = seriesOf(group);
+    parts?.set(series, (parts.get(series) ?? 0) + Number(value));
+  }
+  return [...partsByKey].map(([key, parts]) => ({
+    key,
+    label: window === 'day' ? key.slice(5) : key.slice(11),
+    parts,
+  }));
+}

@@ -1,0 +1,10 @@
+/** Returns the text of a `datetime-local` field, which the console reads in UTC, as an instant; null when it is none. */
+export function toInstant(text: string): string | null {
+  const at = Date.parse(`${text}Z`);
+  return Number.isNaN(at) ? null : new Date(at).toISOString();
+}
+
+/** Returns an instant as the text of a `datetime-local` field, in UTC. */
+export function toInputText(instant: string): string {
+  return instant.slice(0, 16);
+}

@@ -1,0 +1,70 @@
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import { $api } from '../api/client';
+import { showInstant, showText } from '../format/text';
+import { Button } from '../ui/button';
+import { Id, ObjectLink } from '../ui/links';
+import { Card, Details, Page, PendingPage } from '../ui/page';
+import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
+import { ResendDialog } from './webhook-endpoint';
+
+export function WebhookDeliveryPage(): ReactNode {
+  const { id = '' } = useParams({ strict: false });
+  const [isResending, setIsResending] = useState(false);
+  const { data, error } = $api.useQuery('get', '/v1/webhooks/deliveries/{id}', {
+    params: { path: { id } },
+  });
+  if (data === undefined) return <PendingPage title="Delivery" error={error} />;
+  return (
+    <Page
+      title={`Delivery of ${data.event_type}`}
+      mark={<Status value={data.status} />}
+      crumb={{ to: '/webhooks', label: 'Webhooks' }}
+      actions={
+        // A pending delivery is sent anyway.
+        data.status !== 'pending' && <Button onClick={() => setIsResending(true)}>Resend…</Button>
+      }
+    >
+      <Card title="Overview">
+        <Details
+          items={[
+            ['Endpoint', <ObjectLink key="endpoint" id={data.endpoint_id} />],
+            ['Event', <ObjectLink key="event" id={data.event_id} />],
+            ['Kind', data.kind],
+            ['Created', showInstant(data.created_at)],
+            ['Next attempt', showInstant(data.next_attempt_at)],
+            ['Id', <Id key="id" id={id} />],
+          ]}
+        />
+      </Card>
+      <Card title="Attempts">
+        <SmallTable
+          label="Attempts"
+          rows={data.attempts}
+          keyOf={({ number }) => String(number)}
+          empty="No attempts yet."
+          columns={[
+            { title: 'Attempt', isNumber: true, cell: ({ number }) => number },
+            { title: 'Started', cell: ({ started_at }) => showInstant(started_at) },
+            { title: 'Took (ms)', isNumber: true, cell: ({ duration_ms }) => duration_ms },
+            { title: 'Status', isNumber: true, cell: ({ status_code }) => status_code ?? '–' },
+            {
+              title: 'Error',
+              full: (attempt) => attempt.error ?? '',
+              cell: (attempt) => showText(attempt.error),
+            },
+            {
+              title: 'Answer',
+              full: ({ response_start }) => response_start ?? '',
+              cell: ({ response_start }) => (
+                <span className="mono">{showText(response_start)}</span>
+              ),
+            },
+          ]}
+        />
+      </Card>
+      {isResending && <ResendDialog delivery={data} onClose={() => setIsResending(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,95 @@
+import { type ReactNode, useState } from 'react';
+import { $api, type Schemas } from '../api/client';
+import { showCode, showDay, showText } from '../format/text';
+import { Button } from '../ui/button';
+import { ActionDialog } from '../ui/dialog';
+import { TextInput } from '../ui/field';
+import { ObjectLink } from '../ui/links';
+import { Card, Page, Problem } from '../ui/page';
+import { Status } from '../ui/status';
+import { SmallTable } from '../ui/table';
+
+const ENDPOINTS_SHOWN = 100;
+
+function NewEndpointDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const [url, setUrl] = useState('');
+  const [events, setEvents] = useState('*');
+  const body = {
+    url: url.trim(),
+    events: events.split(/[\s,]+/).filter((type) => type !== ''),
+  } satisfies Schemas['CreateWebhookEndpointDto'];
+  return (
+    <ActionDialog
+      title="New endpoint"
+      submitLabel="Create"
+      request={(idempotencyKey) =>
+        body.url === '' || body.events.length === 0
+          ? null
+          : { method: 'POST', path: '/v1/webhooks/endpoints', body, idempotencyKey }
+      }
+      done={() => `Created. Deliveries begin with the next event.`}
+      onClose={onClose}
+    >
+      <TextInput label="URL" type="url" autoFocus isRequired value={url} onChange={setUrl} />
+      <TextInput
+        label="Event types"
+        hint="Separated by commas: * for all, invoice.* for those of invoices."
+        value={events}
+        onChange={setEvents}
+      />
+    </ActionDialog>
+  );
+}
+
+export function WebhooksPage(): ReactNode {
+  const [isCreating, setIsCreating] = useState(false);
+  const endpoints = $api.useQuery('get', '/v1/webhooks/endpoints', {
+    params: { query: { limit: ENDPOINTS_SHOWN } },
+  });
+  return (
+    <Page
+      title="Webhooks"
+      actions={
+        <Button kind="primary" onClick={() => setIsCreating(true)}>
+          New endpoint…
+        </Button>
+      }
+    >
+      <Problem error={endpoints.error} />
+      <Card title="Endpoints">
+        <SmallTable
+          label="Endpoints"
+          rows={endpoints.data?.data ?? []}
+          keyOf={({ id }) => id}
+          empty={endpoints.isLoading ? 'Loading…' : 'No endpoints. Create one to receive events.'}
+          columns={[
+            {
+              title: 'URL',
+              full: ({ url }) => url,
+              cell: ({ id, url }) => <ObjectLink id={id} label={url} />,
+            },
+            {
+              title: 'Status',
+              cell: ({ is_active, disabled_reason }) => (
+                <Status value={is_active ? 'active' : (disabled_reason ?? 'inactive')} />
+              ),
+            },
+            {
+              title: 'Events',
+              full: ({ events }) => events.join(', '),
+              cell: ({ events }) => events.join(', '),
+            },
+            {
+              title: 'Description',
+              full: ({ description }) => description ?? '',
+              cell: ({ description }) => showText(description),
+            },
+            { title: 'Order', cell: ({ ordered }) => (ordered ? showCode('in_order') : 'Any') },
+            { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
+          ]}
+        />
+      </Card>
+      {isCreating && <NewEndpointDialog onClose={() => setIsCreating(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { $api } from '../api/client';
+import { pageOfId } from '../layout/object-pages';
+import { showText } from '../format/text';
+
+export interface ObjectLinkProps {
+  readonly id: string | null;
+  /** Shown instead of the id. */
+  readonly label?: ReactNode;
+}
+
+/** A link to the page of an object, or its id where it has no page. */
+export function ObjectLink({ id, label }: ObjectLinkProps): ReactNode {
+  if (id === null) return showText(null);
+  const text = label ?? id;
+  const page = pageOfId(id);
+  const className = label === undefined ? 'mono' : undefined;
+  if (page === null) return <span className={className}>{text}</span>;
+  return (
+    <Link to={page} className={className} preload={false}>
+      {text}
+    </Link>
+  );
+}
+
+export function CustomerLink({ id }: { readonly id: string }): ReactNode {
+  const { data } = $api.useQuery('get', '/v1/customers/{id}', { params: { path: { id } } });
+  return <ObjectLink id={id} label={data?.name} />;
+}
+
+/** The name of a plan, or its id until the name is read. */
+export function PlanName({ id }: { readonly id: string }): ReactNode {
+  const { data } = $api.useQuery('get', '/v1/plans/{id}', { params: { path: { id } } });
+  return data?.name ?? id;
+}
+
+export function PlanLink({ id }: { readonly id: string }): ReactNode {
+  return <ObjectLink id={id} label={<PlanName id={id} />} />;
+}
+
+export function Id({ id }: { readonly id: string }): ReactNode {
+  return <span className="mono">{id}</span>;
+}
