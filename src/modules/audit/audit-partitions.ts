@@ -1,10 +1,8 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
-import { isLockTimeout, violatesCheck } from '../../platform/database';
+import { Partitions } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
-import { AuditPartitionsRepository, type Partition } from './audit-partitions.repository';
-import { monthsFrom } from './domain/partition';
 
 const EVERY_MS = 3_600_000;
 const MONTHS = 3;
@@ -19,7 +17,7 @@ export class AuditPartitions implements OnModuleInit {
   private readonly logger = new Logger('audit-partitions');
 
   constructor(
-    private readonly partitions: AuditPartitionsRepository,
+    private readonly partitions: Partitions,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
     private readonly configuration: Configuration,
@@ -48,19 +46,7 @@ export class AuditPartitions implements OnModuleInit {
 
   async runDue(): Promise<void> {
     for (const table of PARTITIONED) {
-      for (const { suffix, from, to } of monthsFrom(this.clock.now(), MONTHS)) {
-        await this.create({ name: `${table}_${suffix}`, table, from, to });
-      }
-    }
-  }
-
-  private async create(partition: Partition): Promise<void> {
-    if (await this.partitions.exists(partition.name)) return;
-    try {
-      await this.partitions.create(partition);
-    } catch (error) {
-      // The default partition has rows of the month already.
-      if (!isLockTimeout(error) && !violatesCheck(error)) throw error;
+      await this.partitions.createMonths(table, this.clock.now(), MONTHS);
     }
   }
 }

@@ -2,12 +2,11 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
-import { Database, isLockTimeout } from '../../platform/database';
+import { Database, isLockTimeout, oldestKept } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { AuditChain } from './audit-chain';
 import { AuditDropsRepository } from './audit-drops.repository';
 import type { AuditDrop } from './domain/audit-drop';
-import { oldestKept } from './domain/partition';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 3_600_000;

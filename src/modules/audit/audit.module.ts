@@ -5,7 +5,6 @@ import { AuditLogController } from './audit-log.controller';
 import { AuditLogRepository } from './audit-log.repository';
 import { AuditLogService } from './audit-log.service';
 import { AuditPartitions } from './audit-partitions';
-import { AuditPartitionsRepository } from './audit-partitions.repository';
 import { AuditRetention } from './audit-retention';
 import { AuditSealing } from './audit-sealing';
 import { AuditUsageCounts } from './audit-usage-counts';
@@ -21,7 +20,6 @@ import { SealsRepository } from './seals.repository';
     AuditLogRepository,
     AuditLogService,
     AuditPartitions,
-    AuditPartitionsRepository,
     AuditRetention,
     AuditSealing,
     AuditUsageCounts,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AttemptRetention } from './delivery/attempt-retention';
 import { DeliveriesController } from './delivery/deliveries.controller';
 import { DeliveriesRepository } from './delivery/deliveries.repository';
 import { DeliveriesService } from './delivery/deliveries.service';
@@ -33,6 +34,7 @@ import { WebhookSecretsService } from './webhook-secrets.service';
     EventsController,
   ],
   providers: [
+    AttemptRetention,
     DeliveriesRepository,
     DeliveriesService,
     DeliveryClaims,

@@ -156,6 +156,7 @@ export class Configuration {
   readonly paymentRetryDays: readonly number[];
   /** Whole months for which the audit log is kept; null: for ever. */
   readonly auditRetentionMonths: number | null;
+  readonly webhookAttemptDays: number;
   /** OpenID provider at which admins sign in; null: none. */
   readonly openId: OpenIdSettings | null;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -209,6 +210,7 @@ export class Configuration {
       ? readStripe(environment, this.auth, this.paymentProviders)
       : null;
     this.paymentRetryDays = required('PAYMENT_RETRY_DAYS', SETTINGS.PAYMENT_RETRY_DAYS);
+    this.webhookAttemptDays = required('WEBHOOK_ATTEMPT_DAYS', SETTINGS.WEBHOOK_ATTEMPT_DAYS);
     this.auditRetentionMonths = read(
       environment,
       'AUDIT_RETENTION_MONTHS',

@@ -236,6 +236,13 @@ export const SETTINGS = {
       'Whole months for which the audit log is kept; older ones are dropped. Unset: kept for ever.',
     parse: integerBetween(3, 1_200),
   }),
+  WEBHOOK_ATTEMPT_DAYS: setting({
+    fallback: '30',
+    accepts: '1 to 3650',
+    meaning:
+      'Days for which attempts of webhook deliveries are kept, at least. Whole months are dropped.',
+    parse: integerBetween(1, 3_650),
+  }),
   LOG_LEVEL: setting({
     fallback: 'info',
     accepts: '`fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`',

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Configuration } from '../config';
 import { dataSourceOptions, ENTITIES } from './data-source-options';
 import { Database } from './database';
+import { Partitions } from './partitions';
 import { Reports } from './reports';
 import { ReservedConnection } from './reserved-connection';
 
@@ -29,8 +30,8 @@ export class DatabaseModule {
           }),
         }),
       ],
-      providers: [Database, Reports, ReservedConnection],
-      exports: [Database, Reports, ReservedConnection],
+      providers: [Database, Partitions, Reports, ReservedConnection],
+      exports: [Database, Partitions, Reports, ReservedConnection],
     };
   }
 }

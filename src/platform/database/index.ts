@@ -15,6 +15,8 @@ export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
 export { MigrationLockError } from './migration-lock';
+export { monthsFrom, oldestKept } from './partition-months';
+export { Partitions } from './partitions';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
 export { migrate, SchemaError } from './migrate';

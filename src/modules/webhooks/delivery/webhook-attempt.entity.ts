@@ -1,7 +1,7 @@
 import { Column, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
-import { InstantColumn } from '../../../platform/database';
 import type { Attempt } from './domain/delivery';
 
+/** Partitioned by the month of `started_at`. */
 @Entity('webhook_attempt')
 export class WebhookAttemptEntity implements Attempt {
   @ForeignKey('WebhookDeliveryEntity', { onDelete: 'CASCADE' })
@@ -9,7 +9,7 @@ export class WebhookAttemptEntity implements Attempt {
   readonly deliveryId!: string;
   /** 1 for the first attempt of a delivery. */
   @PrimaryColumn({ type: 'smallint' }) readonly number!: number;
-  @InstantColumn() readonly startedAt!: Date;
+  @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly startedAt!: Date;
   @Column({ type: 'integer' }) readonly durationMs!: number;
   @Column({ type: 'smallint', nullable: true }) readonly statusCode!: number | null;
   @Column({ type: 'varchar', length: 300, nullable: true }) readonly error!: string | null;

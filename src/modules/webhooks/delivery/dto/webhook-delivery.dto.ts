@@ -71,7 +71,10 @@ export class WebhookAttemptDto {
 }
 
 export class WebhookDeliveryWithAttemptsDto extends WebhookDeliveryDto {
-  @NestedListProperty(WebhookAttemptDto, 'Every attempt that ended, in order.')
+  @NestedListProperty(
+    WebhookAttemptDto,
+    'Attempts that ended, in order. Kept for 30 days unless configured otherwise.',
+  )
   readonly attempts!: readonly WebhookAttemptDto[];
 }
 

@@ -1,4 +1,4 @@
-import { monthsFrom, oldestKept } from './partition';
+import { monthsFrom, oldestKept } from './partition-months';
 
 describe('the oldest kept month', () => {
   it.each([

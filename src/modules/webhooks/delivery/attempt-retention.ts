@@ -1,0 +1,41 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../../platform/clock';
+import { Configuration } from '../../../platform/config';
+import { Partitions } from '../../../platform/database';
+import { Jobs } from '../../../platform/jobs';
+
+const EVERY_MS = 3_600_000;
+const MONTHS = 3;
+const DAY_MS = 86_400_000;
+const TABLE = 'webhook_attempt';
+
+/** Creates the partitions of the coming months for attempts, and drops those whose retention has ended. */
+@Injectable()
+export class AttemptRetention implements OnModuleInit {
+  private readonly logger = new Logger('webhook-attempt-retention');
+
+  constructor(
+    private readonly partitions: Partitions,
+    private readonly jobs: Jobs,
+    private readonly clock: Clock,
+    private readonly configuration: Configuration,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.register({
+      name: 'webhook-attempt-retention',
+      idleMs: EVERY_MS,
+      runDue: () => this.runDue(),
+    });
+  }
+
+  /** Drops one partition at most. Returns true if it did. */
+  async runDue(): Promise<boolean> {
+    const now = this.clock.now();
+    await this.partitions.createMonths(TABLE, now, MONTHS);
+    const keptFrom = new Date(now.getTime() - this.configuration.webhookAttemptDays * DAY_MS);
+    const dropped = await this.partitions.dropOldest(TABLE, keptFrom);
+    if (dropped !== null) this.logger.log({ partition: dropped }, 'dropped attempts of webhooks');
+    return dropped !== null;
+  }
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from './database';
+import { isLockTimeout, violatesCheck } from './postgres-errors';
+import { monthsFrom } from './partition-months';
+
+/**
+ * Creating or dropping a partition waits for readers and writers, and others wait behind it; so it gives up soon and is
+ * tried again.
+ */
+const LONGEST_WAIT_MS = 200;
+
+/** Partitions with their bounds. Null for the default partition, and for a bound that is not an instant. */
+const BOUNDS = `
+  SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,
+    substring(bounds FROM $$TO \\('([^']+)'\\)$$)::timestamptz AS end_at
+  FROM (
+    SELECT child.relname AS name, pg_get_expr(child.relpartbound, child.oid) AS bounds
+    FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = $1::regclass) AS partition`;
+
+const OVERLAPPING = `
+  SELECT name FROM (${BOUNDS}) AS partition
+  WHERE coalesce(start_at, '-infinity') < $3::timestamptz AND end_at > $2::timestamptz LIMIT 1`;
+
+const OLDEST = `
+  SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
+
+/** Partitions of tables by month. */
+@Injectable()
+export class Partitions {
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Creates the partitions of this month and the ones after it, each in a transaction of its own. A month is left out if writers
+   * do not let it in soon, or if the default partition has rows of it already.
+   */
+  async createMonths(table: string, now: Date, months: number): Promise<void> {
+    for (const { suffix, from, to } of monthsFrom(now, months)) {
+      if (await this.isCovered(table, from, to)) continue;
+      await this.withShortWaits(
+        `CREATE TABLE IF NOT EXISTS "${table}_${suffix}" PARTITION OF "${table}" FOR VALUES FROM ('${from}') TO ('${to}')`,
+      );
+    }
+  }
+
+  /** Drops the oldest partition that ended before an instant. Returns its name; null if there is none, or it is in use. */
+  async dropOldest(table: string, before: Date): Promise<string | null> {
+    const [oldest] = await this.database.query<{ name: string }>(OLDEST, [table, before]);
+    if (oldest === undefined) return null;
+    const isDropped = await this.withShortWaits(`DROP TABLE IF EXISTS "${oldest.name}"`);
+    return isDropped ? oldest.name : null;
+  }
+
+  private async isCovered(table: string, from: string, to: string): Promise<boolean> {
+    return (await this.database.query(OVERLAPPING, [table, from, to])).length > 0;
+  }
+
+  /** Returns false if the statement did not get its locks, or rows contradict it. */
+  private async withShortWaits(sql: string): Promise<boolean> {
+    try {
+      await this.database.transaction(async () => {
+        await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
+        await this.database.query(sql);
+      });
+      return true;
+    } catch (error) {
+      if (isLockTimeout(error) || violatesCheck(error)) return false;
+      throw error;
+    }
+  }
+}
