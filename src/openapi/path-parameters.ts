@@ -24,6 +24,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   '/v1/customers/{id}': idOf('customer', 'cus'),
   '/v1/customers/{id}/entitlements/{key}/grants/{grantId}': idOf('grant', 'grant'),
   '/v1/customers/{id}/tokens/{token_id}': idOf('customer token', 'ctok'),
+  '/v1/disputes/{id}': idOf('dispute', 'dsp'),
   '/v1/entitlements/{id}': idOf('entitlement', 'ent'),
   '/v1/events/{id}': idOf('event', 'evt'),
   '/v1/invoices/{id}': idOf('invoice', 'inv'),

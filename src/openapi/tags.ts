@@ -10,6 +10,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Credit balance': 'Money that a customer has in credit for later invoices.',
   'Credit notes': 'Corrections of finalized invoices, as credit or as a refund.',
   Customers: 'Buyers, with their address, currency and taxes.',
+  Disputes: 'Claims of customers’ banks that a payment is not owed.',
   Entitlements: 'Features that plans, add-ons and grants give, and the balance of each customer.',
   Events: 'The log of every change.',
   Invoices: 'Drafts, finalized invoices, their lines and their payment.',

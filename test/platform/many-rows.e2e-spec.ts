@@ -102,6 +102,7 @@ describe('writing many rows', () => {
       remaining: amount,
       reserved: 0n,
       refunded: 0n,
+      lost: 0n,
       sourceId: 'inv_1',
       createdAt: NOW,
     };

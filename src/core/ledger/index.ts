@@ -1,6 +1,9 @@
 export {
   postCreditApplied,
   postCreditNote,
+  postDisputeLost,
+  postDisputeReinstated,
+  postDisputeWithdrawn,
   postInvoice,
   postPayment,
   postPaymentReturned,

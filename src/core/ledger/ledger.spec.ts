@@ -3,6 +3,9 @@ import { InvariantError } from '../invariant';
 import {
   assertBalanced,
   postCreditNote,
+  postDisputeLost,
+  postDisputeReinstated,
+  postDisputeWithdrawn,
   postInvoice,
   postPayment,
   postPaymentReturned,
@@ -40,8 +43,20 @@ const payment = (amountMinor: bigint, toReceivableMinor: bigint) =>
   postPayment({ currency: 'USD', provider: 'sandbox', amountMinor, toReceivableMinor });
 const refund = (amountMinor: bigint, fromCreditMinor = 0n) =>
   postRefund({ currency: 'USD', provider: 'sandbox', amountMinor, fromCreditMinor });
-const returned = (appliedMinor: bigint, refundedMinor: bigint) =>
-  postPaymentReturned({ currency: 'USD', appliedMinor, refundedMinor });
+const returned = (appliedMinor: bigint, refundedMinor: bigint, lostMinor = 0n) =>
+  postPaymentReturned({ currency: 'USD', appliedMinor, refundedMinor, lostMinor });
+const disputed = (amountMinor: bigint) =>
+  postDisputeWithdrawn({ currency: 'USD', provider: 'stripe', amountMinor });
+const lost = (amountMinor: bigint, fromCreditMinor: bigint) =>
+  postDisputeLost({ currency: 'USD', amountMinor, fromCreditMinor });
+const reinstated = (amountMinor: bigint, fromLossesMinor: bigint, toCreditMinor: bigint) =>
+  postDisputeReinstated({
+    currency: 'USD',
+    provider: 'stripe',
+    amountMinor,
+    fromLossesMinor,
+    toCreditMinor,
+  });
 const balances = (...transactions: LedgerTransaction[]) => {
   const byAccount: Record<string, bigint> = {};
   for (const { account, amountMinor } of transactions.flatMap(({ postings }) => postings)) {
@@ -142,6 +157,31 @@ describe('each fact posts one balanced transaction', () => {
       returned(1000n, 300n),
       { accounts_receivable: 1000n, customer_credit: -700n, refunds: -300n },
     ],
+    [
+      'a payment returned, of which a dispute took a part',
+      returned(1000n, 300n, 200n),
+      {
+        accounts_receivable: 1000n,
+        customer_credit: -500n,
+        refunds: -300n,
+        dispute_losses: -200n,
+      },
+    ],
+    [
+      'disputed funds that are withdrawn',
+      disputed(1000n),
+      { disputed: 1000n, 'cash_clearing:stripe': -1000n },
+    ],
+    [
+      'a lost dispute takes credit first',
+      lost(1000n, 300n),
+      { customer_credit: 300n, dispute_losses: 700n, disputed: -1000n },
+    ],
+    [
+      'funds that are reinstated before a loss',
+      reinstated(1000n, 0n, 0n),
+      { 'cash_clearing:stripe': 1000n, disputed: -1000n },
+    ],
     ['a write-off', postWriteOff('USD', 1200n), { bad_debt: 1200n, accounts_receivable: -1200n }],
     ['a recovery', postRecovery('USD', 1200n), { accounts_receivable: 1200n, bad_debt: -1200n }],
     [
@@ -211,6 +251,11 @@ describe('facts that belong together meet', () => {
     expect(balances(...all, returned(400n, 100n), refund(300n, 300n))).toEqual({});
   });
 
+  test('a dispute that is won leaves nothing, also after it was lost', () => {
+    expect(balances(disputed(1000n), reinstated(1000n, 0n, 0n))).toEqual({});
+    expect(balances(disputed(1000n), lost(1000n, 300n), reinstated(1000n, 700n, 300n))).toEqual({});
+  });
+
   test('an uncollectible invoice that is paid after all is no bad debt', () => {
     const all = [
       invoice(0n, line(500n)),
@@ -229,6 +274,9 @@ describe('what does not balance is refused', () => {
     ['negative credit', () => invoice(-1n, line(1000n))],
     ['a payment of less than it pays', () => payment(100n, 101n)],
     ['a payment returned of which more was refunded', () => returned(100n, 101n)],
+    ['a payment returned of which more was lost', () => returned(100n, 50n, 51n)],
+    ['a dispute that takes more credit than it lost', () => lost(100n, 101n)],
+    ['reinstated funds of less than their parts', () => reinstated(100n, 60n, 41n)],
     ['a negative refund', () => refund(-1n)],
     ['a refund of more credit than it gives back', () => refund(100n, 101n)],
     ['a refund of negative credit', () => refund(100n, -1n)],

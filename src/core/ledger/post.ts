@@ -74,21 +74,24 @@ export function postPayment(payment: {
 
 /**
  * Moves the payment of a voided invoice to the customer's credit. The part already refunded is posted
- * against that refund on the refunds account instead.
+ * against that refund on the refunds account instead, and the part that a dispute took against its loss.
  *
- * @throws InvariantError when more of it was refunded than it is, or less than nothing.
+ * @throws InvariantError when more of it was refunded and lost than it is, or less than nothing.
  */
 export function postPaymentReturned(returned: {
   readonly currency: string;
   readonly appliedMinor: bigint;
   readonly refundedMinor: bigint;
+  readonly lostMinor: bigint;
 }): LedgerTransaction {
-  const { currency, appliedMinor, refundedMinor } = returned;
+  const { currency, appliedMinor, refundedMinor, lostMinor } = returned;
   assertPart(refundedMinor, appliedMinor);
+  assertPart(lostMinor, appliedMinor - refundedMinor);
   return transaction('void', currency, [
     debit('accounts_receivable', appliedMinor),
-    credit('customer_credit', appliedMinor - refundedMinor),
+    credit('customer_credit', appliedMinor - refundedMinor - lostMinor),
     credit('refunds', refundedMinor),
+    credit('dispute_losses', lostMinor),
   ]);
 }
 
@@ -134,6 +137,65 @@ export function postRefundReturned(returned: {
     debit(`cash_clearing:${provider}`, amountMinor),
     credit('customer_credit', toCreditMinor),
     credit('refunds', amountMinor - toCreditMinor),
+  ]);
+}
+
+/** Funds that a provider withdrew for a dispute: until it is decided, they are neither ours nor lost. */
+export function postDisputeWithdrawn(withdrawn: {
+  readonly currency: string;
+  readonly provider: string;
+  readonly amountMinor: bigint;
+}): LedgerTransaction {
+  const { currency, provider, amountMinor } = withdrawn;
+  assertPart(0n, amountMinor);
+  return transaction('dispute_withdrawn', currency, [
+    debit('disputed', amountMinor),
+    credit(`cash_clearing:${provider}`, amountMinor),
+  ]);
+}
+
+/**
+ * A lost dispute: what the payment had left as the customer's credit is void, the rest is a loss. It reopens no invoice.
+ *
+ * @throws InvariantError when the part from credit is not a part.
+ */
+export function postDisputeLost(lost: {
+  readonly currency: string;
+  readonly amountMinor: bigint;
+  /** The part that was the customer's credit. */
+  readonly fromCreditMinor: bigint;
+}): LedgerTransaction {
+  const { currency, amountMinor, fromCreditMinor } = lost;
+  assertPart(fromCreditMinor, amountMinor);
+  return transaction('dispute_lost', currency, [
+    debit('customer_credit', fromCreditMinor),
+    debit('dispute_losses', amountMinor - fromCreditMinor),
+    credit('disputed', amountMinor),
+  ]);
+}
+
+/**
+ * Disputed funds that a provider paid back. What was booked as lost before is no loss any more, or credit again.
+ *
+ * @throws InvariantError when the parts are more than the amount.
+ */
+export function postDisputeReinstated(reinstated: {
+  readonly currency: string;
+  readonly provider: string;
+  readonly amountMinor: bigint;
+  /** The part that was a loss. */
+  readonly fromLossesMinor: bigint;
+  /** The part that is the customer's credit again. */
+  readonly toCreditMinor: bigint;
+}): LedgerTransaction {
+  const { currency, provider, amountMinor, fromLossesMinor, toCreditMinor } = reinstated;
+  assertPart(fromLossesMinor, amountMinor);
+  assertPart(toCreditMinor, amountMinor - fromLossesMinor);
+  return transaction('dispute_reinstated', currency, [
+    debit(`cash_clearing:${provider}`, amountMinor),
+    credit('dispute_losses', fromLossesMinor),
+    credit('customer_credit', toCreditMinor),
+    credit('disputed', amountMinor - fromLossesMinor - toCreditMinor),
   ]);
 }
 

@@ -10,6 +10,8 @@ export type LedgerAccount =
   | 'refunds'
   | 'discounts'
   | 'bad_debt'
+  | 'disputed'
+  | 'dispute_losses'
   | `cash_clearing:${string}`;
 
 /**
@@ -27,7 +29,10 @@ export type LedgerTransaction = {
     | 'write_off'
     | 'recovery'
     | 'revenue_release'
-    | 'credit_applied';
+    | 'credit_applied'
+    | 'dispute_withdrawn'
+    | 'dispute_reinstated'
+    | 'dispute_lost';
   readonly currency: string;
   readonly postings: readonly Posting[];
 };

@@ -17,20 +17,23 @@ export interface PaymentCredit {
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** The parts of it that pending refunds have reserved, and that refunds gave back. */
+  /** The parts of it that pending refunds have reserved, that refunds gave back, and that disputes took. */
   readonly reserved: bigint;
   readonly refunded: bigint;
+  readonly lost: bigint;
 }
 
 /** The credit that a payment became, in minor units. */
 export interface CreditOfPayment {
   readonly reserved: bigint;
   readonly refunded: bigint;
+  /** Taken by lost disputes. */
+  readonly lost: bigint;
   /** Used by invoices, so that it cannot be refunded. */
   readonly used: bigint;
 }
 
-const NO_CREDIT: CreditOfPayment = { reserved: 0n, refunded: 0n, used: 0n };
+const NO_CREDIT: CreditOfPayment = { reserved: 0n, refunded: 0n, lost: 0n, used: 0n };
 
 /** The credit balance of customers, and the part of it that payments brought. */
 @Injectable()
@@ -58,7 +61,7 @@ export class CreditBalanceService {
 
   /** Adds money of a payment to the balance, in the caller's transaction, which has locked the payment. */
   async add(credit: PaymentCredit, now: Date): Promise<void> {
-    const { paymentId: sourceId, customerId, currency, amount, reserved, refunded } = credit;
+    const { paymentId: sourceId, customerId, currency, amount, reserved, refunded, lost } = credit;
     if (amount === 0n) return;
     const grant = newGrant({
       id: newId('crd'),
@@ -68,8 +71,8 @@ export class CreditBalanceService {
       sourceId,
       createdAt: now,
     });
-    const remaining = amount - reserved - refunded;
-    await this.grants.add({ ...grant, remaining, reserved, refunded });
+    const remaining = amount - reserved - refunded - lost;
+    await this.grants.add({ ...grant, remaining, reserved, refunded, lost });
   }
 
   /** Locks the credit that a locked payment became, until the caller's transaction ends. */
@@ -77,7 +80,7 @@ export class CreditBalanceService {
     return creditOf(await this.grants.lockOf(paymentId));
   }
 
-  /** Returns the credit of payments that refunds gave back or have reserved, in minor units by payment id. */
+  /** Returns the credit of payments that refunds gave back or have reserved, and that disputes took, in minor units by payment id. */
   refundedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     return this.grants.refundedOf(paymentIds);
   }
@@ -90,6 +93,14 @@ export class CreditBalanceService {
   /** Takes a refund that succeeded out of what is reserved of the credit; returns the part that was credit. */
   takeRefund(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeReserved(paymentId, amount);
+  }
+
+  /**
+   * Takes what is unused of the credit that a locked payment became, up to an amount, because a dispute about the payment was
+   * lost; negative gives it back. Returns how much that was.
+   */
+  takeLost(paymentId: string, amount: bigint): Promise<bigint> {
+    return this.grants.takeLost(paymentId, amount);
   }
 
   /**
@@ -111,6 +122,6 @@ export class CreditBalanceService {
 
 function creditOf(grant: StoredCreditGrant | null): CreditOfPayment {
   if (grant === null) return NO_CREDIT;
-  const { reserved, refunded } = grant;
-  return { reserved, refunded, used: usedByInvoices(grant) };
+  const { reserved, refunded, lost } = grant;
+  return { reserved, refunded, lost, used: usedByInvoices(grant) };
 }

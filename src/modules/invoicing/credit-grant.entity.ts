@@ -11,7 +11,7 @@ import type { StoredCreditGrant } from './domain/credit-grant';
 })
 @Check(
   'credit_grant_remaining_check',
-  `"remaining" >= 0 AND "reserved" >= 0 AND "refunded" >= 0 AND "remaining" + "reserved" + "refunded" <= "amount"`,
+  `"remaining" >= 0 AND "reserved" >= 0 AND "refunded" >= 0 AND "lost" >= 0 AND "remaining" + "reserved" + "refunded" + "lost" <= "amount"`,
 )
 export class CreditGrantEntity implements StoredCreditGrant {
   @IdColumn() readonly id!: string;
@@ -23,6 +23,7 @@ export class CreditGrantEntity implements StoredCreditGrant {
   @AmountColumn() readonly remaining!: bigint;
   @AmountColumn({ default: 0 }) readonly reserved!: bigint;
   @AmountColumn({ default: 0 }) readonly refunded!: bigint;
+  @AmountColumn({ default: 0 }) readonly lost!: bigint;
   /** The invoice, credit note or payment it comes from. */
   @ReferenceColumn() readonly sourceId!: string;
   @InstantColumn() readonly createdAt!: Date;

@@ -8,16 +8,25 @@ import type { StoredCreditGrant } from './domain/credit-grant';
 /** The constraint and the condition hold the limit together, whatever the caller read before. */
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
-  WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount - reserved - refunded RETURNING id`;
+  WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount - reserved - refunded - lost RETURNING id`;
 
 const ADD = `
   INSERT INTO credit_grant
-    (id, customer_id, currency, amount, remaining, reserved, refunded, source_id, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    (id, customer_id, currency, amount, remaining, reserved, refunded, lost, source_id, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
   ON CONFLICT (source_id) DO UPDATE SET amount = credit_grant.amount + excluded.amount,
     remaining = credit_grant.remaining + excluded.remaining,
     reserved = credit_grant.reserved + excluded.reserved,
-    refunded = credit_grant.refunded + excluded.refunded`;
+    refunded = credit_grant.refunded + excluded.refunded,
+    lost = credit_grant.lost + excluded.lost`;
+
+/** Positive: takes as much as is left. Negative: gives back as much as was taken. */
+const TAKE_LOST = `
+  UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
+  FROM (SELECT id, greatest(least(remaining, $2), -lost) AS amount
+    FROM credit_grant WHERE source_id = $1 FOR UPDATE) taken
+  WHERE credit_grant.id = taken.id
+  RETURNING taken.amount::text AS amount`;
 
 const RESERVE = `
   SET remaining = remaining - least(remaining, $2), reserved = reserved + least(remaining, $2)
@@ -43,8 +52,9 @@ const RELEASE_RESERVED = `
     remaining = remaining + reserved - least(reserved, $2)
   WHERE source_id = $1`;
 
+/** Reads the credit that went back to the customer, or is about to. */
 const REFUNDED = `
-  SELECT source_id, (refunded + reserved)::text AS amount FROM credit_grant WHERE source_id = ANY ($1)`;
+  SELECT source_id, (refunded + reserved + lost)::text AS amount FROM credit_grant WHERE source_id = ANY ($1)`;
 
 const BALANCE = `
   SELECT coalesce(sum(remaining + reserved), 0)::text AS balance,
@@ -90,6 +100,7 @@ export class CreditGrantsRepository {
       grant.remaining.toString(),
       grant.reserved.toString(),
       grant.refunded.toString(),
+      grant.lost.toString(),
       grant.sourceId,
       grant.createdAt,
     ]);
@@ -103,7 +114,7 @@ export class CreditGrantsRepository {
     ]);
   }
 
-  /** Returns what refunds gave back or have reserved of the credit of sources, in minor units by source. */
+  /** Returns what refunds gave back or have reserved, and disputes took, of the credit of sources, in minor units by source. */
   async refundedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     if (sourceIds.length === 0) return new Map();
     const rows = await this.database.query<{ source_id: string; amount: string }>(REFUNDED, [
@@ -122,6 +133,16 @@ export class CreditGrantsRepository {
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ amount: string }>(TAKE_RESERVED, [
+      sourceId,
+      amount.toString(),
+    ]);
+    return BigInt(row?.amount ?? 0);
+  }
+
+  /** Takes unused credit for a lost dispute, up to an amount; negative gives it back. Returns how much that was. */
+  async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
+    this.database.requireTransaction();
+    const [row] = await this.database.query<{ amount: string }>(TAKE_LOST, [
       sourceId,
       amount.toString(),
     ]);

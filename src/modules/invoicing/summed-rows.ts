@@ -28,6 +28,10 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 
+/** Credit that lost disputes took, negative. */
+export const LOST_CREDIT_ROWS = `
+  SELECT customer_id AS key, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
+
 /** Amounts to refund of credit notes that are not void, negative. */
 export const NOTED_REFUND_ROWS = `
   SELECT customer_id AS key, currency, -to_refund AS amount

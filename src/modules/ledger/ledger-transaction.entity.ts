@@ -9,7 +9,7 @@ import type { PostedTransaction } from './domain/posted-transaction';
 @Index('ledger_transaction_customer_index', ['customerId', 'id'])
 @Check(
   'ledger_transaction_kind_check',
-  `"kind" IN ('invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release', 'credit_applied')`,
+  `"kind" IN ('invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release', 'credit_applied', 'dispute_withdrawn', 'dispute_reinstated', 'dispute_lost')`,
 )
 export class LedgerTransactionEntity implements Omit<PostedTransaction, 'postings'> {
   @IdColumn() readonly id!: string;

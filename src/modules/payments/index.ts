@@ -8,6 +8,8 @@ export {
   pollLease,
   withOutcome,
 } from './domain/payment';
+export { paymentDisputed } from './disputes/disputes.errors';
+export { DisputesService } from './disputes/disputes.service';
 export { DiscrepanciesService } from './discrepancies/discrepancies.service';
 export {
   discrepancyNotApplicable,
@@ -15,7 +17,8 @@ export {
 } from './discrepancies/discrepancies.errors';
 export { discrepancyOf, isApplicable } from './discrepancies/domain/discrepancy';
 export type { Discrepancy } from './discrepancies/domain/discrepancy';
-export type { Lease, Payment, SentQuery } from './domain/payment';
+export type { Lease, Payment } from './domain/payment';
+export type { SentQuery } from './domain/sent-query';
 export { isAnswer, type ProviderOutcome } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {
@@ -65,7 +68,10 @@ export {
 } from './dto/create-payment.dto';
 export { PaymentsService } from './payments.service';
 export { PROVIDER_EVENTS_WORK } from './provider-events/provider-events.service';
-export { ProviderEventsRepository } from './provider-events/provider-events.repository';
+export {
+  type KnownEvent,
+  ProviderEventsRepository,
+} from './provider-events/provider-events.repository';
 export { isProviderWebhook } from './provider-events/webhook-route';
 export { ProviderMovementsService } from './providers/provider-movements.service';
 export {

@@ -4,13 +4,17 @@ import {
   CREDIT_OF_PAYMENTS_ROWS,
   INVOICES_PAID_ROWS,
   INVOICES_RESERVED_ROWS,
+  LOST_CREDIT_ROWS,
   NOTED_REFUND_ROWS,
   REFUNDED_CREDIT_ROWS,
 } from '../invoicing';
 import { LedgerChecks, POSTED_CASH_ROWS, postedRows } from '../ledger';
 import {
   APPLIED_ROWS,
+  DISPUTED_CASH_ROWS,
+  DISPUTED_ROWS,
   HELD_ROWS,
+  LOST_ROWS,
   NOT_APPLIED_ROWS,
   REFUNDED_ROWS,
   IN_FLIGHT_ROWS,
@@ -24,7 +28,7 @@ export class PaymentLedgerCheck implements OnModuleInit {
   onModuleInit(): void {
     this.checks.registerSums({
       name: 'payments_less_refunds_equal_cash_clearing',
-      left: { name: 'payments', sql: [HELD_ROWS] },
+      left: { name: 'payments', sql: [HELD_ROWS, DISPUTED_CASH_ROWS] },
       right: { name: 'ledger', sql: [POSTED_CASH_ROWS] },
     });
     this.checks.registerSums({
@@ -51,6 +55,16 @@ export class PaymentLedgerCheck implements OnModuleInit {
       name: 'refunds_less_credit_notes_equal_refunds',
       left: { name: 'stored', sql: [REFUNDED_ROWS, REFUNDED_CREDIT_ROWS, NOTED_REFUND_ROWS] },
       right: { name: 'ledger', sql: [postedRows('refunds')] },
+    });
+    this.checks.registerSums({
+      name: 'open_disputes_equal_disputed',
+      left: { name: 'disputes', sql: [DISPUTED_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('disputed')] },
+    });
+    this.checks.registerSums({
+      name: 'lost_disputes_less_credit_equal_dispute_losses',
+      left: { name: 'stored', sql: [LOST_ROWS, LOST_CREDIT_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('dispute_losses')] },
     });
   }
 }

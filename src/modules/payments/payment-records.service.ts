@@ -11,7 +11,7 @@ import { DiscrepanciesService } from './discrepancies/discrepancies.service';
 import { discrepancyOf } from './discrepancies/domain/discrepancy';
 import type { Payment } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
-import { PAYMENT_EVENTS, paymentAnswer } from './payments.events';
+import { PAYMENT_EVENTS, paymentAnswer, paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
 /** Writes payments with their events, postings and answers, in the caller's transaction. */
@@ -56,7 +56,7 @@ export class PaymentRecordsService {
     const occurredAt = invoice === null ? await this.timeOf(customerId) : updatedAt;
     const left = amount - amountApplied;
     const credit = { paymentId: id, customerId, currency, amount: left };
-    await this.credit.add({ ...credit, reserved: 0n, refunded: 0n }, occurredAt);
+    await this.credit.add({ ...credit, reserved: 0n, refunded: 0n, lost: 0n }, occurredAt);
     const source = { sourceId: id, customerId, occurredAt };
     if (invoice?.status === 'uncollectible') {
       await this.ledger.post(postRecovery(currency, amountApplied), source);
@@ -78,8 +78,21 @@ export class PaymentRecordsService {
     if (discrepancy !== null) await this.discrepancies.record(discrepancy);
   }
 
+  /** Writes what the disputes about a locked payment leave to refund of it, and records the event of a change. */
+  async noteDisputes(
+    before: Payment,
+    { isDisputed, amountLost }: Pick<Payment, 'isDisputed' | 'amountLost'>,
+    now: Date,
+  ): Promise<void> {
+    if (isDisputed === before.isDisputed && amountLost === before.amountLost) return;
+    const version = before.version + 1;
+    const after = { ...before, isDisputed, amountLost, version, updatedAt: now };
+    await this.payments.updateDisputed(after);
+    await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
+  }
+
   /** Returns the time for a customer, so that its credits have one order. */
-  private async timeOf(customerId: string): Promise<Date> {
+  async timeOf(customerId: string): Promise<Date> {
     const customers = await this.customers.getAllForHistory([customerId]);
     return this.testClocks.shownTo(customers.get(customerId)?.testClockId ?? null);
   }

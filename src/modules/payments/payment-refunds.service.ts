@@ -4,7 +4,8 @@ import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
-import { decideRefund, isAllApplied, type Payment, refundableOf } from './domain/payment';
+import { paymentDisputed } from './disputes/disputes.errors';
+import { decideRefund, goneOf, isAllApplied, type Payment, refundableOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
 import {
   paymentNotFound,
@@ -39,8 +40,8 @@ export class PaymentRefundsService {
    * Reserves an amount of a payment for a refund, in the caller's transaction. The refund's own first event tells of it.
    * @param requested minor units; null for all that remains
    * @returns the payment, and the amount reserved
-   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`,
-   *   `payment_provider_not_enabled`
+   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
+   *   `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
    */
   async reserve(
     paymentId: string,
@@ -127,11 +128,11 @@ export class PaymentRefundsService {
     this.gateway.requireEnabled(before.provider);
     const credit = await this.credit.lockOf(paymentId);
     const freePart =
-      before.amountApplied -
-      (before.amountRefunded + before.amountRefundPending - credit.refunded - credit.reserved);
+      before.amountApplied - (goneOf(before) - credit.refunded - credit.reserved - credit.lost);
     const beyond = freePart + (await this.refundedBeyondNotes(before));
     const decision = decideRefund(before, requested, credit.used + (beyond > 0n ? beyond : 0n));
     if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, before.status);
+    if (decision.kind === 'disputed') throw paymentDisputed(paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
     const { amount } = decision;
     const payment = await this.payments.reserveRefund(paymentId, amount, now);
@@ -148,9 +149,8 @@ export class PaymentRefundsService {
     const { used } = isAllApplied(payment)
       ? { used: 0n }
       : await this.credit.reserve(payment.id, amount);
-    const { amountRefunded, amountRefundPending } = payment;
-    const before = { ...payment, amountRefundPending: amountRefundPending - amount };
-    if (amountRefunded + amountRefundPending + used > payment.amount) {
+    const before = { ...payment, amountRefundPending: payment.amountRefundPending - amount };
+    if (goneOf(payment) + used > payment.amount) {
       throw refundAmountExceedsRefundable(refundableOf(before, used));
     }
     const beyond = await this.refundedBeyondNotes(payment);

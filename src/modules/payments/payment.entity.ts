@@ -25,6 +25,7 @@ import type { ProviderName } from './domain/payment-provider';
   'payment_refunded_status_check',
   `"status" = 'succeeded' OR "amount_refunded" + "amount_refund_pending" = 0`,
 )
+@Check('payment_lost_check', `"amount_lost" >= 0`)
 @Check('payment_failure_check', `("status" = 'failed') = ("failure_code" IS NOT NULL)`)
 @Check(
   'payment_due_check',
@@ -63,6 +64,8 @@ export class PaymentEntity implements Payment {
   @AmountColumn({ default: 0 }) readonly amountApplied!: bigint;
   @AmountColumn({ default: 0 }) readonly amountRefunded!: bigint;
   @AmountColumn({ default: 0 }) readonly amountRefundPending!: bigint;
+  @AmountColumn({ default: 0 }) readonly amountLost!: bigint;
+  @Column({ type: 'boolean', default: false }) readonly isDisputed!: boolean;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly paymentMethodId!:
     string | null;

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { TestClockParticipants } from '../test-clocks';
 import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
+import { DisputesRepository } from './disputes/disputes.repository';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 import { PaymentsRepository } from './payments.repository';
 import { ProviderCustomersRepository } from './providers/provider-customers.repository';
@@ -11,6 +12,7 @@ export class PaymentsPurge implements OnModuleInit {
   constructor(
     private readonly testClocks: TestClockParticipants,
     private readonly discrepancies: DiscrepanciesRepository,
+    private readonly disputes: DisputesRepository,
     private readonly payments: PaymentsRepository,
     private readonly methods: PaymentMethodsRepository,
     private readonly providerCustomers: ProviderCustomersRepository,
@@ -23,6 +25,7 @@ export class PaymentsPurge implements OnModuleInit {
         await this.providerCustomers.removeOf(customerIds);
         return [
           ...(await this.discrepancies.removeOf(customerIds)),
+          ...(await this.disputes.removeOf(customerIds)),
           ...(await this.payments.removeOf(customerIds)),
           ...(await this.methods.removeOf(customerIds)),
         ];

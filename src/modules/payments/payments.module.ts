@@ -7,6 +7,9 @@ import { DiscrepanciesController } from './discrepancies/discrepancies.controlle
 import { DiscrepanciesRepository } from './discrepancies/discrepancies.repository';
 import { DiscrepanciesService } from './discrepancies/discrepancies.service';
 import { AutomaticChargesService } from './collection/automatic-charges.service';
+import { DisputesController } from './disputes/disputes.controller';
+import { DisputesRepository } from './disputes/disputes.repository';
+import { DisputesService } from './disputes/disputes.service';
 import { ClientActionsService } from './client-actions.service';
 import { AttachMethodsService } from './methods/attach-methods.service';
 import { PaymentMethodsController } from './methods/payment-methods.controller';
@@ -41,6 +44,7 @@ import { ReturnPaymentsService } from './return-payments.service';
   imports: [CustomersModule, InvoicingModule, LedgerModule, TestClocksModule],
   controllers: [
     DiscrepanciesController,
+    DisputesController,
     PaymentsController,
     PaymentMethodsController,
     ProviderWebhooksController,
@@ -51,6 +55,8 @@ import { ReturnPaymentsService } from './return-payments.service';
     AutomaticChargesService,
     DiscrepanciesRepository,
     DiscrepanciesService,
+    DisputesRepository,
+    DisputesService,
     MissedProviderEvents,
     ProviderEventsRepository,
     ProviderEventsService,
@@ -81,6 +87,7 @@ import { ReturnPaymentsService } from './return-payments.service';
     AutomaticChargesService,
     ProviderEventsRepository,
     DiscrepanciesService,
+    DisputesService,
     PaymentMethodsService,
     PaymentRecordsService,
     PaymentRefundsService,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
-import type { Lease, Payment, PaymentFilter, SentQuery } from './domain/payment';
+import type { Lease, Payment, PaymentFilter } from './domain/payment';
+import type { SentQuery } from './domain/sent-query';
 import { PaymentEntity } from './payment.entity';
 
 const CLAIM_DUE = `
@@ -12,8 +13,8 @@ const CLAIM_DUE = `
 /** The condition and the check constraint hold the limit together, whatever the caller read before. */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
-  WHERE id = $1 AND status = 'succeeded'
-    AND amount_refunded + amount_refund_pending + $2 <= amount`;
+  WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
+    AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
 const SETTLE_REFUND = `
   SET amount_refund_pending = amount_refund_pending - $2, amount_refunded = amount_refunded + $3,
@@ -138,6 +139,12 @@ export class PaymentsRepository {
       refunded.toString(),
       now,
     ]);
+  }
+
+  /** Writes what the disputes about a payment changed. */
+  async updateDisputed(payment: Payment): Promise<void> {
+    const { id, amountLost, isDisputed, version, updatedAt } = payment;
+    await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
   }
 
   /** Ids of payments whose provider is to be asked, leased to the caller. */

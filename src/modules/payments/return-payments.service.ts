@@ -3,7 +3,7 @@ import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, type RefundedOf } from '../invoicing';
 import { LedgerService } from '../ledger';
-import { isAllApplied, type Payment, withoutInvoice } from './domain/payment';
+import { goneOf, isAllApplied, type Payment, withoutInvoice } from './domain/payment';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -18,8 +18,8 @@ export class ReturnPaymentsService {
   ) {}
 
   /**
-   * Returns the money that refunds gave back, or have reserved, of what paid invoices, by invoice; none for an invoice left
-   * out. Locks the payments until the caller's transaction ends, and no credit: only under these locks do refunds take it.
+   * Returns the money that refunds gave back, or have reserved, and disputes took of what paid invoices, by invoice; none for an
+   * invoice left out. Locks the payments until the caller's transaction ends, and no credit: only under these locks do refunds take it.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
@@ -33,16 +33,14 @@ export class ReturnPaymentsService {
   }
 
   private async refundedOf(payments: readonly Payment[]): Promise<RefundedOf> {
-    const refunded = payments.filter(
-      ({ amountRefunded, amountRefundPending }) => amountRefunded + amountRefundPending > 0n,
-    );
+    const refunded = payments.filter((payment) => goneOf(payment) > 0n);
     const ofCredit = await this.credit.refundedOf(
       refunded.flatMap((payment) => (isAllApplied(payment) ? [] : payment.id)),
     );
     const sums = new Map<string, bigint>();
-    for (const { id, invoiceId, amountRefunded, amountRefundPending } of refunded) {
+    for (const { id, invoiceId, ...payment } of refunded) {
       if (invoiceId === null) continue;
-      const amountMinor = amountRefunded + amountRefundPending - (ofCredit.get(id) ?? 0n);
+      const amountMinor = goneOf(payment) - (ofCredit.get(id) ?? 0n);
       sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + amountMinor);
     }
     return sums;
@@ -57,20 +55,29 @@ export class ReturnPaymentsService {
       const { id, customerId, currency, amountApplied: appliedMinor } = before;
       const credit = await this.credit.lockOf(id);
       const refundedMinor = before.amountRefunded - credit.refunded;
+      const reserved = before.amountRefundPending - credit.reserved;
+      const lostMinor = least(
+        before.amountLost - credit.lost,
+        appliedMinor - refundedMinor - reserved,
+      );
       const returned = {
         paymentId: id,
         customerId,
         currency,
         amount: appliedMinor,
-        reserved: before.amountRefundPending - credit.reserved,
+        reserved,
         refunded: refundedMinor,
+        lost: lostMinor,
       };
       await this.credit.add(returned, now);
-      await this.ledger.post(postPaymentReturned({ currency, appliedMinor, refundedMinor }), {
-        sourceId: id,
-        customerId,
-        occurredAt: now,
-      });
+      const parts = { currency, appliedMinor, refundedMinor, lostMinor };
+      const source = { sourceId: id, customerId, occurredAt: now };
+      await this.ledger.post(postPaymentReturned(parts), source);
     }
   }
+}
+
+/** A refund and a dispute can both take the same money. */
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
 }

@@ -24,3 +24,16 @@ export const REFUNDED_ROWS = `
 export const IN_FLIGHT_ROWS = `
   SELECT customer_id AS key, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;
+
+/** Funds that disputes withdrew and did not pay back, negative, by provider. */
+export const DISPUTED_CASH_ROWS = `
+  SELECT provider AS key, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
+
+/** Withdrawn funds of disputes that are not lost, by customer. */
+export const DISPUTED_ROWS = `
+  SELECT customer_id AS key, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
+  FROM dispute`;
+
+/** Funds lost in disputes, by customer. */
+export const LOST_ROWS = `
+  SELECT customer_id AS key, currency, amount_lost AS amount FROM dispute`;

@@ -13,6 +13,7 @@ import {
 } from '../../platform/http';
 import { IdempotencyKey, IdempotentInPhases } from '../../platform/idempotency';
 import {
+  paymentDisputed,
   paymentNotFound,
   paymentNotRefundable,
   paymentProviderNotEnabled,
@@ -44,6 +45,7 @@ export class RefundsController {
     problems: [
       paymentNotFound,
       paymentNotRefundable,
+      paymentDisputed,
       refundAmountExceedsRefundable,
       paymentProviderNotEnabled,
       refundLimitExceeded,

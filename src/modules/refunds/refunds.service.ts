@@ -44,7 +44,7 @@ export class RefundsService {
   /**
    * Refunds a payment in full or in part. If the provider refuses, the refund has failed, which is no error; if it does not
    * answer in time, the refund stays pending. A key that made a refund before returns that refund, however old.
-   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `refund_amount_exceeds_refundable`,
+   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`, `refund_amount_exceeds_refundable`,
    *   `idempotency_key_reused`, `refund_limit_exceeded`
    * @param limits limits of the caller
    */

@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'ctok'
   | 'cus'
   | 'dscr'
+  | 'dsp'
   | 'ent'
   | 'evt'
   | 'grant'

@@ -1,15 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { isId } from '../../../platform/ids';
-import { PaymentsRepository, ProviderEventsRepository } from '../../payments';
+import {
+  DisputesService,
+  hasEnded,
+  type KnownEvent,
+  PaymentsRepository,
+  ProviderEventsRepository,
+  ProviderGateway,
+} from '../../payments';
 import { RefundsService } from '../../refunds';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Applies notifications of providers. A notification is a hint: the payment or refund is read from the provider, so that
- * order, repetition and age of notifications do not matter.
+ * Applies notifications of providers. A notification is a hint: the payment, refund or dispute is read from the provider, so
+ * that order, repetition and age of notifications do not matter.
  *
  * 1. Reads the object that the event is about from the provider, outside any transaction.
- * 2. Settles the payment or refund. Objects of another service with the same account are left alone.
+ * 2. Settles the payment or refund, or records the dispute. Objects of another service with the same account are left alone.
  * 3. Marks the event as done, unless the provider did not answer and only this event asks again.
  */
 @Injectable()
@@ -19,21 +26,44 @@ export class ApplyProviderEventWorkflow {
     private readonly payments: PaymentsRepository,
     private readonly resumption: ResumePaymentWorkflow,
     private readonly refunds: RefundsService,
+    private readonly gateway: ProviderGateway,
+    private readonly disputes: DisputesService,
   ) {}
 
   async resume(id: string): Promise<void> {
-    const subjectId = await this.events.subjectOf(id);
-    if (subjectId === null || (await this.apply(subjectId))) await this.events.finish(id);
+    const event = await this.events.find(id);
+    if (event === null || (await this.apply(event))) await this.events.finish(id);
   }
 
   /** Returns false if the event has to be applied again. */
-  private async apply(subjectId: string): Promise<boolean> {
+  private async apply(event: KnownEvent): Promise<boolean> {
+    const { subjectId } = event;
     if (isId('pay', subjectId)) {
       const payment = await this.payments.find(subjectId);
       const reference = payment?.providerReference ?? null;
       return reference === null || this.resumption.resume(subjectId);
     }
-    const isOurs = isId('ref', subjectId) && (await this.refunds.exists(subjectId));
-    return !isOurs || this.refunds.resume(subjectId);
+    if (isId('ref', subjectId)) {
+      return !(await this.refunds.exists(subjectId)) || this.refunds.resume(subjectId);
+    }
+    return this.applyDispute(event);
+  }
+
+  /** Records a dispute of one of our payments, once the payment is settled. */
+  private async applyDispute({ provider, subjectId }: KnownEvent): Promise<boolean> {
+    const seen = await this.gateway.readDispute(provider, subjectId);
+    if (seen.kind !== 'dispute') return seen.kind === 'not_ours';
+    const { paymentId, chargeReference, reported } = seen;
+    const payment = await this.payments.find(paymentId);
+    if (payment?.providerReference !== chargeReference) return true;
+    if (!hasEnded(payment) && !(await this.settles(paymentId))) return false;
+    await this.disputes.record(paymentId, reported);
+    return true;
+  }
+
+  private async settles(paymentId: string): Promise<boolean> {
+    await this.resumption.resume(paymentId);
+    const payment = await this.payments.find(paymentId);
+    return payment !== null && hasEnded(payment);
   }
 }

@@ -12,6 +12,7 @@ function grant(id: string, remaining: bigint): StoredCreditGrant {
     remaining,
     reserved: 0n,
     refunded: 0n,
+    lost: 0n,
     sourceId: 'inv_0',
     createdAt: NOW,
   };
@@ -31,6 +32,7 @@ describe('the credit of a customer', () => {
       remaining: 250n,
       reserved: 0n,
       refunded: 0n,
+      lost: 0n,
       sourceId: 'inv_1',
       createdAt: NOW,
     });

@@ -13,6 +13,8 @@ export interface StoredCreditGrant {
   readonly reserved: bigint;
   /** Given back by refunds of that payment. */
   readonly refunded: bigint;
+  /** Taken by lost disputes about that payment. */
+  readonly lost: bigint;
   /** The invoice, credit note or payment it comes from. Each source has one grant. */
   readonly sourceId: string;
   readonly createdAt: Date;
@@ -36,7 +38,7 @@ export function newGrant(
     'id' | 'customerId' | 'currency' | 'amount' | 'sourceId' | 'createdAt'
   >,
 ): StoredCreditGrant {
-  return { ...grant, remaining: grant.amount, reserved: 0n, refunded: 0n };
+  return { ...grant, remaining: grant.amount, reserved: 0n, refunded: 0n, lost: 0n };
 }
 
 /** The part of a credit that invoices have used. */
@@ -45,8 +47,9 @@ export function usedByInvoices({
   remaining,
   reserved,
   refunded,
-}: Pick<StoredCreditGrant, 'amount' | 'remaining' | 'reserved' | 'refunded'>): bigint {
-  return amount - remaining - reserved - refunded;
+  lost,
+}: Pick<StoredCreditGrant, 'amount' | 'remaining' | 'reserved' | 'refunded' | 'lost'>): bigint {
+  return amount - remaining - reserved - refunded - lost;
 }
 
 /** The credit that a negative invoice becomes; null where it is not negative. */

@@ -1,3 +1,5 @@
+import type { ReportedDispute } from './reported-dispute';
+
 /** Providers that are built in. */
 export const PROVIDER_NAMES = ['sandbox', 'manual', 'stripe'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
@@ -21,6 +23,11 @@ export interface NotSentOutcome {
   readonly cause: 'busy' | 'unreachable' | 'misconfigured';
 }
 
+/** The call ended without an answer. The money may or may not have moved. */
+export interface UnknownOutcome {
+  readonly kind: 'unknown';
+}
+
 /** Outcome of a charge or a refund, as the provider reports it. */
 export type ProviderOutcome =
   /** The money has moved. */
@@ -33,8 +40,7 @@ export type ProviderOutcome =
   /** Given up before any money moved. */
   | { readonly kind: 'canceled'; readonly reference: string }
   | NotSentOutcome
-  /** The call ended without an answer. The money may or may not have moved. */
-  | { readonly kind: 'unknown' };
+  | UnknownOutcome;
 
 /** Returns false if the provider did not say what became of a request. */
 export function isAnswer({ kind }: ProviderOutcome): boolean {
@@ -121,6 +127,19 @@ export interface ListedRefund {
   readonly refundId: string | null;
 }
 
+/** A dispute as its provider shows it. */
+export type DisputeLook =
+  | {
+      readonly kind: 'dispute';
+      /** Our id of the disputed payment. */
+      readonly paymentId: string;
+      readonly chargeReference: string;
+      readonly reported: ReportedDispute;
+    }
+  /** About a payment of another service, or unknown to the provider. */
+  | { readonly kind: 'not_ours' }
+  | UnknownOutcome;
+
 /** Search for the charge of a payment. */
 export interface ChargeQuery {
   readonly paymentId: string;
@@ -158,6 +177,7 @@ export interface PreparingProvider extends ProviderBase {
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
+  retrieveDispute(reference: string): Promise<DisputeLook>;
   /** Returns null if the customer is not expected to act. Throws without an answer of the provider. */
   clientAction(reference: string): Promise<ClientAction | null>;
 }

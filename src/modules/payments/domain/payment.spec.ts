@@ -26,6 +26,8 @@ const payment: Payment = {
   amountApplied: 0n,
   amountRefunded: 0n,
   amountRefundPending: 0n,
+  amountLost: 0n,
+  isDisputed: false,
   provider: 'sandbox',
   paymentMethodId: null,
   providerToken: null,
@@ -132,6 +134,19 @@ describe('a refund of a payment', () => {
     [
       'all when nothing remains',
       { ...succeeded, amountRefunded: 10_000n },
+      null,
+      { kind: 'exceeds', refundable: 0n },
+    ],
+    ['anything of a disputed one', { ...succeeded, isDisputed: true }, 1n, { kind: 'disputed' }],
+    [
+      'what a lost dispute left',
+      { ...partly, amountLost: 4_000n },
+      null,
+      { kind: 'reserve', amount: 1_000n },
+    ],
+    [
+      'anything after a refund and a dispute met',
+      { ...partly, amountLost: 10_000n },
       null,
       { kind: 'exceeds', refundable: 0n },
     ],

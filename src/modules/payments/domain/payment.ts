@@ -32,6 +32,10 @@ export interface Payment {
   readonly amountRefunded: bigint;
   /** Sum of the pending refunds. */
   readonly amountRefundPending: bigint;
+  /** Sum that lost disputes took. May exceed what is not refunded, if a refund and a dispute met. */
+  readonly amountLost: bigint;
+  /** True while a dispute stands in the way of refunds. */
+  readonly isDisputed: boolean;
   readonly provider: ProviderName;
   /** Name that the caller used. */
   readonly paymentMethodId: string | null;
@@ -91,17 +95,6 @@ export interface PaymentRequest extends MethodChoice {
 export interface PaymentFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
-}
-
-/** Page of what was sent to a provider in a period. */
-export interface SentQuery {
-  readonly provider: ProviderName;
-  /** Period `[from, to)`, in real time. */
-  readonly from: Date;
-  readonly to: Date;
-  /** Last row of the page before; null for the first page. */
-  readonly after: { readonly at: Date; readonly id: string } | null;
-  readonly limit: number;
 }
 
 /** `succeeded` is final for the charge; refunds are counted beside it. */
@@ -169,6 +162,8 @@ export function newPayment(
     amountApplied: 0n,
     amountRefunded: 0n,
     amountRefundPending: 0n,
+    amountLost: 0n,
+    isDisputed: false,
     provider,
     paymentMethodId,
     providerToken,
@@ -296,14 +291,23 @@ export function pollAgainLater(
   return { dueAt: nextCheckAt(attempts, askedAt), leasedBy: null, attempts: attempts + 1 };
 }
 
+/** Returns what went back of a payment, or is about to: refunds, pending ones included, and lost disputes. */
+export function goneOf({
+  amountRefunded,
+  amountRefundPending,
+  amountLost,
+}: Pick<Payment, 'amountRefunded' | 'amountRefundPending' | 'amountLost'>): bigint {
+  return amountRefunded + amountRefundPending + amountLost;
+}
+
 /**
- * The part of a payment that can be refunded: neither refunded, nor reserved by a pending refund, nor credit that invoices
- * have used. Zero unless the payment succeeded.
+ * The part of a payment that can be refunded: neither refunded, nor reserved by a pending refund, nor lost in a dispute, nor
+ * credit that invoices have used. Zero unless the payment succeeded.
  * @param usedMinor the part that invoices have used as credit
  */
 export function refundableOf(payment: Payment, usedMinor: bigint): bigint {
   if (payment.status !== 'succeeded') return 0n;
-  const left = payment.amount - payment.amountRefunded - payment.amountRefundPending - usedMinor;
+  const left = payment.amount - goneOf(payment) - usedMinor;
   return left > 0n ? left : 0n;
 }
 
@@ -323,10 +327,11 @@ export function withoutInvoice(payment: Payment, now: Date): Payment {
 export type RefundDecision =
   | { readonly kind: 'reserve'; readonly amount: bigint }
   | { readonly kind: 'not_succeeded' }
+  | { readonly kind: 'disputed' }
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Decides on a refund: of a succeeded payment, for 1 up to what is refundable.
+ * Decides on a refund: of a succeeded payment without an open dispute, for 1 up to what is refundable.
  * @param requested minor units; null for all that remains
  * @param usedMinor the part that invoices have used as credit
  */
@@ -336,6 +341,7 @@ export function decideRefund(
   usedMinor: bigint,
 ): RefundDecision {
   if (payment.status !== 'succeeded') return { kind: 'not_succeeded' };
+  if (payment.isDisputed) return { kind: 'disputed' };
   const refundable = refundableOf(payment, usedMinor);
   const amount = requested ?? refundable;
   if (amount < 1n || amount > refundable) return { kind: 'exceeds', refundable };

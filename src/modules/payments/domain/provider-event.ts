@@ -4,7 +4,7 @@ export interface ProviderEvent {
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;
-  /** Our id of the payment or refund; null if it is none of ours. */
+  /** Our id of the payment or refund, or the provider's of the dispute; null for any other object. */
   readonly subjectId: string | null;
 }
 

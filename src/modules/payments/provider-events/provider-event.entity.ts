@@ -12,7 +12,7 @@ export class ProviderEventEntity {
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;
-  /** Our id of the payment or refund. */
+  /** Our id of the payment or refund, or the provider's of the dispute. */
   @ReferenceColumn() readonly subjectId!: string;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;

@@ -20,7 +20,8 @@ const CLAIM_DUE = `
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
-const SUBJECT = 'SELECT subject_id FROM provider_event WHERE id = $1';
+const SUBJECT =
+  'SELECT provider, type, subject_id AS "subjectId" FROM provider_event WHERE id = $1';
 
 const DONE = 'UPDATE provider_event SET due_at = NULL, leased_by = NULL WHERE id = $1';
 
@@ -46,6 +47,14 @@ const IS_BEHIND = `
       WHERE provider = $1 AND due_at IS NOT NULL AND received_at - created_at > $3 * interval '1 ms')
     AS is_behind`;
 
+/** Object that a stored event is about. */
+export interface KnownEvent {
+  readonly provider: ProviderName;
+  readonly type: string;
+  /** Our id of the payment or refund, or the provider's of the dispute. */
+  readonly subjectId: string;
+}
+
 /** Notifications of providers, and the position in the lists of them. */
 @Injectable()
 export class ProviderEventsRepository {
@@ -67,10 +76,10 @@ export class ProviderEventsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns our id of the object that an event is about, or null. */
-  async subjectOf(id: string): Promise<string | null> {
-    const [row] = await this.database.query<{ subject_id: string }>(SUBJECT, [id]);
-    return row?.subject_id ?? null;
+  /** Returns what a stored event is about, or null. */
+  async find(id: string): Promise<KnownEvent | null> {
+    const [row] = await this.database.query<KnownEvent>(SUBJECT, [id]);
+    return row ?? null;
   }
 
   async finish(id: string): Promise<void> {

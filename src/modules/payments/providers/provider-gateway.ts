@@ -5,10 +5,12 @@ import { Database } from '../../../platform/database';
 import type { Payment } from '../domain/payment';
 import type {
   ClientAction,
+  DisputeLook,
   PaymentProvider,
   PreparingProvider,
   ProviderName,
   ProviderOutcome,
+  UnknownOutcome,
 } from '../domain/payment-provider';
 import { paymentProviderNotEnabled, paymentProviderUnavailable } from '../payments.errors';
 import { ManualProvider } from './manual.provider';
@@ -118,6 +120,13 @@ export class ProviderGateway {
     );
   }
 
+  /** Reads a dispute from its provider. */
+  readDispute(name: ProviderName, reference: string): Promise<DisputeLook> {
+    return this.call<DisputeLook>(name, async (provider) =>
+      provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveDispute(reference),
+    );
+  }
+
   /** Decides a charge that the sandbox left pending, and returns its outcome; null when there is none. */
   settleSandboxCharge(
     paymentId: string,
@@ -134,10 +143,10 @@ export class ProviderGateway {
     return this.sandbox.settle(directRefundKey(refundId), failureCode);
   }
 
-  private async call<Answer extends RefundLook>(
+  private async call<Answer extends RefundLook | DisputeLook>(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,
-  ): Promise<Answer | ProviderOutcome> {
+  ): Promise<Answer | UnknownOutcome> {
     this.database.refuseTransaction('A call to a payment provider');
     if (!this.isEnabled(name)) {
       const message = 'a payment or refund waits: PAYMENT_PROVIDERS does not name its provider';

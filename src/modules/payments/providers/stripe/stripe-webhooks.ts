@@ -7,8 +7,10 @@ import { StripeClient } from './stripe-client';
 /** Allowed difference between the time of a signature and ours, in both directions. */
 const TOLERANCE_S = 300;
 const SECOND_MS = 1_000;
+/** Length of the column for subjects of events. */
+const LONGEST_REFERENCE = 40;
 
-/** Events about objects that the service makes. */
+/** Events about objects that the service makes, and about disputes of its payments. */
 const TYPES = [
   'payment_intent.processing',
   'payment_intent.requires_action',
@@ -18,6 +20,11 @@ const TYPES = [
   'refund.created',
   'refund.updated',
   'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
 ] as const satisfies Stripe.EventListParams['types'];
 
 /** Reads Stripe's notifications: sent to the webhook, or listed. */
@@ -54,13 +61,25 @@ function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEve
     id,
     type,
     createdAt: new Date(created * SECOND_MS),
-    subjectId: isWanted ? subjectOf(object) : null,
+    subjectId: isWanted ? (isDispute(type) ? referenceOf(object) : subjectOf(object)) : null,
   };
 }
 
 /** Another service with the same account may use the same names in its metadata. */
 function isOurId(prefix: 'ref' | 'pay', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
+}
+
+/** A dispute does not name the payment by our id. It is read from Stripe first. */
+function isDispute(type: string): boolean {
+  return type.startsWith('charge.dispute.');
+}
+
+/** Returns Stripe's id of an object, unless it is longer than any is. */
+function referenceOf(object: unknown): string | null {
+  if (typeof object !== 'object' || object === null || !('id' in object)) return null;
+  const { id } = object;
+  return typeof id === 'string' && id.length <= LONGEST_REFERENCE ? id : null;
 }
 
 /** Returns our id in the metadata of an object. */

@@ -5,6 +5,7 @@ import type {
   ChargeQuery,
   ChargeRequest,
   ClientAction,
+  DisputeLook,
   ListedRefund,
   MethodDetails,
   PreparedCharge,
@@ -14,6 +15,7 @@ import type {
 } from '../../domain/payment-provider';
 import { toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
+import { disputeOf } from './stripe-disputes';
 import { AMOUNT_NOT_CHARGEABLE, outcomeOfFailure, outcomeOfRefundFailure } from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
@@ -175,6 +177,14 @@ export class StripeProvider implements PreparingProvider {
       refundId: refund.metadata?.['refund_id'] ?? null,
       outcome: outcomeOfRefund(refund),
     }));
+  }
+
+  async retrieveDispute(reference: string): Promise<DisputeLook> {
+    const { answer, failure } = await this.client.ask('disputes/retrieve', (sdk) =>
+      sdk.disputes.retrieve(reference, { expand: ['payment_intent'] }),
+    );
+    if (failure !== null) return { kind: failure.status === 404 ? 'not_ours' : 'unknown' };
+    return disputeOf(answer, this.client.environment);
   }
 
   /** @throws {Error} when Stripe does not answer */

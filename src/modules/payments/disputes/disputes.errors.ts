@@ -1,0 +1,19 @@
+import { defineProblem } from '../../../platform/errors';
+
+export const disputeNotFound = defineProblem({
+  code: 'dispute_not_found',
+  kind: 'not_found',
+  title: 'There is no such dispute',
+  meaning: 'The id in the path is not the id of a dispute.',
+  detail: (id: string) => `There is no dispute ${JSON.stringify(id)}.`,
+});
+
+export const paymentDisputed = defineProblem({
+  code: 'payment_disputed',
+  kind: 'conflict',
+  title: 'The payment is disputed',
+  meaning:
+    'A dispute about the payment is open, and the provider would give the money back twice. Wait until the dispute is decided, or accept it at the provider. An inquiry that the provider allows to refund does not stand in the way.',
+  detail: (id: string) =>
+    `A dispute about the payment ${id} is open. It can be refunded once the dispute is won.`,
+});

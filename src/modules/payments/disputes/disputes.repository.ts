@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import type { ProviderName } from '../domain/payment-provider';
+import type { Dispute, DisputeFilter } from './domain/dispute';
+import { DisputeEntity } from './dispute.entity';
+
+const TOTALS = `
+  SELECT coalesce(bool_or(status IN ('inquiry', 'open') AND NOT is_refundable), false) AS is_disputed,
+    coalesce(sum(amount_lost), 0)::text AS amount_lost
+  FROM dispute WHERE payment_id = $1`;
+
+const REMOVE = 'DELETE FROM dispute WHERE customer_id = ANY ($1) RETURNING id';
+
+/** Sums of the disputes about a payment. */
+export interface DisputeTotals {
+  /** True if one of them stands in the way of refunds. */
+  readonly isDisputed: boolean;
+  readonly amountLost: bigint;
+}
+
+@Injectable()
+export class DisputesRepository {
+  constructor(private readonly database: Database) {}
+
+  find(id: string): Promise<Dispute | null> {
+    return this.database.selectOne(DisputeEntity, 'WHERE id = $1', [id]);
+  }
+
+  /** Returns the dispute with the provider's name for it. The caller holds the lock of the payment. */
+  findByReference(provider: ProviderName, reference: string): Promise<Dispute | null> {
+    this.database.requireTransaction();
+    return this.database.selectOne(
+      DisputeEntity,
+      'WHERE provider = $1 AND provider_reference = $2',
+      [provider, reference],
+    );
+  }
+
+  async insert(dispute: Dispute): Promise<void> {
+    await this.database.insert(DisputeEntity, dispute);
+  }
+
+  /** Writes what a report may change. */
+  async update({ id, ...dispute }: Dispute): Promise<void> {
+    const { version, status, reason, amount, isRefundable, evidenceDueAt, updatedAt } = dispute;
+    const { amountWithdrawn, amountReinstated, amountLost } = dispute;
+    const funds = { amountWithdrawn, amountReinstated, amountLost };
+    const shown = { version, status, reason, amount, isRefundable, evidenceDueAt, updatedAt };
+    await this.database.update(DisputeEntity, id, { ...shown, ...funds });
+  }
+
+  async totalsOf(paymentId: string): Promise<DisputeTotals> {
+    const [row] = await this.database.query<{ is_disputed: boolean; amount_lost: string }>(TOTALS, [
+      paymentId,
+    ]);
+    return { isDisputed: row?.is_disputed ?? false, amountLost: BigInt(row?.amount_lost ?? 0) };
+  }
+
+  page(filter: DisputeFilter, request: PageRequest): Promise<Page<Dispute>> {
+    const { customerId, paymentId, status } = filter;
+    const query = this.database.repository(DisputeEntity).createQueryBuilder('dispute');
+    if (customerId !== null) query.andWhere('dispute.customerId = :customerId', { customerId });
+    if (paymentId !== null) query.andWhere('dispute.paymentId = :paymentId', { paymentId });
+    if (status !== null) query.andWhere('dispute.status = :status', { status });
+    return pageById(query, request);
+  }
+
+  async removeOf(customerIds: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    const rows = await this.database.query<{ id: string }>(REMOVE, [customerIds]);
+    return rows.map(({ id }) => id);
+  }
+}

@@ -1,0 +1,110 @@
+import type { ProviderName } from '../../domain/payment-provider';
+import type { DisputeStatus, ReportedDispute } from '../../domain/reported-dispute';
+
+/** Claim of a customer's bank that a payment is not owed. */
+export interface Dispute extends ReportedDispute {
+  readonly id: string;
+  readonly version: number;
+  readonly customerId: string;
+  readonly paymentId: string;
+  readonly provider: ProviderName;
+  readonly currency: string;
+  /** Withdrawn funds that were lost and not paid back. */
+  readonly amountLost: bigint;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Filter of a list; null matches all. */
+export interface DisputeFilter {
+  readonly customerId: string | null;
+  readonly paymentId: string | null;
+  readonly status: DisputeStatus | null;
+}
+
+/** Money to post for a change of a dispute, in this order. 0: nothing. */
+export interface DisputeMoney {
+  readonly withdrawnMinor: bigint;
+  readonly reinstatedMinor: bigint;
+  /** Part of the reinstated funds that was booked as lost. */
+  readonly recoveredMinor: bigint;
+  readonly lostMinor: bigint;
+}
+
+/** A dispute after a report, and the money that it moved. */
+export interface AppliedReport {
+  readonly after: Dispute;
+  readonly money: DisputeMoney;
+}
+
+/** A dispute before its first report. */
+export function newDispute(
+  of: Pick<Dispute, 'id' | 'customerId' | 'paymentId' | 'provider' | 'currency'>,
+  { providerReference, amount }: ReportedDispute,
+  now: Date,
+): Dispute {
+  return {
+    ...of,
+    version: 0,
+    providerReference,
+    status: 'inquiry',
+    reason: null,
+    amount,
+    amountWithdrawn: 0n,
+    amountReinstated: 0n,
+    amountLost: 0n,
+    isRefundable: true,
+    evidenceDueAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/**
+ * Applies what a provider reports. Returns the same dispute if nothing changed. Funds are withdrawn once and reinstated once:
+ * amounts that are recorded do not change. Funds that come back after a loss lower the loss.
+ * @param now on the customer's clock
+ */
+export function withReport(before: Dispute, reported: ReportedDispute, now: Date): AppliedReport {
+  const amountWithdrawn = before.amountWithdrawn || reported.amountWithdrawn;
+  const amountReinstated =
+    before.amountReinstated || least(reported.amountReinstated, amountWithdrawn);
+  const reinstatedMinor = amountReinstated - before.amountReinstated;
+  const recoveredMinor = least(reinstatedMinor, before.amountLost);
+  const isLost = reported.status === 'lost' && before.amountLost === 0n;
+  const lostMinor = isLost ? amountWithdrawn - amountReinstated : 0n;
+  const amountLost = before.amountLost - recoveredMinor + lostMinor;
+  const money = {
+    withdrawnMinor: amountWithdrawn - before.amountWithdrawn,
+    reinstatedMinor,
+    recoveredMinor,
+    lostMinor,
+  };
+  const { status, reason, amount, isRefundable, evidenceDueAt } = reported;
+  const shown = { status, reason, amount, isRefundable, evidenceDueAt };
+  const next = { ...before, ...shown, amountWithdrawn, amountReinstated, amountLost };
+  if (before.version > 0 && isSame(before, next)) return { after: before, money };
+  return { after: { ...next, version: before.version + 1, updatedAt: now }, money };
+}
+
+/** Returns true once the dispute is decided. A provider may still reopen it. */
+export function isDecided({ status }: Pick<Dispute, 'status'>): boolean {
+  return status === 'won' || status === 'lost' || status === 'closed';
+}
+
+function isSame(before: Dispute, after: Dispute): boolean {
+  return (
+    before.status === after.status &&
+    before.reason === after.reason &&
+    before.amount === after.amount &&
+    before.isRefundable === after.isRefundable &&
+    before.evidenceDueAt?.getTime() === after.evidenceDueAt?.getTime() &&
+    before.amountWithdrawn === after.amountWithdrawn &&
+    before.amountReinstated === after.amountReinstated &&
+    before.amountLost === after.amountLost
+  );
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}

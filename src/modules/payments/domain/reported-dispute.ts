@@ -1,0 +1,20 @@
+export const DISPUTE_STATUSES = ['inquiry', 'open', 'won', 'lost', 'closed'] as const;
+export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
+
+/** A dispute as its provider reports it. Amounts are minor units of the payment's currency. */
+export interface ReportedDispute {
+  /** The provider's own name for the dispute. */
+  readonly providerReference: string;
+  readonly status: DisputeStatus;
+  /** The provider's word for the claim of the customer. */
+  readonly reason: string | null;
+  /** Amount in dispute, at least 1. */
+  readonly amount: bigint;
+  /** Funds that the provider withdrew, and those that it paid back. */
+  readonly amountWithdrawn: bigint;
+  readonly amountReinstated: bigint;
+  /** True if the payment can be refunded although it is disputed. */
+  readonly isRefundable: boolean;
+  /** Last instant at which evidence can be sent to the provider. */
+  readonly evidenceDueAt: Date | null;
+}

@@ -1,0 +1,12 @@
+import type { ProviderName } from './payment-provider';
+
+/** Page of what was sent to a provider in a period. */
+export interface SentQuery {
+  readonly provider: ProviderName;
+  /** Period `[from, to)`, in real time. */
+  readonly from: Date;
+  readonly to: Date;
+  /** Last row of the page before; null for the first page. */
+  readonly after: { readonly at: Date; readonly id: string } | null;
+  readonly limit: number;
+}

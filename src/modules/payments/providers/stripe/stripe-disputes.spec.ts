@@ -1,0 +1,68 @@
+import type Stripe from 'stripe';
+import { disputeOf } from './stripe-disputes';
+
+const intent = { id: 'pi_1', metadata: { payment_id: 'pay_1', environment: 'default' } };
+
+const seen = (fields: object) =>
+  disputeOf(
+    {
+      id: 'dp_1',
+      amount: 1_000,
+      currency: 'usd',
+      balance_transactions: [],
+      evidence_details: { due_by: null },
+      is_charge_refundable: false,
+      payment_intent: intent,
+      reason: 'fraudulent',
+      status: 'needs_response',
+      ...fields,
+    } as unknown as Stripe.Dispute,
+    'default',
+  );
+
+describe('a dispute of Stripe', () => {
+  it.each([
+    ['warning_needs_response', 'inquiry'],
+    ['warning_under_review', 'inquiry'],
+    ['warning_closed', 'closed'],
+    ['needs_response', 'open'],
+    ['under_review', 'open'],
+    ['appeal_under_review', 'open'],
+    ['prevented', 'closed'],
+    ['won', 'won'],
+    ['lost', 'lost'],
+    ['constructor', 'open'],
+  ])('that is %s is %s', (status, expected) => {
+    expect(seen({ status })).toMatchObject({ reported: { status: expected } });
+  });
+
+  it.each([
+    ['of its movements', [{ amount: -900, currency: 'usd' }], 900n, 0n],
+    [
+      'that are paid back',
+      [
+        { amount: -1_000, currency: 'usd' },
+        { amount: 400, currency: 'usd' },
+      ],
+      1_000n,
+      400n,
+    ],
+    [
+      'in the currency of the account count as the disputed amount',
+      [{ amount: -870, currency: 'eur' }],
+      1_000n,
+      0n,
+    ],
+  ])('has the funds %s', (_, movements, amountWithdrawn, amountReinstated) => {
+    const reported = { amountWithdrawn, amountReinstated };
+    expect(seen({ balance_transactions: movements })).toMatchObject({ reported });
+  });
+
+  it.each([
+    ['without a payment intent', null],
+    ['of another environment', { ...intent, metadata: { ...intent.metadata, environment: 'b' } }],
+    ['of another service', { ...intent, metadata: {} }],
+  ])('%s is not ours', (_, of) => {
+    expect(seen({ payment_intent: of })).toEqual({ kind: 'not_ours' });
+  });
+});

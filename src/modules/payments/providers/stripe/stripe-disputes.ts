@@ -1,0 +1,60 @@
+import type Stripe from 'stripe';
+import type { DisputeStatus } from '../../domain/reported-dispute';
+import type { DisputeLook } from '../../domain/payment-provider';
+import { fromStripeAmount } from './stripe-amounts';
+
+const STATUSES: Readonly<Record<string, DisputeStatus>> = {
+  warning_needs_response: 'inquiry',
+  warning_under_review: 'inquiry',
+  warning_closed: 'closed',
+  needs_response: 'open',
+  under_review: 'open',
+  appeal_needs_response: 'open',
+  appeal_under_review: 'open',
+  prevented: 'closed',
+  won: 'won',
+  lost: 'lost',
+};
+
+/**
+ * Returns a dispute of Stripe with its payment intent expanded. Its funds are those of its movements; a movement in the
+ * currency of the account counts as the disputed amount. A status that is not known counts as open.
+ */
+export function disputeOf(dispute: Stripe.Dispute, environment: string): DisputeLook {
+  const { payment_intent: intent } = dispute;
+  if (intent === null || typeof intent === 'string') return { kind: 'not_ours' };
+  const { payment_id: paymentId, environment: of } = intent.metadata;
+  if (paymentId === undefined || of !== environment) return { kind: 'not_ours' };
+  const { due_by: dueBy } = dispute.evidence_details;
+  return {
+    kind: 'dispute',
+    paymentId,
+    chargeReference: intent.id,
+    reported: {
+      providerReference: dispute.id,
+      status: Object.hasOwn(STATUSES, dispute.status)
+        ? (STATUSES[dispute.status] ?? 'open')
+        : 'open',
+      reason: dispute.reason,
+      amount: minorOf(dispute.amount, dispute.currency),
+      amountWithdrawn: -movedOf(dispute, -1),
+      amountReinstated: movedOf(dispute, 1),
+      isRefundable: dispute.is_charge_refundable,
+      evidenceDueAt: dueBy === null ? null : new Date(dueBy * 1_000),
+    },
+  };
+}
+
+/** Sums the movements in one direction, in minor units of the dispute's currency. Fees are not part of them. */
+function movedOf(dispute: Stripe.Dispute, sign: 1 | -1): bigint {
+  return dispute.balance_transactions
+    .filter(({ amount }) => Math.sign(amount) === sign)
+    .reduce((sum, { amount, currency }) => {
+      const isSame = currency === dispute.currency;
+      return sum + minorOf(isSame ? amount : sign * dispute.amount, dispute.currency);
+    }, 0n);
+}
+
+function minorOf(amount: number, currency: string): bigint {
+  return fromStripeAmount(amount, currency.toUpperCase());
+}

@@ -1,0 +1,290 @@
+import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
+import { DisputesService } from '../../src/modules/payments/disputes/disputes.service';
+import { postingsOf, verifyLedger } from '../support/ledger';
+import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { eventsOf } from '../support/test-app';
+
+interface Dispute {
+  readonly id: string;
+  readonly status: string;
+  readonly provider_reference: string;
+}
+
+describe('a dispute', () => {
+  let story: EngineWithStripe;
+
+  beforeAll(async () => {
+    story = await startEngineWithStripe();
+  });
+
+  beforeEach(() => {
+    story.stripe.faults.clear();
+    story.stripe.webhooks.fate = () => 'deliver';
+  });
+
+  afterEach(async () => {
+    expect(await verifyLedger(story.engine)).toMatchObject({ ok: true });
+  });
+
+  afterAll(() => story.close());
+
+  /** Charges a customer for an invoice. */
+  async function paid(token = 'pm_card_visa'): Promise<{ customer: string; payment: string }> {
+    const { customer } = await story.customerWith(token);
+    const invoice = await story.invoice(customer, 1_000);
+    const { id } = await story.post(`/v1/invoices/${invoice}/pay`);
+    return { customer, payment: id };
+  }
+
+  const disputesOf = async (payment: string): Promise<readonly Dispute[]> =>
+    (await story.get<{ data: Dispute[] }>(`/v1/disputes?payment_id=${payment}`)).data;
+
+  async function disputeOf(payment: string): Promise<Dispute> {
+    const [dispute, ...others] = await disputesOf(payment);
+    if (dispute === undefined || others.length > 0)
+      throw new Error(`${payment} has ${others.length + (dispute ? 1 : 0)} disputes.`);
+    return dispute;
+  }
+
+  const typesOf = async (id: string) => (await eventsOf(story.engine, id)).map(({ type }) => type);
+
+  const refund = (payment: string) =>
+    story.engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 100 });
+
+  it('withdraws the money, stops refunds, and returns the money once it is won', async () => {
+    const { customer, payment } = await paid();
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+    await story.notified();
+    const dispute = await disputeOf(payment);
+    expect(dispute).toMatchObject({
+      customer_id: customer,
+      status: 'open',
+      reason: 'fraudulent',
+      provider_reference: reference,
+      amount: 1_000,
+      amount_withdrawn: 1_000,
+      is_refundable: false,
+    });
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
+    const refused = await refund(payment);
+    expect(refused.body).toMatchObject({ status: 409, code: 'payment_disputed' });
+
+    story.stripe.closeDispute(reference, 'won');
+    await story.notified();
+    expect(await story.get(`/v1/disputes/${dispute.id}`)).toMatchObject({
+      status: 'won',
+      amount_reinstated: 1_000,
+      amount_lost: 0,
+    });
+    expect(await typesOf(dispute.id)).toEqual(['dispute.created', 'dispute.closed']);
+    expect(await postingsOf(story.engine, dispute.id)).toEqual([
+      ['dispute_withdrawn', { disputed: 1_000, 'cash_clearing:stripe': -1_000 }],
+      ['dispute_reinstated', { 'cash_clearing:stripe': 1_000, disputed: -1_000 }],
+    ]);
+    expect((await refund(payment)).body).toMatchObject({ status: 'succeeded' });
+    expect(await typesOf(payment)).toEqual([
+      'payment.created',
+      'payment.succeeded',
+      'payment.updated',
+      'payment.updated',
+      'payment.updated',
+    ]);
+  });
+
+  it('that is lost is a loss, reopens no invoice, and leaves nothing to refund', async () => {
+    const { customer, payment } = await paid();
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+    story.stripe.closeDispute(reference, 'lost');
+    await story.notified();
+    const { id } = await disputeOf(payment);
+    expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({
+      status: 'lost',
+      amount_lost: 1_000,
+    });
+    expect(await postingsOf(story.engine, id)).toEqual([
+      ['dispute_withdrawn', { disputed: 1_000, 'cash_clearing:stripe': -1_000 }],
+      ['dispute_lost', { dispute_losses: 1_000, disputed: -1_000 }],
+    ]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({
+      status: 'succeeded',
+      amount_lost: 1_000,
+      is_disputed: false,
+    });
+    const { data } = await story.get<{ data: object[] }>(`/v1/invoices?customer_id=${customer}`);
+    expect(data).toMatchObject([{ status: 'paid', amount_paid: 1_000 }]);
+    const refused = await refund(payment);
+    expect(refused.body).toMatchObject({
+      status: 422,
+      code: 'refund_amount_exceeds_refundable',
+      refundable_amount: 0,
+    });
+  });
+
+  it('that is lost takes the unused credit of its payment first, and gives it back if it is won after all', async () => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const payment = await story.pay(customer);
+    await story.invoice(customer, 400);
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment.id));
+    story.stripe.closeDispute(reference, 'lost');
+    await story.notified();
+    const { id } = await disputeOf(payment.id);
+    expect((await postingsOf(story.engine, id)).at(-1)).toEqual([
+      'dispute_lost',
+      { customer_credit: 600, dispute_losses: 400, disputed: -1_000 },
+    ]);
+    expect(await story.get(`/v1/customers/${customer}/balance`)).toMatchObject({
+      balance: 0,
+    });
+
+    await story.engine.app.get(DisputesService).record(payment.id, {
+      providerReference: reference,
+      status: 'won',
+      reason: 'fraudulent',
+      amount: 1_000n,
+      amountWithdrawn: 1_000n,
+      amountReinstated: 1_000n,
+      isRefundable: false,
+      evidenceDueAt: null,
+    });
+    expect((await postingsOf(story.engine, id)).at(-1)).toEqual([
+      'dispute_reinstated',
+      { 'cash_clearing:stripe': 1_000, customer_credit: -600, dispute_losses: -400 },
+    ]);
+    expect(await story.get(`/v1/customers/${customer}/balance`)).toMatchObject({
+      balance: 600,
+    });
+  });
+
+  it('of a part leaves the rest to refund', async () => {
+    const { payment } = await paid();
+    const intent = story.intentOf(payment);
+    const { id: reference } = story.stripe.openDispute(intent, 'fraudulent', 300);
+    story.stripe.closeDispute(reference, 'lost');
+    await story.notified();
+    const answer = await story.engine.http.post(`/v1/refunds/payment/${payment}`).send({});
+    // What Stripe decides is the provider's; 700 were reserved.
+    expect(answer.body).toMatchObject({ amount: 700 });
+  });
+
+  it('that is an inquiry moves no money and allows refunds, until it becomes a chargeback', async () => {
+    const { payment } = await paid();
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment), 'inquiry');
+    await story.notified();
+    const { id } = await disputeOf(payment);
+    expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({
+      status: 'inquiry',
+      amount_withdrawn: 0,
+      is_refundable: true,
+    });
+    expect((await refund(payment)).body).toMatchObject({ status: 'succeeded' });
+    story.stripe.escalateInquiry(reference);
+    await story.notified();
+    expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({ status: 'open' });
+    expect((await refund(payment)).body).toMatchObject({ code: 'payment_disputed' });
+    expect(await typesOf(id)).toEqual(['dispute.created', 'dispute.updated']);
+  });
+
+  it('that ends as an inquiry is closed', async () => {
+    const { payment } = await paid();
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment), 'inquiry');
+    await story.notified();
+    story.stripe.closeDispute(reference, 'warning_closed');
+    await story.notified();
+    const { id } = await disputeOf(payment);
+    expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({ status: 'closed' });
+    expect(await typesOf(id)).toEqual(['dispute.created', 'dispute.closed']);
+    expect(await postingsOf(story.engine, id)).toEqual([]);
+  });
+
+  it('that Stripe knows before us decides a refund at the same time', async () => {
+    const { payment } = await paid();
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.openDispute(story.intentOf(payment));
+    expect((await refund(payment)).body).toMatchObject({
+      status: 'failed',
+      failure_code: 'refund_declined',
+    });
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refund_pending: 0 });
+  });
+
+  it('of a refunded payment may take more than is left, and the books agree', async () => {
+    const { payment } = await paid();
+    expect((await refund(payment)).body).toMatchObject({ status: 'succeeded' });
+    const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+    story.stripe.closeDispute(reference, 'lost');
+    await story.notified();
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({
+      amount_refunded: 100,
+      amount_lost: 1_000,
+    });
+  });
+
+  it.each(['twice', 'late', 'never'] as const)(
+    'is recorded once if its notifications arrive %s',
+    async (arrival) => {
+      const { payment } = await paid();
+      story.stripe.webhooks.fate = () => (arrival === 'twice' ? 'double' : 'lose');
+      const { id: reference } = story.stripe.openDispute(story.intentOf(payment));
+      if (arrival === 'late') story.stripe.closeDispute(reference, 'won');
+      await story.stripe.webhooks.idle();
+      story.engine.clock.advanceMs(2 * 60_000);
+      if (arrival !== 'twice') await story.engine.app.get(MissedProviderEvents).runDue();
+      await Promise.all([story.notified(), story.notified()]);
+      const { id } = await disputeOf(payment);
+      expect(await postingsOf(story.engine, id)).toHaveLength(arrival === 'late' ? 2 : 1);
+      expect((await typesOf(id))[0]).toBe('dispute.created');
+    },
+  );
+
+  it('of a charge whose outcome is not known yet settles the payment first', async () => {
+    const { customer } = await story.customerWith('pm_card_createDispute');
+    story.stripe.faults.plan('reset_after', { operation: 'paymentIntents.confirm', times: 2 });
+    const payment = await story.pay(customer);
+    expect(payment.status).toBe('processing');
+    await story.notified();
+    expect(await story.get(`/v1/payments/${payment.id}`)).toMatchObject({ status: 'succeeded' });
+    expect(await disputeOf(payment.id)).toMatchObject({ status: 'open' });
+  });
+
+  it('is read again if Stripe does not answer', async () => {
+    const { payment } = await paid();
+    story.stripe.faults.plan('error_500_before', { operation: 'disputes.retrieve', times: 10 });
+    story.stripe.openDispute(story.intentOf(payment));
+    await story.notified();
+    expect(await disputesOf(payment)).toEqual([]);
+    story.stripe.faults.clear();
+    story.engine.clock.advanceMs(3 * 60_000);
+    await story.notified();
+    expect(await disputeOf(payment)).toMatchObject({ status: 'open' });
+  });
+
+  it('of another service with the same account is left alone', async () => {
+    const { paymentIntents } = story.stripe.client();
+    const intent = await paymentIntents.create({
+      amount: 500,
+      currency: 'usd',
+      payment_method: 'pm_card_createDispute',
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+    });
+    expect(intent.status).toBe('succeeded');
+    const count = async () => (await story.get<{ data: object[] }>('/v1/disputes')).data.length;
+    const before = await count();
+    await story.notified();
+    expect(await count()).toBe(before);
+  });
+
+  it('is listed by customer, payment and status', async () => {
+    const { customer, payment } = await paid();
+    story.stripe.openDispute(story.intentOf(payment));
+    await story.notified();
+    const { id } = await disputeOf(payment);
+    const list = async (query: string) =>
+      (await story.get<{ data: Dispute[] }>(`/v1/disputes?${query}`)).data.map((one) => one.id);
+    expect(await list(`customer_id=${customer}`)).toEqual([id]);
+    expect(await list(`customer_id=${customer}&status=open`)).toEqual([id]);
+    expect(await list(`customer_id=${customer}&status=won`)).toEqual([]);
+    const unknown = await story.engine.http.get('/v1/disputes/dsp_01h455vb4pex5vsknk084sn02q');
+    expect(unknown.body).toMatchObject({ status: 404, code: 'dispute_not_found' });
+  });
+});
