@@ -39,6 +39,8 @@ describe('refunds', () => {
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
       actor: 'open',
+      source: 'api',
+      credit_note_id: null,
       id: expect.stringMatching(/^ref_/) as string,
       payment_id: of,
       amount: 2_500,

@@ -38,6 +38,8 @@ import { PaymentMethodCommandsController } from './payments/payment-method-comma
 import { ResumePaymentWorkflow } from './payments/resume-payment.workflow';
 import { SettlePaymentWorkflow } from './payments/settle-payment.workflow';
 import { TakePaymentWorkflow } from './payments/take-payment.workflow';
+import { RefundCommandsController } from './refunds/refund-commands.controller';
+import { RefundPaymentWorkflow } from './refunds/refund-payment.workflow';
 import { RefundedAmounts } from './refunded-amounts';
 import { ApplyOutcomesWorkflow } from './subscriptions/apply-outcomes.workflow';
 import { BillLateUsageWorkflow } from './subscriptions/bill-late-usage.workflow';
@@ -77,6 +79,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     InvoicePaymentsController,
     PaymentCommandsController,
     PaymentMethodCommandsController,
+    RefundCommandsController,
     SubscriptionCommandsController,
     UsageProofController,
   ],
@@ -112,6 +115,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     KeepPaymentMethodWorkflow,
     ApplyDiscrepancyWorkflow,
     ApplyProviderEventWorkflow,
+    RefundPaymentWorkflow,
     // Usage and customers.
     QuoteUsageWorkflow,
     ProveUsageWorkflow,

@@ -222,7 +222,7 @@ type Parts = CreditNoteOrder['lines'];
 function assertCreditable(order: CreditNoteOrder, invoice: Invoice, elsewhere: Elsewhere): void {
   order.lines.forEach(({ lineId, netMinor }, index) => {
     const line = invoice.lines.find(({ id }) => id === lineId);
-    const pointer = `/lines/${index}`;
+    const pointer = `${order.pointer}/lines/${index}`;
     if (line === undefined) throw referenceNotFound(`${pointer}/invoice_line_id`, lineId);
     const before = order.lines.slice(0, index);
     const isTwice = before.some((one) => one.lineId === lineId);

@@ -57,7 +57,9 @@ export { CreditNotesService } from './credit-notes.service';
 export { draftsBeyond } from './domain/renewal-draft';
 export {
   CreateCreditNoteDto,
+  CreditLineInputDto,
   CreditNoteDto,
+  toCreditedLine,
   toCreditNoteDto,
   toCreditNoteOrder,
 } from './dto/credit-note.dto';

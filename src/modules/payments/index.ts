@@ -19,7 +19,7 @@ export { discrepancyOf, isApplicable } from './discrepancies/domain/discrepancy'
 export type { Discrepancy } from './discrepancies/domain/discrepancy';
 export type { Lease, Payment } from './domain/payment';
 export type { SentQuery } from './domain/sent-query';
-export { isAnswer, type ProviderOutcome } from './domain/payment-provider';
+export { isAnswer, type MadeRefund, type ProviderOutcome } from './domain/payment-provider';
 export { PaymentRefundsService } from './payment-refunds.service';
 export {
   paymentContradictsInvoice,

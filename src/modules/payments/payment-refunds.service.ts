@@ -60,6 +60,16 @@ export class PaymentRefundsService {
     return this.reserveLocked(paymentId, requested, now);
   }
 
+  /**
+   * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. The money has
+   * moved, so that no dispute or use of the credit stands in the way. Returns null if the payment does not hold the amount.
+   */
+  async reserveMade(paymentId: string, amount: bigint, now: Date): Promise<Payment | null> {
+    const payment = await this.payments.reserveMadeRefund(paymentId, amount, now);
+    if (payment !== null && !isAllApplied(payment)) await this.credit.reserve(paymentId, amount);
+    return payment;
+  }
+
   /** The payment, locked: before its refunds, as everywhere. */
   async lock(paymentId: string): Promise<Payment> {
     const payment = await this.payments.lock(paymentId);

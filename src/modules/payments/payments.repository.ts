@@ -16,6 +16,12 @@ const RESERVE_REFUND = `
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
+/** The money of a refund that was made at the provider has moved, whatever was lost or is disputed. */
+const RESERVE_MADE_REFUND = `
+  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
+  WHERE id = $1 AND status = 'succeeded'
+    AND amount_refunded + amount_refund_pending + $2 <= amount`;
+
 const SETTLE_REFUND = `
   SET amount_refund_pending = amount_refund_pending - $2, amount_refunded = amount_refunded + $3,
       version = version + 1, updated_at = $4
@@ -129,6 +135,15 @@ export class PaymentsRepository {
   /** Sets aside an amount for a refund and returns the payment; null when it is not there, or too little is left. */
   reserveRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString(), now]);
+  }
+
+  /** Sets aside an amount for a refund that was made already and returns the payment; null if it does not hold the amount. */
+  reserveMadeRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
+    return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
+      id,
+      amount.toString(),
+      now,
+    ]);
   }
 
   /** Turns a reserved amount into a refunded one, or frees it, and returns the payment; null when it is not there. */

@@ -54,7 +54,7 @@ export class ReturnPaymentsService {
       await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
       const { id, customerId, currency, amountApplied: appliedMinor } = before;
       const credit = await this.credit.lockOf(id);
-      const refundedMinor = before.amountRefunded - credit.refunded;
+      const refundedMinor = least(before.amountRefunded - credit.refunded, appliedMinor);
       const reserved = before.amountRefundPending - credit.reserved;
       const lostMinor = least(
         before.amountLost - credit.lost,

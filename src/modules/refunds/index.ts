@@ -1,6 +1,13 @@
+export type { Refund, RefundLimits, RefundNote, RefundRequest } from './domain/refund';
+export { CreateRefundDto, toRefundRequest } from './dto/create-refund.dto';
+export { RefundDto, toRefundDto } from './dto/refund.dto';
+export {
+  paymentHasNoInvoice,
+  refundDiffersFromCreditNote,
+  refundLimitExceeded,
+} from './refunds.errors';
 export { RefundsModule } from './refunds.module';
-export type { Refund } from './domain/refund';
 export { RefundsRepository } from './refunds.repository';
-export { RefundsService } from './refunds.service';
+export { type RefundedNote, RefundsService } from './refunds.service';
 export { SandboxRefundsModule } from './sandbox-refunds.module';
 export { SettleRefundService } from './settle-refund.service';

@@ -8,7 +8,7 @@ import {
   ReferenceColumn,
   RowVersionColumn,
 } from '../../platform/database';
-import type { Refund, RefundStatus } from './domain/refund';
+import type { Refund, RefundSource, RefundStatus } from './domain/refund';
 
 @Entity('refund')
 @Unique('refund_idempotency_key_unique', ['idempotencyKey', 'actor'])
@@ -16,6 +16,16 @@ import type { Refund, RefundStatus } from './domain/refund';
 @Check('refund_status_check', `"status" IN ('pending', 'succeeded', 'failed', 'canceled')`)
 @Check('refund_failure_check', `("status" = 'failed') = ("failure_code" IS NOT NULL)`)
 @Check('refund_due_check', `("due_at" IS NOT NULL) = ("status" = 'pending')`)
+@Check('refund_source_check', `"source" IN ('api', 'provider')`)
+@Check('refund_source_reference_check', `"source" = 'api' OR "provider_reference" IS NOT NULL`)
+@Index('refund_credit_note_unique', ['creditNoteId'], {
+  unique: true,
+  where: '"credit_note_id" IS NOT NULL',
+})
+@Index('refund_made_elsewhere_unique', ['paymentId', 'providerReference'], {
+  unique: true,
+  where: `"source" = 'provider'`,
+})
 @Index('refund_payment_index', ['paymentId', 'id'])
 @Index('refund_provider_reference_index', ['providerReference'], {
   where: '"provider_reference" IS NOT NULL',
@@ -33,6 +43,10 @@ export class RefundEntity implements Refund {
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @Column({ type: 'varchar', length: 20 }) readonly status!: RefundStatus;
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly reason!: string | null;
+  @Column({ type: 'varchar', length: 20, default: 'api' }) readonly source!: RefundSource;
+  @ForeignKey('CreditNoteEntity', { name: 'refund_credit_note_id_fkey' })
+  @ReferenceColumn({ nullable: true })
+  readonly creditNoteId!: string | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly idempotencyKey!: string | null;
   @Column({ type: 'varchar', length: 40, collation: 'C', default: 'open' }) readonly actor!: string;

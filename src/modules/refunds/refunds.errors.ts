@@ -27,3 +27,32 @@ export const refundLimitExceeded = defineProblem({
     extensions: { limit: Number(limit) },
   }),
 });
+
+export const paymentHasNoInvoice = defineProblem({
+  code: 'payment_has_no_invoice',
+  kind: 'rule_broken',
+  title: 'The payment paid no invoice',
+  meaning:
+    'A refund with a `credit_note` corrects the invoice that the payment paid. Refund a payment of no invoice without a credit note.',
+  occurrence: (paymentId: string) => ({
+    detail: `The payment ${paymentId} paid no invoice. Leave out the credit note.`,
+    errors: [
+      { pointer: '/credit_note', code: 'no_invoice', message: 'needs a payment of an invoice' },
+    ],
+  }),
+});
+
+export const refundDiffersFromCreditNote = defineProblem({
+  code: 'refund_differs_from_credit_note',
+  kind: 'rule_broken',
+  title: 'The refund is not what its credit note leaves to refund',
+  meaning:
+    'A credit note lowers first what its invoice still owes, and leaves the rest to refund: `credit_note_amount`, with tax. The refund gives back exactly that. Leave out `amount`, or send another note. If nothing is left to refund, issue the note alone.',
+  occurrence: (amount: bigint) => ({
+    detail: `The credit note leaves ${amount} minor units to refund.`,
+    extensions: { credit_note_amount: Number(amount) },
+    errors: [
+      { pointer: '/amount', code: 'differs_from_credit_note', message: `must be ${amount}` },
+    ],
+  }),
+});

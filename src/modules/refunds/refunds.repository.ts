@@ -46,6 +46,15 @@ export class RefundsRepository {
     ]);
   }
 
+  /** Returns the refund of a payment that was made at the provider, or null. The caller holds the lock of the payment. */
+  findMadeElsewhere(paymentId: string, reference: string): Promise<Refund | null> {
+    return this.database.selectOne(
+      RefundEntity,
+      "WHERE payment_id = $1 AND provider_reference = $2 AND source = 'provider'",
+      [paymentId, reference],
+    );
+  }
+
   /** The refund, locked until the transaction ends. */
   lock(id: string): Promise<Refund | null> {
     this.database.requireTransaction();

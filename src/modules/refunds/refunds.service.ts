@@ -7,8 +7,11 @@ import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
+import type { CreditNote } from '../invoicing';
 import {
   isAnswer,
+  type Lease,
+  type MadeRefund,
   type Payment,
   PaymentRefundsService,
   pollLease,
@@ -17,6 +20,7 @@ import {
 import {
   exceededLimit,
   isSameRequest,
+  newRefund,
   type Refund,
   type RefundLimits,
   type RefundRequest,
@@ -26,6 +30,24 @@ import { refundLimitExceeded, refundNotFound, refundNotInSandbox } from './refun
 import { refundAnswer, refundCreated } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 import { SettleRefundService } from './settle-refund.service';
+
+/** Key that is claimed for a refund. */
+export interface ClaimedRefund {
+  readonly id: string;
+  readonly lease: Lease;
+  readonly now: Date;
+  /** The refund that the key made before. */
+  readonly made: Refund | null;
+}
+
+/** A pending refund, and the payment with its reserve. */
+export interface BegunRefund {
+  readonly refund: Refund;
+  readonly payment: Payment;
+}
+
+/** Credit note that a refund pays out. */
+export type RefundedNote = Pick<CreditNote, 'id' | 'toRefund'>;
 
 /** Refunds payments: a commit that reserves the amount, the provider's call, and a commit that stores the outcome. */
 @Injectable()
@@ -40,19 +62,6 @@ export class RefundsService {
     private readonly clock: Clock,
     private readonly session: ProcessSession,
   ) {}
-
-  /**
-   * Refunds a payment in full or in part. If the provider refuses, the refund has failed, which is no error; if it does not
-   * answer in time, the refund stays pending. A key that made a refund before returns that refund, however old.
-   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`, `refund_amount_exceeds_refundable`,
-   *   `idempotency_key_reused`, `refund_limit_exceeded`
-   * @param limits limits of the caller
-   */
-  async create(request: RefundRequest, limits: RefundLimits): Promise<Refund> {
-    const { refund, payment } = await this.begin(request, limits);
-    if (payment === null) return refund;
-    return this.settlement.settle(refund, await this.payments.send(payment, refund));
-  }
 
   /** @throws {ProblemError} `refund_not_found` */
   async get(id: string): Promise<Refund> {
@@ -101,49 +110,105 @@ export class RefundsService {
   }
 
   /**
-   * First commit: claims the key, reserves the amount on the payment, and stores the pending refund and its event. If the
-   * key made a refund before, returns that refund without a payment, and stores the answer again.
+   * Claims the key of a request, first in the caller's transaction. A key that made a refund before returns that refund,
+   * however old, and stores the answer again.
+   * @throws {ProblemError} `idempotency_key_reused`
    */
-  private begin(
-    request: RefundRequest,
-    limits: RefundLimits,
-  ): Promise<{ readonly refund: Refund; readonly payment: Payment | null }> {
+  async claim(request: RefundRequest): Promise<ClaimedRefund> {
+    this.database.requireTransaction();
     const now = this.clock.now();
     const id = newId('ref');
     const lease = pollLease(now, this.session.number);
-    return this.database.transaction(async () => {
-      await this.idempotency.claimFor(id, lease);
-      const made = await this.madeBefore(request);
-      if (made !== null) {
-        await this.idempotency.completeFor(id, refundAnswer(made));
-        return { refund: made, payment: null };
-      }
-      const { paymentId } = request;
-      const { payment, amount } = await this.payments.reserve(paymentId, request.amount, now);
-      const limit = exceededLimit(limits, payment);
-      if (limit !== null) throw refundLimitExceeded(limit, payment.currency);
-      const refund: Refund = {
+    await this.idempotency.claimFor(id, lease);
+    const made = await this.madeBefore(request);
+    if (made !== null) await this.idempotency.completeFor(id, refundAnswer(made));
+    return { id, lease, now, made };
+  }
+
+  /**
+   * Reserves the amount on the payment, and stores the pending refund and its event, in the transaction that claimed the key.
+   * @param note credit note that the refund pays out; null: none
+   * @param limits limits of the caller
+   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
+   *   `refund_amount_exceeds_refundable`, `refund_limit_exceeded`
+   */
+  async begin(
+    { id, lease, now }: ClaimedRefund,
+    { creditNote: _, ...request }: RefundRequest,
+    note: RefundedNote | null,
+    limits: RefundLimits,
+  ): Promise<BegunRefund> {
+    const requested = note?.toRefund ?? request.amount;
+    const { payment, amount } = await this.payments.reserve(request.paymentId, requested, now);
+    const limit = exceededLimit(limits, payment);
+    if (limit !== null) throw refundLimitExceeded(limit, payment.currency);
+    const refund = newRefund(
+      {
         ...request,
         id,
-        actor: currentActor(),
-        version: 1,
         amount,
         currency: payment.currency,
-        status: 'pending',
-        failureCode: null,
+        source: 'api',
+        creditNoteId: note?.id ?? null,
+        actor: currentActor(),
         providerReference: null,
-        providerAttempt: 1,
-        sentAt: null,
-        absentSince: null,
         dueAt: lease.endsAt,
         leasedBy: lease.owner,
-        attempts: 0,
-        createdAt: now,
-        updatedAt: now,
-      };
+      },
+      now,
+    );
+    await this.refunds.insert(refund);
+    await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
+    return { refund, payment };
+  }
+
+  /**
+   * Asks the provider to give the money back, and stores the outcome. If the provider refuses, the refund has failed, which
+   * is no error; if it does not answer in time, the refund stays pending.
+   */
+  async send({ refund, payment }: BegunRefund): Promise<Refund> {
+    return this.settlement.settle(refund, await this.payments.send(payment, refund));
+  }
+
+  /**
+   * Records a refund that somebody made at the provider, and what became of it. One that moved no money is not recorded.
+   * Returns false if the payment does not hold the amount: a pending refund of ours may have to end first.
+   */
+  recordMade(paymentId: string, made: MadeRefund): Promise<boolean> {
+    const { reference, amount, outcome, reason } = made;
+    const now = this.clock.now();
+    return this.database.transaction(async () => {
+      await this.payments.lock(paymentId);
+      const known = await this.refunds.findMadeElsewhere(paymentId, reference);
+      if (known !== null) {
+        await this.settlement.settle(known, outcome);
+        return true;
+      }
+      if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return true;
+      const payment = await this.payments.reserveMade(paymentId, amount, now);
+      if (payment === null) return false;
+      const refund = newRefund(
+        {
+          id: newId('ref'),
+          paymentId,
+          amount,
+          currency: payment.currency,
+          reason,
+          source: 'provider',
+          creditNoteId: null,
+          actor: currentActor(),
+          idempotencyKey: null,
+          providerReference: reference,
+          metadata: {},
+          dueAt: now,
+          leasedBy: null,
+        },
+        now,
+      );
       await this.refunds.insert(refund);
       await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
-      return { refund, payment };
+      await this.settlement.settle(refund, outcome);
+      return true;
     });
   }
 

@@ -8,7 +8,7 @@ export { clearFlowCookie, flowCookieOf, setFlowCookie } from './flow-cookie';
 export { operationOf } from './operation-name';
 export { mayReadCustomer, principalOf, principalWith } from './principal';
 export type { Principal } from './principal';
-export { RequireAccess } from './require-access';
+export { RequireAccess, requireScope } from './require-access';
 export type { CustomerPlace } from './require-access';
 export { hashOf, isSecret, newSecret } from './secret';
 export { SECURITY_SCHEMES } from './security-schemes';

@@ -18,7 +18,7 @@ export const ACCESS = 'access';
  * Requires that the caller holds the scope.
  * @throws {ProblemError} `unauthenticated` without a credential, `forbidden` without the scope
  */
-function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scope): void {
+export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scope): void {
   if (scopes.has(scope)) return;
   throw kind === 'anonymous' ? unauthenticated('missing') : forbidden(scope, mustEnrol);
 }

@@ -47,6 +47,8 @@ export interface CreditNoteOrder {
   readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
   readonly reason: string;
   readonly settle: Settlement;
+  /** JSON pointer to the order in its request. */
+  readonly pointer: string;
 }
 
 /** Returns what a part of a credit note takes off the `amount` of its line: the net amount and its inclusive tax. */

@@ -59,13 +59,18 @@ export class CreateCreditNoteDto {
 export function toCreditNoteOrder(dto: CreateCreditNoteDto): CreditNoteOrder {
   return {
     invoiceId: dto.invoice_id,
-    lines: dto.lines.map(({ invoice_line_id: lineId, amount }) => ({
-      lineId,
-      netMinor: BigInt(amount),
-    })),
+    lines: dto.lines.map(toCreditedLine),
     reason: dto.reason,
     settle: dto.settle,
+    pointer: '',
   };
+}
+
+export function toCreditedLine({
+  invoice_line_id: lineId,
+  amount,
+}: CreditLineInputDto): CreditNoteOrder['lines'][number] {
+  return { lineId, netMinor: BigInt(amount) };
 }
 
 export class ListCreditNotesDto extends ListQueryDto {

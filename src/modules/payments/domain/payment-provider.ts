@@ -140,6 +140,28 @@ export type DisputeLook =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
+/** A refund that somebody made at the provider. */
+export interface MadeRefund {
+  /** The provider's own name for the refund. */
+  readonly reference: string;
+  /** Minor units of the payment's currency. */
+  readonly amount: bigint;
+  readonly reason: string | null;
+  readonly outcome: ProviderOutcome;
+}
+
+/** A refund without our id, as its provider shows it. */
+export type MadeRefundLook =
+  | {
+      readonly kind: 'made_refund';
+      /** Our id of the payment. */
+      readonly paymentId: string;
+      readonly chargeReference: string;
+      readonly made: MadeRefund;
+    }
+  | { readonly kind: 'not_ours' }
+  | UnknownOutcome;
+
 /** Search for the charge of a payment. */
 export interface ChargeQuery {
   readonly paymentId: string;
@@ -177,6 +199,7 @@ export interface PreparingProvider extends ProviderBase {
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
+  retrieveMadeRefund(reference: string): Promise<MadeRefundLook>;
   retrieveDispute(reference: string): Promise<DisputeLook>;
   /** Returns null if the customer is not expected to act. Throws without an answer of the provider. */
   clientAction(reference: string): Promise<ClientAction | null>;

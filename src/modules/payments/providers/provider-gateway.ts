@@ -6,6 +6,7 @@ import type { Payment } from '../domain/payment';
 import type {
   ClientAction,
   DisputeLook,
+  MadeRefundLook,
   PaymentProvider,
   PreparingProvider,
   ProviderName,
@@ -120,6 +121,13 @@ export class ProviderGateway {
     );
   }
 
+  /** Reads a refund that somebody made at the provider. */
+  readMadeRefund(name: ProviderName, reference: string): Promise<MadeRefundLook> {
+    return this.call<MadeRefundLook>(name, async (provider) =>
+      provider.flow === 'direct' ? { kind: 'not_ours' } : provider.retrieveMadeRefund(reference),
+    );
+  }
+
   /** Reads a dispute from its provider. */
   readDispute(name: ProviderName, reference: string): Promise<DisputeLook> {
     return this.call<DisputeLook>(name, async (provider) =>
@@ -143,7 +151,7 @@ export class ProviderGateway {
     return this.sandbox.settle(directRefundKey(refundId), failureCode);
   }
 
-  private async call<Answer extends RefundLook | DisputeLook>(
+  private async call<Answer extends RefundLook | DisputeLook | MadeRefundLook>(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,
   ): Promise<Answer | UnknownOutcome> {

@@ -23,6 +23,8 @@ const pending: Refund = {
   currency: 'USD',
   status: 'pending',
   reason: 'damaged',
+  source: 'api',
+  creditNoteId: null,
   actor: 'open',
   idempotencyKey: 'k',
   failureCode: null,
@@ -103,6 +105,7 @@ describe('a refund', () => {
   const request: RefundRequest = {
     paymentId: pending.paymentId,
     amount: 1_000n,
+    creditNote: null,
     reason: 'damaged',
     idempotencyKey: 'k',
     metadata: pending.metadata,

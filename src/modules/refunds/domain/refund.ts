@@ -5,6 +5,10 @@ import { mayBecome, type Transitions } from '../../../core/states';
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
+export const REFUND_SOURCES = ['api', 'provider'] as const;
+/** `api`: a request to this service. `provider`: somebody made it at the provider. */
+export type RefundSource = (typeof REFUND_SOURCES)[number];
+
 /** Money of a payment given back. */
 export interface Refund {
   readonly id: string;
@@ -15,6 +19,9 @@ export interface Refund {
   readonly currency: string;
   readonly status: RefundStatus;
   readonly reason: string | null;
+  readonly source: RefundSource;
+  /** Credit note that was issued with the refund, and that it pays out. */
+  readonly creditNoteId: string | null;
   /** Principal that created the refund. */
   readonly actor: string;
   /** The client's key; unique forever among those of the actor, also after the stored answer has expired. */
@@ -39,14 +46,55 @@ export interface Refund {
   readonly updatedAt: Date;
 }
 
+/** Credit note to issue with a refund, on the invoice that the payment paid. */
+export interface RefundNote {
+  readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
+  readonly reason: string;
+}
+
 /** Refund that a caller asks for. */
 export interface RefundRequest {
   readonly paymentId: string;
-  /** Minor units; null for all that remains. */
+  /** Minor units; null for all that remains, or all that the credit note leaves to refund. */
   readonly amount: bigint | null;
+  readonly creditNote: RefundNote | null;
   readonly reason: string | null;
   readonly idempotencyKey: string | null;
   readonly metadata: Metadata;
+}
+
+/** Data of a new refund. */
+export type NewRefund = Pick<
+  Refund,
+  | 'id'
+  | 'paymentId'
+  | 'amount'
+  | 'currency'
+  | 'reason'
+  | 'source'
+  | 'creditNoteId'
+  | 'actor'
+  | 'idempotencyKey'
+  | 'providerReference'
+  | 'metadata'
+  | 'dueAt'
+  | 'leasedBy'
+>;
+
+/** A refund before its provider is asked. */
+export function newRefund(refund: NewRefund, now: Date): Refund {
+  return {
+    ...refund,
+    version: 1,
+    status: 'pending',
+    failureCode: null,
+    providerAttempt: 1,
+    sentAt: null,
+    absentSince: null,
+    attempts: 0,
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
 export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {
@@ -140,6 +188,7 @@ export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
     refund.paymentId === request.paymentId &&
     (request.amount === null || request.amount === refund.amount) &&
     refund.reason === request.reason &&
+    (refund.creditNoteId === null) === (request.creditNote === null) &&
     canonicalJson(refund.metadata) === canonicalJson(request.metadata)
   );
 }

@@ -1,14 +1,39 @@
-import { KeyField, MetadataField, MinorUnitsField, TextField } from '../../../platform/http';
-import type { RefundRequest } from '../domain/refund';
+import {
+  KeyField,
+  MetadataField,
+  MinorUnitsField,
+  NestedField,
+  NestedListField,
+  TextField,
+} from '../../../platform/http';
+import { CreditLineInputDto, toCreditedLine } from '../../invoicing';
+import type { RefundNote, RefundRequest } from '../domain/refund';
+
+export class RefundNoteDto {
+  @NestedListField(CreditLineInputDto, 'What is taken back of the invoice, each line once.', {
+    least: 1,
+    most: 100,
+  })
+  readonly lines!: readonly CreditLineInputDto[];
+  @TextField('For people.', { most: 500, example: 'Two days without service' })
+  readonly reason!: string;
+}
 
 export class CreateRefundDto {
-  @MinorUnitsField(1, 'Minor units of the payment’s currency. Left out: all that remains.', {
-    optional: true,
-    example: 2_500,
-  })
+  @MinorUnitsField(
+    1,
+    'Minor units of the payment’s currency. Left out: all that remains, or with a `credit_note` its total.',
+    { optional: true, example: 2_500 },
+  )
   readonly amount?: number;
   @TextField('Free text.', { least: 0, most: 500, optional: true, example: 'Arrived broken' })
   readonly reason?: string;
+  @NestedField(
+    RefundNoteDto,
+    'Issues a credit note on the invoice that the payment paid, in the same commit, so that revenue and tax are corrected. Needs the scope `invoices:write` as well.',
+    { optional: true },
+  )
+  readonly credit_note?: RefundNoteDto;
   @KeyField(
     'Chosen by the client; the same as the `Idempotency-Key` header. The same key gives the same refund.',
     { optional: true, example: 'order-1042-refund-1' },
@@ -27,7 +52,12 @@ export function toRefundRequest(
     paymentId,
     amount: dto.amount === undefined ? null : BigInt(dto.amount),
     reason: dto.reason ?? null,
+    creditNote: dto.credit_note === undefined ? null : toRefundNote(dto.credit_note),
     idempotencyKey,
     metadata: dto.metadata ?? {},
   };
+}
+
+function toRefundNote({ lines, reason }: RefundNoteDto): RefundNote {
+  return { lines: lines.map(toCreditedLine), reason };
 }

@@ -8,7 +8,13 @@ import {
   TextProperty,
   toDto,
 } from '../../../platform/http';
-import { type Refund, REFUND_STATUSES, type RefundStatus } from '../domain/refund';
+import {
+  type Refund,
+  REFUND_SOURCES,
+  REFUND_STATUSES,
+  type RefundSource,
+  type RefundStatus,
+} from '../domain/refund';
 
 export class RefundDto {
   @IdProperty('ref_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -31,6 +37,14 @@ export class RefundDto {
   readonly idempotencyKey!: string | null;
   @TextProperty('Why the provider refused, when `failed`.', null, { nullable: true })
   readonly failure_code!: string | null;
+  @EnumProperty(
+    REFUND_SOURCES,
+    'Where it was made: by a request to this service, or at the provider, where it was found later.',
+    'api',
+  )
+  readonly source!: RefundSource;
+  @TextProperty('The credit note that was issued with it.', null, { nullable: true })
+  readonly credit_note_id!: string | null;
   @ActorProperty('Who created it') readonly actor!: string;
   @MetadataProperty() readonly metadata!: object;
   @InstantProperty('When it was created.') readonly created_at!: string;

@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import type { DisputeStatus } from '../../domain/reported-dispute';
 import type { DisputeLook } from '../../domain/payment-provider';
 import { fromStripeAmount } from './stripe-amounts';
+import { ownPaymentOf } from './stripe-metadata';
 
 const STATUSES: Readonly<Record<string, DisputeStatus>> = {
   warning_needs_response: 'inquiry',
@@ -21,15 +22,12 @@ const STATUSES: Readonly<Record<string, DisputeStatus>> = {
  * currency of the account counts as the disputed amount. A status that is not known counts as open.
  */
 export function disputeOf(dispute: Stripe.Dispute, environment: string): DisputeLook {
-  const { payment_intent: intent } = dispute;
-  if (intent === null || typeof intent === 'string') return { kind: 'not_ours' };
-  const { payment_id: paymentId, environment: of } = intent.metadata;
-  if (paymentId === undefined || of !== environment) return { kind: 'not_ours' };
+  const payment = ownPaymentOf(dispute.payment_intent, environment);
+  if (payment === null) return { kind: 'not_ours' };
   const { due_by: dueBy } = dispute.evidence_details;
   return {
     kind: 'dispute',
-    paymentId,
-    chargeReference: intent.id,
+    ...payment,
     reported: {
       providerReference: dispute.id,
       status: Object.hasOwn(STATUSES, dispute.status)

@@ -61,18 +61,13 @@ function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEve
     id,
     type,
     createdAt: new Date(created * SECOND_MS),
-    subjectId: isWanted ? (isDispute(type) ? referenceOf(object) : subjectOf(object)) : null,
+    subjectId: isWanted ? subjectOf(type, object) : null,
   };
 }
 
 /** Another service with the same account may use the same names in its metadata. */
 function isOurId(prefix: 'ref' | 'pay', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
-}
-
-/** A dispute does not name the payment by our id. It is read from Stripe first. */
-function isDispute(type: string): boolean {
-  return type.startsWith('charge.dispute.');
 }
 
 /** Returns Stripe's id of an object, unless it is longer than any is. */
@@ -82,8 +77,16 @@ function referenceOf(object: unknown): string | null {
   return typeof id === 'string' && id.length <= LONGEST_REFERENCE ? id : null;
 }
 
-/** Returns our id in the metadata of an object. */
-function subjectOf(object: unknown): string | null {
+/**
+ * Returns our id of the payment or refund in the metadata of an object. A dispute, and a refund that was made at Stripe, do not
+ * name the payment by our id: returns Stripe's, by which they are read.
+ */
+function subjectOf(type: string, object: unknown): string | null {
+  if (type.startsWith('charge.dispute.')) return referenceOf(object);
+  return ownIdOf(object) ?? (type.startsWith('refund.') ? referenceOf(object) : null);
+}
+
+function ownIdOf(object: unknown): string | null {
   if (typeof object !== 'object' || object === null || !('metadata' in object)) return null;
   const { metadata } = object;
   if (typeof metadata !== 'object' || metadata === null) return null;

@@ -7,15 +7,17 @@ import type {
   ClientAction,
   DisputeLook,
   ListedRefund,
+  MadeRefundLook,
   MethodDetails,
   PreparedCharge,
   PreparingProvider,
   ProviderOutcome,
   ProviderRefundRequest,
 } from '../../domain/payment-provider';
-import { toStripeAmount } from './stripe-amounts';
+import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
+import { ownPaymentOf } from './stripe-metadata';
 import { AMOUNT_NOT_CHARGEABLE, outcomeOfFailure, outcomeOfRefundFailure } from './stripe-errors';
 import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
@@ -177,6 +179,19 @@ export class StripeProvider implements PreparingProvider {
       refundId: refund.metadata?.['refund_id'] ?? null,
       outcome: outcomeOfRefund(refund),
     }));
+  }
+
+  async retrieveMadeRefund(reference: string): Promise<MadeRefundLook> {
+    const { answer, failure } = await this.client.ask('refunds/retrieve', (sdk) =>
+      sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
+    );
+    if (failure !== null) return { kind: failure.status === 404 ? 'not_ours' : 'unknown' };
+    const { amount, currency, reason } = answer;
+    const payment = ownPaymentOf(answer.payment_intent, this.client.environment);
+    if (payment === null) return { kind: 'not_ours' };
+    const minor = fromStripeAmount(amount, currency.toUpperCase());
+    const made = { reference, amount: minor, reason, outcome: outcomeOfRefund(answer) };
+    return { kind: 'made_refund', ...payment, made };
   }
 
   async retrieveDispute(reference: string): Promise<DisputeLook> {

@@ -1,0 +1,38 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Refunds that were made at the provider, and refunds that carry a credit note. */
+export class RecordSourceOfRefunds1795411100002 implements MigrationInterface {
+  readonly name = 'RecordSourceOfRefunds1795411100002';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query(`
+      ALTER TABLE "refund"
+        ADD "source" character varying(20) NOT NULL DEFAULT 'api',
+        ADD "credit_note_id" character varying(40) COLLATE "C",
+        ADD CONSTRAINT "refund_source_check" CHECK ("source" IN ('api', 'provider')) NOT VALID,
+        ADD CONSTRAINT "refund_source_reference_check" CHECK ("source" = 'api' OR "provider_reference" IS NOT NULL) NOT VALID,
+        ADD CONSTRAINT "refund_credit_note_id_fkey" FOREIGN KEY ("credit_note_id") REFERENCES "credit_note" ("id") NOT VALID
+    `);
+    await queryRunner.query(`
+      CREATE UNIQUE INDEX "refund_credit_note_unique" ON "refund" ("credit_note_id")
+      WHERE "credit_note_id" IS NOT NULL
+    `);
+    await queryRunner.query(`
+      CREATE UNIQUE INDEX "refund_made_elsewhere_unique" ON "refund" ("payment_id", "provider_reference")
+      WHERE "source" = 'provider'
+    `);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP INDEX "refund_made_elsewhere_unique"');
+    await queryRunner.query('DROP INDEX "refund_credit_note_unique"');
+    await queryRunner.query(`
+      ALTER TABLE "refund"
+        DROP CONSTRAINT "refund_credit_note_id_fkey",
+        DROP CONSTRAINT "refund_source_reference_check",
+        DROP CONSTRAINT "refund_source_check",
+        DROP "credit_note_id",
+        DROP "source"
+    `);
+  }
+}

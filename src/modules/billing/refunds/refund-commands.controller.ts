@@ -1,0 +1,72 @@
+import { Body, Controller, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Caller, type Principal, requireScope } from '../../../platform/access';
+import { idempotencyKeyMismatch, referenceNotFound } from '../../../platform/errors';
+import { IdPipe, Operation, withETag } from '../../../platform/http';
+import { IdempotencyKey, IdempotentInPhases } from '../../../platform/idempotency';
+import { creditExceedsLine, creditGivenBackAlready, invoiceNotCreditable } from '../../invoicing';
+import {
+  paymentDisputed,
+  paymentNotFound,
+  paymentNotRefundable,
+  paymentProviderNotEnabled,
+  refundAmountExceedsRefundable,
+} from '../../payments';
+import {
+  CreateRefundDto,
+  paymentHasNoInvoice,
+  refundDiffersFromCreditNote,
+  RefundDto,
+  refundLimitExceeded,
+  toRefundDto,
+  toRefundRequest,
+} from '../../refunds';
+import { testClockAdvancing, testClockFailed } from '../../test-clocks';
+import { RefundPaymentWorkflow } from './refund-payment.workflow';
+
+@ApiTags('Refunds')
+@Controller('v1/refunds')
+export class RefundCommandsController {
+  constructor(private readonly refunding: RefundPaymentWorkflow) {}
+
+  @Post('payment/:paymentId')
+  @IdempotentInPhases('idempotencyKey')
+  @Operation({
+    summary: 'Refund a payment',
+    description:
+      'Gives back a part or all that remains of a payment that succeeded. A refusal of the provider is a refund ' +
+      'with status `failed` and its `failure_code`; a slow one is `pending` and is followed up in the background. With a `credit_note`, note and refund are one commit.',
+    access: 'refunds:write',
+    status: 201,
+    answer: RefundDto,
+    reads: 'post',
+    key: 'required',
+    problems: [
+      paymentNotFound,
+      paymentNotRefundable,
+      paymentDisputed,
+      refundAmountExceedsRefundable,
+      paymentProviderNotEnabled,
+      refundLimitExceeded,
+      idempotencyKeyMismatch,
+      paymentHasNoInvoice,
+      refundDiffersFromCreditNote,
+      referenceNotFound,
+      invoiceNotCreditable,
+      creditExceedsLine,
+      creditGivenBackAlready,
+      testClockAdvancing,
+      testClockFailed,
+    ],
+  })
+  async createRefund(
+    @Param('paymentId', new IdPipe('pay', paymentNotFound)) paymentId: string,
+    @Body() body: CreateRefundDto,
+    @IdempotencyKey('idempotencyKey') idempotencyKey: string | null,
+    @Caller() caller: Principal,
+  ): Promise<RefundDto> {
+    const request = toRefundRequest(paymentId, body, idempotencyKey);
+    if (request.creditNote !== null) requireScope(caller, 'invoices:write');
+    return withETag(await this.refunding.refund(request, caller.refundLimits), toRefundDto);
+  }
+}

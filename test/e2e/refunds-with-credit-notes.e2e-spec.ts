@@ -1,0 +1,146 @@
+import { createCustomer } from '../support/billing';
+import { postingsOf, verifyLedger } from '../support/ledger';
+import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+
+interface Line {
+  readonly id: string;
+}
+
+interface Refunded {
+  readonly id: string;
+  readonly status: string;
+  readonly credit_note_id: string;
+}
+
+describe('a refund with a credit note', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterEach(async () => {
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  });
+
+  afterAll(() => engine.close());
+
+  const post = (path: string, body: object = {}) => engine.http.post(path).send(body);
+
+  /** Pays an invoice of 1,000 and 19 % tax. */
+  async function paid(token = 'pm_sandbox_ok'): Promise<{ payment: string; line: string }> {
+    const rate = await post('/v1/tax-rates', { name: 'VAT', percentage: '19' });
+    const customer_id = await createCustomer(engine, { tax_rate_ids: [(rate.body as Line).id] });
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const draft = await post('/v1/invoices', { customer_id, currency: 'EUR', lines });
+    expect(draft.status).toBe(201);
+    const { id } = draft.body as Line;
+    const invoice = await post(`/v1/invoices/${id}/finalize`).expect(200);
+    const choice = { provider: 'sandbox', payment_method_id: token };
+    const payment = await post(`/v1/invoices/${id}/pay`, choice).expect(201);
+    const [line] = (invoice.body as { lines: Line[] }).lines;
+    return { payment: (payment.body as Line).id, line: line?.id ?? '' };
+  }
+
+  const noteOf = (line: string, amount = 500) => ({
+    lines: [{ invoice_line_id: line, amount }],
+    reason: 'Two days without service',
+  });
+
+  const notesOf = async (payment: string) => {
+    const { invoice_id: invoice } = (await engine.http.get(`/v1/payments/${payment}`)).body as {
+      invoice_id: string;
+    };
+    const answer = await engine.http.get(`/v1/credit-notes?invoice_id=${invoice}`);
+    return (answer.body as { data: { id: string }[] }).data;
+  };
+
+  it('corrects revenue and tax, and gives the money back, in one commit', async () => {
+    const { payment, line } = await paid();
+    const answer = await post(`/v1/refunds/payment/${payment}`, { credit_note: noteOf(line) });
+    expect(answer.body).toMatchObject({ status: 'succeeded', amount: 595, source: 'api' });
+    const refund = answer.body as Refunded;
+    const note = await engine.http.get(`/v1/credit-notes/${refund.credit_note_id}`).expect(200);
+    expect(note.body).toMatchObject({ settle: 'refund', net: 500, tax: 95, to_refund: 595 });
+    expect(await postingsOf(engine, refund.credit_note_id)).toEqual([
+      ['credit_note', { revenue: 500, tax_payable: 95, refunds: -595 }],
+    ]);
+    expect(await postingsOf(engine, refund.id)).toEqual([
+      ['refund', { refunds: 595, 'cash_clearing:sandbox': -595 }],
+    ]);
+    expect((await eventsOf(engine, refund.credit_note_id)).map(({ type }) => type)).toEqual([
+      'credit_note.issued',
+    ]);
+  });
+
+  it('is made once with the same key, also by several requests at once', async () => {
+    const { payment, line } = await paid();
+    const body = { credit_note: noteOf(line), idempotencyKey: `refund-${payment}` };
+    const refund = () => post(`/v1/refunds/payment/${payment}`, body);
+    const answers = await Promise.all([refund(), refund(), refund()]);
+    answers.push(await refund());
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers[0].status).toBe(201);
+    expect(await notesOf(payment)).toHaveLength(1);
+    const other = { ...body, credit_note: noteOf(line, 400) };
+    const reused = await post(`/v1/refunds/payment/${payment}`, other);
+    expect(reused.body).toMatchObject({ status: 409, code: 'idempotency_key_reused' });
+  });
+
+  it('of all, twice at once, is made once', async () => {
+    const { payment, line } = await paid();
+    const refund = () =>
+      post(`/v1/refunds/payment/${payment}`, { credit_note: noteOf(line, 1_000) });
+    const answers = await Promise.all([refund(), refund()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+    expect(await notesOf(payment)).toHaveLength(1);
+  });
+
+  it('that the provider refuses leaves the note, which a later refund pays out', async () => {
+    const { payment, line } = await paid('pm_sandbox_refund_fails');
+    const answer = await post(`/v1/refunds/payment/${payment}`, { credit_note: noteOf(line) });
+    expect(answer.body).toMatchObject({ status: 'failed', failure_code: 'refund_declined' });
+    expect(await notesOf(payment)).toMatchObject([{ status: 'issued', to_refund: 595 }]);
+    const read = await engine.http.get(`/v1/payments/${payment}`);
+    expect(read.body).toMatchObject({ amount_refunded: 0, amount_refund_pending: 0 });
+    const again = await post(`/v1/refunds/payment/${payment}`, { amount: 595 });
+    expect(again.body).toMatchObject({ amount: 595, credit_note_id: null });
+  });
+
+  it.each([
+    ['another amount', { amount: 500 }, 'refund_differs_from_credit_note'],
+    ['more than the line', { credit_note: 1_001 }, 'credit_exceeds_line'],
+    ['an unknown line', { line: 'il_01h455vb4pex5vsknk084sn02q' }, 'reference_not_found'],
+  ] as const)('with %s is refused, and nothing is written', async (_, change, code) => {
+    const { payment, line } = await paid();
+    const of = 'line' in change ? change.line : line;
+    const credit_note = noteOf(of, 'credit_note' in change ? change.credit_note : 500);
+    const amount = 'amount' in change ? { amount: change.amount } : {};
+    const answer = await post(`/v1/refunds/payment/${payment}`, { ...amount, credit_note });
+    expect(answer.body).toMatchObject({ status: 422, code });
+    if (code !== 'refund_differs_from_credit_note') {
+      const { errors } = answer.body as { errors: readonly { pointer: string }[] };
+      expect(errors[0]?.pointer).toContain('/credit_note/lines/0/');
+    }
+    expect(await notesOf(payment)).toEqual([]);
+    expect((await engine.http.get(`/v1/refunds?payment_id=${payment}`)).body).toMatchObject({
+      data: [],
+    });
+  });
+
+  it('of a payment without an invoice is refused', async () => {
+    const { line } = await paid();
+    const customer_id = await createCustomer(engine);
+    const credit = await post('/v1/payments', { customer_id, amount: 500, currency: 'EUR' });
+    const path = `/v1/refunds/payment/${(credit.body as Line).id}`;
+    const answer = await post(path, { credit_note: noteOf(line) });
+    expect(answer.body).toMatchObject({ status: 422, code: 'payment_has_no_invoice' });
+  });
+
+  it('of a payment that failed is refused, and issues no note', async () => {
+    const { payment, line } = await paid('pm_sandbox_declined');
+    const answer = await post(`/v1/refunds/payment/${payment}`, { credit_note: noteOf(line) });
+    expect(answer.body).toMatchObject({ status: 409, code: 'payment_not_refundable' });
+    expect(await notesOf(payment)).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+import { DueRefunds } from '../../src/modules/refunds/due-refunds';
+import { postingsOf, verifyLedger } from '../support/ledger';
+import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { eventsOf } from '../support/test-app';
+
+interface Refund {
+  readonly id: string;
+  readonly status: string;
+  readonly source: string;
+  readonly amount: number;
+}
+
+describe('a refund that somebody makes at Stripe', () => {
+  let story: EngineWithStripe;
+
+  beforeAll(async () => {
+    story = await startEngineWithStripe();
+  });
+
+  beforeEach(() => {
+    story.stripe.faults.clear();
+    story.stripe.webhooks.fate = () => 'deliver';
+  });
+
+  afterEach(async () => {
+    expect(await verifyLedger(story.engine)).toMatchObject({ ok: true });
+  });
+
+  afterAll(() => story.close());
+
+  async function paid(token = 'pm_card_visa'): Promise<{ customer: string; payment: string }> {
+    const { customer } = await story.customerWith(token);
+    const invoice = await story.invoice(customer, 1_000);
+    const { id } = await story.post(`/v1/invoices/${invoice}/pay`);
+    return { customer, payment: id };
+  }
+
+  /** Refunds a payment without our metadata, as the dashboard does. */
+  const refundThere = (payment: string, amount?: number) =>
+    story.stripe.client().refunds.create({
+      payment_intent: story.intentOf(payment),
+      reason: 'requested_by_customer',
+      ...(amount !== undefined && { amount }),
+    });
+
+  const refundsOf = async (payment: string): Promise<readonly Refund[]> =>
+    (await story.get<{ data: Refund[] }>(`/v1/refunds?payment_id=${payment}`)).data;
+
+  it('is recorded and posted, and lowers what can be refunded', async () => {
+    const { payment } = await paid();
+    await refundThere(payment, 300);
+    await story.notified();
+    const [refund, ...others] = await refundsOf(payment);
+    expect(others).toEqual([]);
+    expect(refund).toMatchObject({
+      status: 'succeeded',
+      source: 'provider',
+      amount: 300,
+      reason: 'requested_by_customer',
+      actor: 'worker',
+    });
+    expect(await postingsOf(story.engine, refund?.id ?? '')).toEqual([
+      ['refund', { refunds: 300, 'cash_clearing:stripe': -300 }],
+    ]);
+    expect((await eventsOf(story.engine, refund?.id ?? '')).map(({ type }) => type)).toEqual([
+      'refund.created',
+      'refund.succeeded',
+    ]);
+    const rest = await story.post(`/v1/refunds/payment/${payment}`);
+    expect(rest).toMatchObject({ status: 'succeeded', amount: 700, source: 'api' });
+    await story.notified();
+    expect(await refundsOf(payment)).toHaveLength(2);
+  });
+
+  it('is recorded once, however often and in whatever order it is reported', async () => {
+    const { payment } = await paid();
+    story.stripe.webhooks.fate = () => 'double';
+    const { id } = await refundThere(payment, 300);
+    await story.stripe.webhooks.idle();
+    await Promise.all([story.notified(), story.notified()]);
+    expect(await refundsOf(payment)).toMatchObject([{ status: 'succeeded' }]);
+    story.stripe.failRefund(id);
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([{ status: 'failed' }]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 0 });
+  });
+
+  it('of credit that an invoice has used is recorded all the same', async () => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const { id: payment } = await story.pay(customer);
+    await story.invoice(customer, 400);
+    await refundThere(payment);
+    await story.notified();
+    const [refund] = await refundsOf(payment);
+    expect((await postingsOf(story.engine, refund?.id ?? ''))[0]).toEqual([
+      'refund',
+      { customer_credit: 600, refunds: 400, 'cash_clearing:stripe': -1_000 },
+    ]);
+    const refused = await story.engine.http.post(`/v1/refunds/payment/${payment}`).send({});
+    expect(refused.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+  });
+
+  it('that is pending is followed up until it succeeds', async () => {
+    const { payment } = await paid('pm_card_pendingRefund');
+    await refundThere(payment, 300);
+    await story.notified();
+    const [refund] = await refundsOf(payment);
+    story.engine.clock.advanceMs(10 * 60_000);
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.advanceMs(0);
+    await story.run(DueRefunds);
+    expect(await story.get(`/v1/refunds/${refund?.id ?? ''}`)).toMatchObject({
+      status: 'succeeded',
+    });
+  });
+
+  it('is read again if Stripe does not answer', async () => {
+    const { payment } = await paid();
+    story.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 10 });
+    await refundThere(payment, 300);
+    await story.notified();
+    expect(await refundsOf(payment)).toEqual([]);
+    story.stripe.faults.clear();
+    story.engine.clock.advanceMs(3 * 60_000);
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([{ status: 'succeeded' }]);
+  });
+});
