@@ -6,7 +6,6 @@ import { withAttempt } from './domain/invoice-payment';
 import { DueInvoicesRepository, type TimeScope } from './due-invoices.repository';
 import { InvoicesRepository } from './invoices.repository';
 
-
 /** An automatic attempt at an invoice, and the minor units reserved for it. */
 export interface BegunAttempt {
   readonly invoice: Invoice;
