@@ -2,7 +2,8 @@ const { availableParallelism } = require('node:os');
 
 /**
  * Runs all test suites. `pure` needs only the code; `database` runs on a real PostgreSQL that the global set-up starts (or
- * on TEST_DATABASE_URL), with one migrated template database that each test application clones.
+ * on TEST_DATABASE_URL), with one migrated template database that each test application clones. `browser` opens the built
+ * console in a Chromium.
  */
 const transform = {
   '^.+\\.(t|m?j)s$': [
@@ -59,6 +60,12 @@ module.exports = {
       testMatch: ['<rootDir>/test/**/*.e2e-spec.ts'],
       globalSetup: '<rootDir>/test/support/global-setup.ts',
       globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+    },
+    {
+      ...shared,
+      displayName: 'browser',
+      testMatch: ['<rootDir>/test/browser/**/*.browser-spec.ts'],
+      globalSetup: '<rootDir>/test/support/browser-setup.ts',
     },
   ],
 };

@@ -191,6 +191,8 @@ async function build(target) {
   const status = await new Promise((resolve) => {
     const child = spawn(process.execPath, [target.tool, ...target.toolArguments], {
       cwd: root,
+      // Otherwise Vite builds React for development where NODE_ENV says so, as in tests.
+      env: { ...process.env, NODE_ENV: 'production' },
       stdio: 'inherit',
     });
     child.on('close', resolve);

@@ -6,7 +6,7 @@ import type { TestApp } from './test-app';
 
 export const PASSWORD = 'correct horse battery staple';
 /** Hash of the password, at the floor of OWASP. */
-const PASSWORD_HASH =
+export const PASSWORD_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1leGFtcGxlMQ$R8pB2ZXruHAl61vV5cDeGAOywi9y2ggJpckbuEcK6kY';
 
 /** Headers of a request of an admin's page. */

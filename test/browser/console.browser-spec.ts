@@ -1,0 +1,367 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { startEphemeralPostgres } from '../../packages/embedded-postgres';
+import { PASSWORD, PASSWORD_HASH } from '../support/admins';
+import {
+  launchChromium,
+  loadedFiles,
+  openPage,
+  type PageFaults,
+  violationsOf,
+} from '../support/browser';
+import { type ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
+import { BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
+import { RunningService } from '../support/running-service';
+
+const EMAIL = 'ada@example.com';
+const FIRST_LOAD_BYTES = 200_000;
+const PAGE_BYTES = 40_000;
+const MOST_ROWS = 60;
+const NARROW = { width: 360, height: 740 };
+const WIDE = { width: 1360, height: 900 };
+
+/** Receives the deliveries of webhooks. */
+async function startReceiver(): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.end('Thank you.');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+describe('the console', () => {
+  let postgres: Awaited<ReturnType<typeof startEphemeralPostgres>>;
+  let service: RunningService;
+  let receiver: Server;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let faults: PageFaults;
+  let story: ConsoleStory;
+  let teller: ConsoleStoryTeller;
+
+  beforeAll(async () => {
+    [browser, postgres, receiver] = await Promise.all([
+      launchChromium(),
+      startEphemeralPostgres({ database: 'billing', log: () => undefined }),
+      startReceiver(),
+    ]);
+    service = await RunningService.start(postgres.connectionString, {
+      ...WITH_KEYS,
+      ROLE: 'all',
+      PAYMENT_PROVIDERS: 'sandbox',
+      RATE_LIMIT_PER_MINUTE: '0',
+      RATE_LIMIT_ADDRESS_PER_MINUTE: '0',
+      WEBHOOKS_ALLOW_PRIVATE_NETWORKS: 'true',
+      MONITORING_PORT: '0',
+    });
+    teller = new ConsoleStoryTeller(service, BOOTSTRAP_KEY);
+    await teller.post('studio', {
+      email: EMAIL,
+      name: 'Ada',
+      role: 'owner',
+      passwordHash: PASSWORD_HASH,
+    });
+    const { port } = receiver.address() as AddressInfo;
+    story = await teller.tell(`http://127.0.0.1:${port}/`);
+    ({ context, page, faults } = await openPage(browser));
+    await signIn();
+  });
+
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+    await postgres.stop();
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+
+  afterEach(() => {
+    expect(faults.found.splice(0)).toEqual([]);
+  });
+
+  async function signIn(): Promise<void> {
+    await page.goto(`${service.url}/studio`);
+    await page.getByLabel('Email').fill(EMAIL);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Customers' }).waitFor();
+  }
+
+  async function open(path: string): Promise<void> {
+    await page.goto(`${service.url}/studio${path}`);
+    await page.locator('main h1').waitFor();
+    await page.waitForLoadState('networkidle');
+  }
+
+  const toast = (text: string | RegExp): Promise<void> =>
+    page.getByRole('status').filter({ hasText: text }).first().waitFor();
+
+  /** Opens an object by the command palette: keys only. */
+  async function jumpTo(text: string, heading: string): Promise<void> {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(text);
+    await page.getByRole('option', { selected: true }).filter({ hasText: text }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+  }
+
+  it('asks for a sign-in, says why one fails, and forgets the page after signing out', async () => {
+    const other = await openPage(browser);
+    await other.page.goto(`${service.url}/studio/customers/${story.customer}`);
+    await other.page.getByLabel('Email').fill(EMAIL);
+    await other.page.getByLabel('Password').fill('wrong horse battery staple');
+    await other.page.getByRole('button', { name: 'Sign in' }).click();
+    await other.page.getByRole('alert').filter({ hasText: 'sign_in_failed' }).waitFor();
+    expect(await violationsOf(other.page)).toEqual([]);
+    await other.page.getByLabel('Password').fill(PASSWORD);
+    await other.page.keyboard.press('Enter');
+    await other.page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+    await other.page.getByRole('button', { name: 'Sign out' }).click();
+    await other.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await other.page.getByText('Grace Hopper').count()).toBe(0);
+    expect(other.faults.found).toEqual([]);
+    await other.context.close();
+  });
+
+  it('finds a customer by name and an invoice by the beginning of its id, with keys alone', async () => {
+    await open('/events');
+    await jumpTo('Grace', 'Grace Hopper');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(story.invoice);
+    await page.getByRole('option', { name: 'Open this id' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/studio/invoices/${story.invoice}`);
+  });
+
+  it('explains the amount of a line by its events and tiers', async () => {
+    await open(`/invoices/${story.invoice}`);
+    await page.getByRole('link', { name: 'Why? Calls' }).click();
+    await page.getByText('Computed again just now').waitFor();
+    const card = page.getByRole('region', { name: 'Why $0.03?' });
+    expect(await card.getByText('Tier 2: 2 × 1.25').count()).toBe(1);
+    await card.getByText('three', { exact: true }).waitFor();
+    expect(page.url()).toContain('line=il_');
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('refunds a part of a payment once, by mouse', async () => {
+    await open(`/payments/${story.payment}`);
+    await page.getByRole('button', { name: 'Refund…' }).click();
+    await page.getByLabel('Amount in USD').fill('99999');
+    await page.getByText('At most $29.03 can be refunded.').waitFor();
+    expect(await page.getByRole('button', { name: /^Refund \$/ }).isDisabled()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel('Amount in USD').fill('25.00');
+    await page.getByLabel('Reason').fill('Duplicate charge');
+    await page.getByRole('button', { name: 'Refund $25.00' }).dblclick();
+    await toast('Refund of $25.00');
+    const { data } = (await teller.get(`refunds?payment_id=${story.payment}`)) as {
+      data: { amount: number; reason: string }[];
+    };
+    expect(data).toEqual([
+      expect.objectContaining({ amount: 2_500, reason: 'Duplicate charge' }) as unknown,
+    ]);
+  });
+
+  it('refunds by keys alone, and returns the focus when the dialog is closed', async () => {
+    await open(`/payments/${story.payment}`);
+    const button = page.getByRole('button', { name: 'Refund…' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Refund…');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('1.00');
+    await page.keyboard.press('Enter');
+    await toast('Refund of $1.00');
+  });
+
+  it('shows the refusal of the service with its code', async () => {
+    await open(`/payments/${story.payment}`);
+    await page.getByRole('button', { name: 'Refund…' }).click();
+    await page.getByLabel('Amount in USD').fill('3.03');
+    // Another admin is faster.
+    await teller.post(`refunds/payment/${story.payment}`, { amount: 300 });
+    await page.getByRole('button', { name: 'Refund $3.03' }).click();
+    await page.getByRole('alert').filter({ hasText: 'refund_amount_exceeds_refundable' }).waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+  });
+
+  it('credits a line of an invoice', async () => {
+    await open(`/invoices/${story.firstInvoice}`);
+    await page.getByRole('button', { name: 'Credit…' }).click();
+    await page.getByLabel(/^Base, of/).fill('1.50');
+    await page.getByLabel('Reason').fill('Goodwill');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Credit $1.50 before tax' }).click();
+    await toast('Credit note');
+  });
+
+  it('changes a plan after a preview of the invoice', async () => {
+    await open(`/subscriptions/${story.subscription}`);
+    await page.getByRole('button', { name: 'Change…' }).click();
+    const confirm = page.getByRole('button', { name: 'Confirm the change' });
+    await page.getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Preview the invoice' }).click();
+    await page.getByText(/^Billed at/).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm.click();
+    await page.getByRole('heading', { name: 'Scale' }).waitFor();
+  });
+
+  it('verifies the ledger', async () => {
+    await open('/ledger');
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('✓ Every check holds.').waitFor();
+  });
+
+  it('shows the answer to a delivery, and sends it again', async () => {
+    await open(`/webhook-deliveries/${story.delivery}`);
+    await page.getByText('Thank you.').first().waitFor();
+    await page.getByRole('button', { name: 'Resend…' }).click();
+    await page.getByRole('button', { name: 'Resend', exact: true }).click();
+    await toast('pending');
+  });
+
+  it('advances a test clock', async () => {
+    await open(`/test-clocks/${story.clock}`);
+    await page.getByRole('button', { name: 'Advance…' }).click();
+    await page.getByLabel('To (UTC)').fill('2026-04-03T00:00');
+    await page.getByRole('button', { name: 'Advance', exact: true }).click();
+    await page.getByText('Apr 3, 2026').first().waitFor();
+  });
+
+  it('tries other prices on the usage of the past', async () => {
+    await open('/simulations');
+    await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Pro (pro)' });
+    await page.getByLabel('From (UTC)').fill('2026-03-01');
+    await page.getByLabel('Before (UTC)').fill('2026-05-01');
+    const prices = page.getByLabel(/^Prices instead/);
+    await prices.fill((await prices.inputValue()).replace('2900', '3900'));
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('heading', { name: 'Result in USD' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('copies a request as curl with its key', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open('/customers');
+    await page.getByRole('button', { name: 'New customer…' }).click();
+    await page.getByLabel('Name').fill("O'Hara");
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await toast('Copied');
+    const text = await page.evaluate<string>('navigator.clipboard.readText()');
+    expect(text).toContain(`curl -X POST '${service.url}/v1/customers'`);
+    expect(text).toMatch(/Idempotency-Key: console-[0-9a-f]{32}/);
+    expect(text).toContain(String.raw`"name":"O'\''Hara"`);
+  });
+
+  it('keeps filters in the address', async () => {
+    await open('/customers');
+    await page.getByLabel('Email').fill('grace@example.com');
+    await page.getByRole('status').filter({ hasText: '1 customer' }).waitFor();
+    expect(page.url()).toContain('email=grace%40example.com');
+    await page.reload();
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+    expect(await page.getByLabel('Email').inputValue()).toBe('grace@example.com');
+  });
+
+  it('has at most 60 rows of a long list in the document', async () => {
+    await open('/customers');
+    const rows = page.locator('tbody tr');
+    const most: number[] = [];
+    for (let turn = 0; turn < 40; turn += 1) {
+      await page.getByRole('region', { name: 'Customers, table' }).hover();
+      await page.mouse.wheel(0, 1_500);
+      most.push(await rows.count());
+    }
+    await page.getByText('Grace Hopper').waitFor();
+    expect(Math.max(...most)).toBeLessThanOrEqual(MOST_ROWS);
+  });
+
+  it('loads at most 200 kB compressed at first, and 40 kB for each further page', async () => {
+    const sizes = new Map<string, number>();
+    const sizeOf = (file: string): number => {
+      const size = sizes.get(file) ?? gzipSync(readFileSync(file)).length;
+      sizes.set(file, size);
+      return size;
+    };
+    // A link under the pointer loads its page in advance.
+    await page.mouse.move(0, 0);
+    await open('/customers');
+    const first = new Set(await loadedFiles(page));
+    const firstBytes = [...first].reduce((sum, file) => sum + sizeOf(file), 0);
+    expect(firstBytes).toBeLessThan(FIRST_LOAD_BYTES);
+    for (const path of [`/customers/${story.customer}`, `/invoices/${story.invoice}`]) {
+      await open(path);
+      const further = (await loadedFiles(page)).filter((file) => !first.has(file));
+      expect(further.reduce((sum, file) => sum + sizeOf(file), 0)).toBeLessThan(PAGE_BYTES);
+    }
+  });
+
+  it('is accessible in light and dark and as narrow as a phone, on every page', async () => {
+    const faultsByPage: string[] = [];
+    for (const path of pagesOf(story)) {
+      await open(path);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const violations = await violationsOf(page);
+        faultsByPage.push(...violations.map((one) => `${path} ${colorScheme}: ${one}`));
+      }
+      await page.setViewportSize(NARROW);
+      const beyond = await page.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      if (beyond > 0) faultsByPage.push(`${path}: ${beyond} pixels wider than a phone`);
+      await page.setViewportSize(WIDE);
+    }
+    expect(faultsByPage).toEqual([]);
+  });
+});
+
+function pagesOf(story: ConsoleStory): readonly string[] {
+  return [
+    '/customers',
+    `/customers/${story.customer}`,
+    `/customers/${story.longName}`,
+    '/subscriptions',
+    `/subscriptions/${story.subscription}`,
+    '/invoices',
+    `/invoices/${story.invoice}`,
+    '/payments',
+    `/payments/${story.payment}`,
+    '/credit-notes',
+    '/ledger',
+    '/plans',
+    `/plans/${story.plan}`,
+    '/addons',
+    `/addons/${story.addon}`,
+    '/coupons',
+    `/coupons/${story.coupon}`,
+    '/meters',
+    `/meters/${story.meter}`,
+    '/simulations',
+    '/events',
+    `/events/${story.event}`,
+    '/webhooks',
+    `/webhooks/${story.endpoint}`,
+    `/webhook-deliveries/${story.delivery}`,
+    '/test-clocks',
+    `/test-clocks/${story.clock}`,
+    '/settings',
+    '/customers/cus_00000000000000000000000000',
+  ];
+}

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const ROOT = join(__dirname, '../..');
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+const KNOWN_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** Returns the path of a Chromium. A missing browser fails the suite: it never skips. */
+function chromiumPath(): string {
+  const given = process.env['CHROMIUM_PATH'];
+  const found = given ?? KNOWN_PATHS.find((path) => existsSync(path));
+  if (found !== undefined && existsSync(found)) return found;
+  throw new Error(
+    `No Chromium at ${given ?? KNOWN_PATHS.join(' or ')}. Install one, or set CHROMIUM_PATH to its file.`,
+  );
+}
+
+export function launchChromium(): Promise<Browser> {
+  // The sandbox of Chromium needs rights that containers often lack; the pages are our own.
+  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+}
+
+/** Exceptions of a page, and its breaches of the policy. */
+export interface PageFaults {
+  readonly found: string[];
+}
+
+const WATCH_POLICY = `document.addEventListener('securitypolicyviolation', (event) =>
+  console.error('policy breach: ' + event.effectiveDirective + ' ' + event.blockedURI));`;
+
+/** Opens a page, and records its exceptions and every breach of the content security policy. */
+export async function openPage(
+  browser: Browser,
+): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly faults: PageFaults }> {
+  const context = await browser.newContext({
+    viewport: { width: 1360, height: 900 },
+    reducedMotion: 'reduce',
+    locale: 'en-US',
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(45_000);
+  const found: string[] = [];
+  page.on('pageerror', ({ message }) => found.push(message));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (message.type() === 'error' && text.includes('policy')) found.push(text);
+  });
+  await page.addInitScript(WATCH_POLICY);
+  return { context, page, faults: { found } };
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+  }[];
+}
+
+/** Returns the violations of WCAG 2.2 AA that axe finds on the page as it is. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(`if (typeof axe === 'undefined') { ${AXE} }`);
+  const result = await page.evaluate<AxeResult>(
+    `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,
+  );
+  return result.violations.map(
+    ({ id, nodes: [first] }) => `${id}: ${first?.html ?? ''} ${first?.failureSummary ?? ''}`,
+  );
+}
+
+/** Returns the names of the files of the console that the page has loaded. */
+export async function loadedFiles(page: Page): Promise<readonly string[]> {
+  const urls = await page.evaluate<string[]>(
+    `performance.getEntriesByType('resource').map(({ name }) => name)`,
+  );
+  return urls
+    .map((url) => new URL(url).pathname)
+    .filter((path) => path.startsWith('/studio/assets/'))
+    .map((path) => join(ROOT, 'dist', path));
+}
