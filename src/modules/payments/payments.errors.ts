@@ -138,7 +138,9 @@ export const paymentActionNotRequired = defineProblem({
   meaning:
     'Only a payment with status `requires_action` waits for its customer. Read the payment: it may have ended meanwhile.',
   detail: (id: string, status: string) =>
-    `The payment ${id} is ${status}; its customer has nothing to confirm.`,
+    status === 'requires_action'
+      ? `The customer of the payment ${id} has answered already. Read the payment again in a minute.`
+      : `The payment ${id} is ${status}; its customer has nothing to confirm.`,
 });
 
 export const webhookSignatureInvalid = defineProblem({
