@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type CreditOrder, GivenBackService, type GivenBackTerms } from '../invoicing';
 import { ReturnPaymentsService } from '../payments';
 
-/** What a decision may give back of earlier invoices. */
+/** Sources that a decision may give something back of. */
 export interface MayGiveBack {
   readonly credits?: readonly Pick<CreditOrder, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */

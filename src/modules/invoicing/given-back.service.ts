@@ -3,7 +3,7 @@ import type { CreditOrder, LateUsageOrder } from './domain/line-order';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** What orders may give back of earlier invoices. */
+/** Invoices and usage that orders may give something back of. */
 export interface GivenBackSources {
   /** Finalized invoices that credits and corrections of late usage may take from. */
   readonly invoiceIds: readonly string[];

@@ -24,7 +24,7 @@ export interface Back {
   readonly returned: readonly Off[];
 }
 
-/** What a correction of usage takes from an invoice, named by its lines. */
+/** The part that a correction of usage takes from an invoice, named by its lines. */
 export interface Taken {
   readonly from: readonly BilledLine[];
   readonly amount: bigint;

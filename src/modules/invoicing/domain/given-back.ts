@@ -55,7 +55,7 @@ export interface TakenFrom {
   readonly amountMinor: bigint;
 }
 
-/** What a correction of usage takes from invoices, and its limit; null where all of it fits. */
+/** The parts that a correction of usage takes from invoices, and its limit; null where all of it fits. */
 export interface LimitedCorrection {
   readonly taken: readonly TakenFrom[];
   readonly mostMinor: bigint | null;
@@ -71,13 +71,13 @@ export function limitCorrection(
   heldOfInvoices: ReadonlyMap<string, bigint>,
   limit: LimitCredit,
 ): LimitedCorrection {
-  const holding = [...heldOfInvoices].filter(([, heldMinor]) => heldMinor > 0n);
-  if (amountMinor === 0n || holding.length === 0) return { taken: [], mostMinor: null };
+  const sources = [...heldOfInvoices].filter(([, heldMinor]) => heldMinor > 0n);
+  if (amountMinor === 0n || sources.length === 0) return { taken: [], mostMinor: null };
   const parts = allocate(
     amountMinor,
-    holding.map(([, heldMinor]) => heldMinor),
+    sources.map(([, heldMinor]) => heldMinor),
   );
-  const wanted = holding.map(([invoiceId], index) => ({
+  const wanted = sources.map(([invoiceId], index) => ({
     invoiceId,
     amountMinor: parts[index] ?? 0n,
   }));

@@ -4,7 +4,7 @@ import type { RefundedOf } from './given-back';
 import type { Collection, InvoiceReason } from './invoice';
 import type { LateUsageOrder, LineOrder } from './line-order';
 
-/** What an invoice may give back of earlier invoices. Left out: nothing was refunded, and no usage is late. */
+/** Amounts that an invoice may give back of earlier invoices. Left out: nothing was refunded, and no usage is late. */
 export interface GivenBackTerms {
   /** Refunds of the invoices that credits and corrections take from, read under the lock of their payments. */
   readonly refunded?: RefundedOf;
