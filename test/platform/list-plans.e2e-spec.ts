@@ -15,6 +15,10 @@ const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = 
     reason: 'Reads the subscriptions and grants of one customer.',
   },
   {
+    fault: /^listCustomers\?q=any: sorts/,
+    reason: 'Sorts the customers whose text matches, which the index of trigrams finds.',
+  },
+  {
     fault: /^listUsageEvents\?.* usage_event_\d+/,
     reason:
       'Partitions are empty here. The list reads the index of one stream from the place of its cursor.',
@@ -22,7 +26,7 @@ const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = 
 ];
 
 /** Lists of parents that the story of the examples does not make. */
-const WITHOUT_PARENT: readonly string[] = ['listLineEvents'];
+const WITHOUT_PARENT: readonly string[] = ['listLineEvents', 'listReconciliationDifferences'];
 
 const LISTS = OPERATIONS.filter(
   ({ method, operation }) =>
@@ -50,6 +54,9 @@ function queriesOf({ operation }: Operation): readonly string[] {
 
 function valuesOf({ name, schema }: Parameter): readonly string[] {
   if (schema?.enum !== undefined) return schema.enum;
+  if (schema?.items?.enum !== undefined) {
+    return [...schema.items.enum, schema.items.enum.slice(0, 2).join(',')];
+  }
   if (schema?.format === 'date-time') return ['2026-03-01T00:00:00.000Z'];
   if (name === 'type') return ['invoice.paid', 'invoice.*'];
   return [schema?.example ?? (name.endsWith('_id') ? 'none_01h455vb4pex5vsknk084sn02q' : 'any')];

@@ -8,6 +8,7 @@ interface Parameter {
   readonly example?: string;
   readonly schema?: {
     readonly enum?: readonly string[];
+    readonly items?: { readonly enum?: readonly string[] };
     readonly format?: string;
     readonly example?: string;
   };

@@ -8,3 +8,4 @@ export {
 } from './billing-anchor';
 export { contains, elapsedSeconds, type Period } from './period';
 export { lastLocalDateOf, localDateCount, localDateOn, localHourAfter } from './zone';
+export type { InstantRange } from './instant-range';

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
+import { searchPatterns } from '../../core/search-text';
 import {
   Database,
+  ListQuery,
   type Page,
-  pageById,
   type PageRequest,
   violatedConstraint,
 } from '../../platform/database';
@@ -20,6 +21,11 @@ const LOCK_MODES = {
   change: 'for_no_key_update',
   delete: 'pessimistic_write',
 } as const;
+
+const NO_CLOCK = 'none';
+
+/** Searched text of a customer, as the index of trigrams has it. */
+const SEARCHED_TEXT = `lower(' ' || name || ' ' || coalesce(email, '') || ' ' || coalesce(external_id, ''))`;
 
 /** Reads and writes customers. Methods do not return deleted customers unless they say so. */
 @Injectable()
@@ -83,14 +89,7 @@ export class CustomersRepository {
   }
 
   page(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
-    const query = this.customers.createQueryBuilder('customer').where('customer.deletedAt IS NULL');
-    if (filter.externalId !== null) {
-      query.andWhere('customer.externalId = :externalId', { externalId: filter.externalId });
-    }
-    if (filter.email !== null) {
-      query.andWhere('customer.email = :email', { email: filter.email });
-    }
-    return pageById(query, request);
+    return customerQuery(filter).page(this.database, CustomerEntity, request);
   }
 
   /**
@@ -156,4 +155,20 @@ export class CustomersRepository {
   private get customers() {
     return this.database.repository(CustomerEntity);
   }
+}
+
+function customerQuery(filter: CustomerFilter): ListQuery {
+  const { externalId, email, text, currency, testClockId, created } = filter;
+  const query = new ListQuery('customer')
+    .when(true, 'deleted_at IS NULL')
+    .where('external_id = $', externalId)
+    .where('email = $', email)
+    .where('currency = $', currency)
+    .when(testClockId === NO_CLOCK, 'test_clock_id IS NULL')
+    .where('test_clock_id = $', testClockId === NO_CLOCK ? null : testClockId)
+    .between('created_at', created);
+  for (const pattern of searchPatterns(text ?? '')) {
+    query.where(`${SEARCHED_TEXT} LIKE lower($)`, pattern);
+  }
+  return query;
 }

@@ -14,6 +14,8 @@ import type { CreditNote, CreditNoteStatus, Settlement } from './domain/credit-n
 @Unique('credit_note_number_unique', ['number'])
 @Index('credit_note_customer_index', ['customerId'])
 @Index('credit_note_invoice_index', ['invoiceId', 'id'])
+@Index('credit_note_status_index', ['status', 'id'])
+@Index('credit_note_created_index', ['createdAt', 'id'])
 @Check('credit_note_status_check', `"status" IN ('issued', 'void')`)
 @Check('credit_note_void_check', `("status" = 'void') = ("voided_at" IS NOT NULL)`)
 @Check('credit_note_settle_check', `"settle" IN ('credit', 'refund')`)

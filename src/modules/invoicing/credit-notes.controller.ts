@@ -9,7 +9,12 @@ import {
   toPageRequest,
 } from '../../platform/http';
 import { CreditNotesService } from './credit-notes.service';
-import { CreditNoteDto, ListCreditNotesDto, toCreditNoteDto } from './dto/credit-note.dto';
+import {
+  CreditNoteDto,
+  ListCreditNotesDto,
+  toCreditNoteDto,
+  toCreditNoteFilter,
+} from './dto/credit-note.dto';
 import { creditNoteNotFound } from './invoicing.errors';
 
 const noteId = new IdPipe('cn', creditNoteNotFound);
@@ -28,7 +33,7 @@ export class CreditNotesController {
     reads: 'list',
   })
   async listCreditNotes(@Query() query: ListCreditNotesDto): Promise<PageDto<CreditNoteDto>> {
-    const page = await this.notes.list(query.invoice_id ?? null, toPageRequest(query, 'cn'));
+    const page = await this.notes.list(toCreditNoteFilter(query), toPageRequest(query, 'cn'));
     return toPageDto(page, toCreditNoteDto);
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import { CreditNoteEntity } from './credit-note.entity';
-import type { CreditNote } from './domain/credit-note';
+import type { CreditNote, CreditNoteFilter } from './domain/credit-note';
 
 const GIVEN = `
   SELECT coalesce(sum(to_credit), 0)::text AS to_credit, coalesce(sum(to_refund), 0)::text AS to_refund
@@ -19,10 +19,8 @@ export class CreditNotesRepository {
     return this.notes.findOneBy({ id });
   }
 
-  page(invoiceId: string | null, request: PageRequest): Promise<Page<CreditNote>> {
-    const query = this.notes.createQueryBuilder('note');
-    if (invoiceId !== null) query.where('note.invoiceId = :invoiceId', { invoiceId });
-    return pageById(query, request);
+  page(filter: CreditNoteFilter, request: PageRequest): Promise<Page<CreditNote>> {
+    return creditNoteQuery(filter).page(this.database, CreditNoteEntity, request);
   }
 
   /** Writes what a void changes. */
@@ -47,4 +45,12 @@ export class CreditNotesRepository {
   private get notes() {
     return this.database.repository(CreditNoteEntity);
   }
+}
+
+function creditNoteQuery(filter: CreditNoteFilter): ListQuery {
+  return new ListQuery('credit_note')
+    .where('customer_id = $', filter.customerId)
+    .where('invoice_id = $', filter.invoiceId)
+    .oneOf('status', filter.statuses)
+    .between('created_at', filter.created);
 }

@@ -14,6 +14,7 @@ import {
   amountOfCredit,
   creditableOf,
   type CreditNote,
+  type CreditNoteFilter,
   type CreditNoteOrder,
   type GivenBack,
   mostOfNote,
@@ -58,8 +59,8 @@ export class CreditNotesService {
     return (await this.notes.find(id)) ?? raise(creditNoteNotFound(id));
   }
 
-  list(invoiceId: string | null, request: PageRequest): Promise<Page<CreditNote>> {
-    return this.notes.page(invoiceId, request);
+  list(filter: CreditNoteFilter, request: PageRequest): Promise<Page<CreditNote>> {
+    return this.notes.page(filter, request);
   }
 
   /**

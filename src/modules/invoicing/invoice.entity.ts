@@ -21,6 +21,7 @@ import type {
 } from './domain/invoice';
 import type { LineOrder } from './domain/line-order';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
+import { OVERDUE } from './invoice-query';
 
 /** Due, and neither being charged nor waiting for its first attempt. */
 export const UNPAID = `
@@ -38,6 +39,11 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
 @Index('invoice_subscription_index', ['subscriptionId', 'id'])
 @Index('invoice_test_clock_index', ['testClockId'], { where: '"test_clock_id" IS NOT NULL' })
 @Index('invoice_status_index', ['status', 'id'])
+@Index('invoice_created_index', ['createdAt', 'id'])
+@Index('invoice_finalized_index', ['finalizedAt', 'id'], { where: '"finalized_at" IS NOT NULL' })
+@Index('invoice_due_index', ['dueAt', 'id'], { where: '"due_at" IS NOT NULL' })
+@Index('invoice_total_index', ['total', 'id'])
+@Index('invoice_open_overdue_index', ['id'], { where: OVERDUE })
 @Check('invoice_status_check', `"status" IN ('draft', 'open', 'paid', 'void', 'uncollectible')`)
 @Check('invoice_number_check', `("status" = 'draft') = ("number" IS NULL)`)
 @Check('invoice_total_check', `"total" = "subtotal" - "discount" + "tax"`)

@@ -17,14 +17,10 @@ import {
 } from '../../platform/http';
 import { customerCurrencyMismatch } from '../customers';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
-import {
-  CreateInvoiceDto,
-  ListInvoicesDto,
-  toInvoiceFilter,
-  toOneOffOrder,
-} from './dto/create-invoice.dto';
+import { CreateInvoiceDto, toOneOffOrder } from './dto/create-invoice.dto';
 import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
+import { ListInvoicesDto, toInvoiceFilter } from './dto/list-invoices.dto';
 import { UpdateInvoiceDto } from './dto/update-invoice.dto';
 import type { Invoice } from './domain/invoice';
 import { EditInvoiceService } from './edit-invoice.service';
@@ -77,7 +73,8 @@ export class InvoicesController {
   @Get()
   @Operation({
     summary: 'List invoices',
-    description: 'Newest first, drafts and void invoices included.',
+    description:
+      'Newest first, drafts and void invoices included. With a range of instants, by those instants; an invoice without one is left out.',
     access: 'invoices:read',
     customerToken: { query: 'customer_id' },
     answer: pageOf(InvoiceDto),

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, type Page, type PageRequest } from '../../platform/database';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import { InvoiceLineEntity } from './invoice-line.entity';
+import { invoiceQuery } from './invoice-query';
 import { InvoiceEntity } from './invoice.entity';
 
 const ADD_CREDITED = `
@@ -77,14 +78,8 @@ export class InvoicesRepository {
 
   page(filter: InvoiceFilter, request: PageRequest): Promise<Page<Invoice>> {
     return this.onSnapshot(async () => {
-      const query = this.invoices.createQueryBuilder('invoice');
-      const { customerId, subscriptionId, status } = filter;
-      if (customerId !== null) query.andWhere('invoice.customerId = :customerId', { customerId });
-      if (subscriptionId !== null) {
-        query.andWhere('invoice.subscriptionId = :subscriptionId', { subscriptionId });
-      }
-      if (status !== null) query.andWhere('invoice.status = :status', { status });
-      const { items, next } = await pageById(query, request);
+      const query = invoiceQuery(filter);
+      const { items, next } = await query.page(this.database, InvoiceEntity, request);
       return { items: await this.withLines(items), next };
     });
   }

@@ -46,6 +46,8 @@ import type { ProviderName } from './domain/payment-provider';
   where: '"provider_reference" IS NOT NULL',
 })
 @Index('payment_sent_index', ['provider', 'sentAt', 'id'], { where: `"status" = 'succeeded'` })
+@Index('payment_status_index', ['status', 'id'])
+@Index('payment_created_index', ['createdAt', 'id'])
 @Index('payment_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('payment_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class PaymentEntity implements Payment {

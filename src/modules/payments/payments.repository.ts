@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { Lease, Payment, PaymentFilter } from './domain/payment';
 import type { SentQuery } from './domain/sent-query';
 import { PaymentEntity } from './payment.entity';
@@ -71,11 +71,8 @@ export class PaymentsRepository {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  page({ customerId, invoiceId }: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
-    const query = this.payments.createQueryBuilder('payment');
-    if (customerId !== null) query.andWhere('payment.customerId = :customerId', { customerId });
-    if (invoiceId !== null) query.andWhere('payment.invoiceId = :invoiceId', { invoiceId });
-    return pageById(query, request);
+  page(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
+    return paymentQuery(filter).page(this.database, PaymentEntity, request);
   }
 
   /** The payments that paid parts of invoices, locked until the transaction ends. */
@@ -198,4 +195,12 @@ export class PaymentsRepository {
   private get payments() {
     return this.database.repository(PaymentEntity);
   }
+}
+
+function paymentQuery(filter: PaymentFilter): ListQuery {
+  return new ListQuery('payment')
+    .where('customer_id = $', filter.customerId)
+    .where('invoice_id = $', filter.invoiceId)
+    .oneOf('status', filter.statuses)
+    .between('created_at', filter.created);
 }

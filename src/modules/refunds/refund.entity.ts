@@ -31,6 +31,8 @@ import type { Refund, RefundSource, RefundStatus } from './domain/refund';
   where: '"provider_reference" IS NOT NULL',
 })
 @Index('refund_created_index', ['createdAt', 'id'], { where: `"status" = 'succeeded'` })
+@Index('refund_status_index', ['status', 'id'])
+@Index('refund_created_at_index', ['createdAt', 'id'])
 @Index('refund_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('refund_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 export class RefundEntity implements Refund {

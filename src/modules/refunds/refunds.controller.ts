@@ -9,7 +9,7 @@ import {
   toPageRequest,
   withETag,
 } from '../../platform/http';
-import { ListRefundsDto } from './dto/list-refunds.dto';
+import { ListRefundsDto, toRefundFilter } from './dto/list-refunds.dto';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
 import { refundNotFound } from './refunds.errors';
 import { RefundsService } from './refunds.service';
@@ -29,7 +29,7 @@ export class RefundsController {
   })
   async listRefunds(@Query() query: ListRefundsDto): Promise<PageDto<RefundDto>> {
     const request = toPageRequest(query, 'ref');
-    return toPageDto(await this.refunds.list(query.payment_id ?? null, request), toRefundDto);
+    return toPageDto(await this.refunds.list(toRefundFilter(query), request), toRefundDto);
   }
 
   @Get(':id')

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
 import type { Lease, SentQuery } from '../payments';
-import type { Refund } from './domain/refund';
+import type { Refund, RefundFilter } from './domain/refund';
 import { RefundEntity } from './refund.entity';
 
 const CLAIM_DUE = `
@@ -61,10 +61,8 @@ export class RefundsRepository {
     return this.database.selectOne(RefundEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  page(paymentId: string | null, request: PageRequest): Promise<Page<Refund>> {
-    const query = this.refunds.createQueryBuilder('refund');
-    if (paymentId !== null) query.where('refund.paymentId = :paymentId', { paymentId });
-    return pageById(query, request);
+  page(filter: RefundFilter, request: PageRequest): Promise<Page<Refund>> {
+    return refundQuery(filter).page(this.database, RefundEntity, request);
   }
 
   /** Writes what an outcome may change. */
@@ -117,8 +115,13 @@ export class RefundsRepository {
     const rows = await this.database.query<{ id: string }>(REMOVE, [paymentIds]);
     return rows.map(({ id }) => id);
   }
+}
 
-  private get refunds() {
-    return this.database.repository(RefundEntity);
-  }
+/** A refund belongs to the customer of its payment. */
+function refundQuery(filter: RefundFilter): ListQuery {
+  return new ListQuery('refund')
+    .where('payment_id IN (SELECT id FROM payment WHERE customer_id = $)', filter.customerId)
+    .where('payment_id = $', filter.paymentId)
+    .oneOf('status', filter.statuses)
+    .between('created_at', filter.created);
 }

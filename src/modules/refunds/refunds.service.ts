@@ -22,6 +22,7 @@ import {
   isSameRequest,
   newRefund,
   type Refund,
+  type RefundFilter,
   type RefundLimits,
   type RefundRequest,
   withAbsence,
@@ -72,8 +73,8 @@ export class RefundsService {
     return (await this.refunds.find(id)) !== null;
   }
 
-  list(paymentId: string | null, request: PageRequest): Promise<Page<Refund>> {
-    return this.refunds.page(paymentId, request);
+  list(filter: RefundFilter, request: PageRequest): Promise<Page<Refund>> {
+    return this.refunds.page(filter, request);
   }
 
   /**

@@ -14,7 +14,7 @@ import {
   withETag,
 } from '../../platform/http';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
-import { ListSubscriptionsDto } from './dto/list-subscriptions.dto';
+import { ListSubscriptionsDto, toSubscriptionFilter } from './dto/list-subscriptions.dto';
 import { ScheduledChangeDto, toScheduledChangeDto } from './dto/scheduled-change.dto';
 import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 import { UpdateSubscriptionDto } from './dto/update-subscription.dto';
@@ -43,8 +43,8 @@ export class SubscriptionsController {
     reads: 'list',
   })
   async listSubscriptions(@Query() query: ListSubscriptionsDto): Promise<PageDto<SubscriptionDto>> {
-    const filter = { customerId: query.customer_id ?? null, status: query.status ?? null };
-    const page = await this.subscriptions.list(filter, toPageRequest(query, 'sub'));
+    const request = toPageRequest(query, 'sub');
+    const page = await this.subscriptions.list(toSubscriptionFilter(query), request);
     return toPageDto(page, toSubscriptionDto);
   }
 

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
-import { Database, type Page, pageById, type PageRequest } from '../../platform/database';
+import {
+  Database,
+  ListQuery,
+  type Page,
+  pageById,
+  type PageRequest,
+} from '../../platform/database';
 import type { DueTable } from '../test-clocks';
 import type { Outcome } from './domain/outcome';
 import type {
@@ -18,7 +24,8 @@ import { SubscriptionEntity } from './subscription.entity';
 
 export interface SubscriptionFilter {
   readonly customerId: string | null;
-  readonly status: SubscriptionStatus | null;
+  readonly planId: string | null;
+  readonly statuses: readonly SubscriptionStatus[] | null;
 }
 
 /** Subscriptions with due work. */
@@ -64,12 +71,7 @@ export class SubscriptionsRepository {
   }
 
   page(filter: SubscriptionFilter, request: PageRequest): Promise<Page<Subscription>> {
-    const query = this.subscriptions.createQueryBuilder('subscription');
-    const { customerId, status } = filter;
-    if (customerId !== null)
-      query.andWhere('subscription.customerId = :customerId', { customerId });
-    if (status !== null) query.andWhere('subscription.status = :status', { status });
-    return pageById(query, request);
+    return subscriptionQuery(filter).page(this.database, SubscriptionEntity, request);
   }
 
   /** Returns a customer's subscriptions that have not ended, oldest first. */
@@ -263,4 +265,11 @@ export class SubscriptionsRepository {
   private get subscriptions() {
     return this.database.repository(SubscriptionEntity);
   }
+}
+
+function subscriptionQuery(filter: SubscriptionFilter): ListQuery {
+  return new ListQuery('subscription')
+    .where('customer_id = $', filter.customerId)
+    .where('plan_id = $', filter.planId)
+    .oneOf('status', filter.statuses);
 }

@@ -31,6 +31,7 @@ export {
 } from './postgres-errors';
 export { poolUseOf } from './pool-use';
 export { PoolerError } from './require-dedicated-sessions';
+export { ListQuery, type ListOrder, type ListSummary, orderOf } from './list-query';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';
 export { assertVersion, revise } from './versions';

@@ -189,6 +189,25 @@ export function InstantField(description: string, options?: FieldOptions): Prope
   return Field({ type: String, format: 'date-time' }, [IsInstant()], description, options);
 }
 
+/** First instant of a filter, inclusive. */
+export function FromField(what: string): PropertyDecorator {
+  return InstantField(`First instant ${what}, inclusive.`, { optional: true });
+}
+
+/** Last instant of a filter, exclusive. */
+export function ToField(what: string): PropertyDecorator {
+  return InstantField(`Last instant ${what}, exclusive.`, { optional: true });
+}
+
+/** Order of a list by a column; descending after a minus sign. */
+export function SortField(columns: readonly string[]): PropertyDecorator {
+  return EnumField(
+    columns.flatMap((column) => [column, `-${column}`]),
+    'Order, ascending, or descending after a minus sign. Omit it for the newest first.',
+    { optional: true },
+  );
+}
+
 export function CurrencyField(description: string, options?: FieldOptions): PropertyDecorator {
   return Field({ type: String }, [IsCurrency()], description, options);
 }

@@ -12,6 +12,7 @@ export {
   EnumField,
   EnumListFilter,
   Field,
+  FromField,
   IdField,
   IdListField,
   InstantField,
@@ -25,8 +26,10 @@ export {
   PatternField,
   ReferenceField,
   ReferenceFilter,
+  SortField,
   TextField,
   TimeZoneField,
+  ToField,
 } from './fields';
 export {
   ActorProperty,
@@ -50,6 +53,7 @@ export {
   LimitField,
   ListQueryDto,
   pageOf,
+  toInstantRange,
   toOpaquePageRequest,
   toPageDto,
   toPageRequest,

@@ -1,6 +1,7 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsString, MaxLength } from 'class-validator';
+import type { InstantRange } from '../../core/time';
 import type { Page, PageRequest } from '../database';
 import { invalidCursor } from '../errors';
 import { type IdPrefix, isId } from '../ids';
@@ -24,6 +25,15 @@ export function LimitField(
     Transform(toInteger),
     IntegerField(description, { least: 1, optional: true, ...options }),
   );
+}
+
+/** Returns the range of two optional query parameters. */
+export function toInstantRange(from: string | undefined, to: string | undefined): InstantRange {
+  return { from: toInstant(from), to: toInstant(to) };
+}
+
+function toInstant(text: string | undefined): Date | null {
+  return text === undefined ? null : new Date(text);
 }
 
 /** Query parameters of every list. */

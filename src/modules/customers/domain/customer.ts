@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { InstantRange } from '../../../core/time';
 
 export const TAX_EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
@@ -73,6 +74,12 @@ export type CustomerChange = {
 export interface CustomerFilter {
   readonly externalId: string | null;
   readonly email: string | null;
+  /** Words of name, e-mail address and external id. */
+  readonly text: string | null;
+  readonly currency: string | null;
+  /** `none` for customers in real time. */
+  readonly testClockId: string | null;
+  readonly created: InstantRange;
 }
 
 /**

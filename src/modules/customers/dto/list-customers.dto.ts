@@ -1,6 +1,16 @@
-import { ListQueryDto, TextField } from '../../../platform/http';
+import {
+  CurrencyField,
+  FromField,
+  ListQueryDto,
+  ReferenceFilter,
+  TextField,
+  ToField,
+  toInstantRange,
+} from '../../../platform/http';
 import type { CustomerFilter } from '../domain/customer';
 import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './customer-fields.dto';
+
+const LONGEST_QUERY = 200;
 
 export class ListCustomersDto extends ListQueryDto {
   @TextField('Only the customer with this external id.', {
@@ -15,8 +25,26 @@ export class ListCustomersDto extends ListQueryDto {
     example: 'ada@example.com',
   })
   readonly email?: string;
+  @TextField(
+    'Only customers whose name, e-mail address or external id has all these words. Upper and lower case are the same. Words of one or two characters match beginnings of words.',
+    { most: LONGEST_QUERY, optional: true, example: 'ada' },
+  )
+  readonly q?: string;
+  @CurrencyField('Only customers with this currency.', { optional: true, example: 'EUR' })
+  readonly currency?: string;
+  @ReferenceFilter('Only customers on this test clock; `none` for customers in real time.')
+  readonly test_clock_id?: string;
+  @FromField('of creation') readonly created_from?: string;
+  @ToField('of creation') readonly created_to?: string;
 }
 
 export function toCustomerFilter(query: ListCustomersDto): CustomerFilter {
-  return { externalId: query.external_id ?? null, email: query.email ?? null };
+  return {
+    externalId: query.external_id ?? null,
+    email: query.email ?? null,
+    text: query.q ?? null,
+    currency: query.currency ?? null,
+    testClockId: query.test_clock_id ?? null,
+    created: toInstantRange(query.created_from, query.created_to),
+  };
 }

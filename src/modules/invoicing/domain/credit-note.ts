@@ -1,10 +1,19 @@
 import { creditableMinor, type CreditableLine, type CreditNoteLine } from '../../../core/invoice';
+import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
 import { type HeldByInvoice, mostCredited } from './given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
 export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
+
+/** Filter of a list; null matches all. */
+export interface CreditNoteFilter {
+  readonly customerId: string | null;
+  readonly invoiceId: string | null;
+  readonly statuses: readonly CreditNoteStatus[] | null;
+  readonly created: InstantRange;
+}
 
 export const SETTLEMENTS = ['credit', 'refund'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];

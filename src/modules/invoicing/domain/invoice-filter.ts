@@ -1,8 +1,19 @@
+import type { InstantRange } from '../../../core/time';
 import type { InvoiceStatus } from './invoice';
 
-/** Filter of a list of invoices; null values do not filter. */
+/** Columns by which a list of invoices can be ordered. */
+export const INVOICE_SORTS = ['total', 'due_at', 'finalized_at'] as const;
+type InvoiceSort = (typeof INVOICE_SORTS)[number];
+
+/** Filter of a list of invoices, and its order; null values do not filter. */
 export interface InvoiceFilter {
   readonly customerId: string | null;
   readonly subscriptionId: string | null;
-  readonly status: InvoiceStatus | null;
+  readonly statuses: readonly InvoiceStatus[] | null;
+  readonly number: string | null;
+  readonly isOverdue: boolean;
+  readonly created: InstantRange;
+  readonly finalized: InstantRange;
+  readonly due: InstantRange;
+  readonly sort: InvoiceSort | `-${InvoiceSort}` | null;
 }

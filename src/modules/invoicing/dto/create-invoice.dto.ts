@@ -3,20 +3,12 @@ import {
   EnumField,
   IdField,
   IntegerField,
-  ListQueryDto,
   MetadataField,
   NestedListField,
-  ReferenceFilter,
   TextField,
 } from '../../../platform/http';
-import {
-  COLLECTIONS,
-  INVOICE_STATUSES,
-  type Collection,
-  type InvoiceStatus,
-} from '../domain/invoice';
+import { COLLECTIONS, type Collection } from '../domain/invoice';
 import type { OneOffOrder } from '../domain/one-off';
-import type { InvoiceFilter } from '../domain/invoice-filter';
 
 const LONGEST_DESCRIPTION = 500;
 const MOST_LINES = 100;
@@ -74,20 +66,5 @@ export function toOneOffOrder(dto: CreateInvoiceDto): OneOffOrder {
     collection: dto.collection ?? 'automatic',
     daysUntilDue: dto.days_until_due ?? 0,
     metadata: dto.metadata ?? {},
-  };
-}
-
-export class ListInvoicesDto extends ListQueryDto {
-  @ReferenceFilter('Only the invoices of this customer.') readonly customer_id?: string;
-  @ReferenceFilter('Only the invoices of this subscription.') readonly subscription_id?: string;
-  @EnumField(INVOICE_STATUSES, 'Only invoices that stand here.', { optional: true })
-  readonly status?: InvoiceStatus;
-}
-
-export function toInvoiceFilter(query: ListInvoicesDto): InvoiceFilter {
-  return {
-    customerId: query.customer_id ?? null,
-    subscriptionId: query.subscription_id ?? null,
-    status: query.status ?? null,
   };
 }

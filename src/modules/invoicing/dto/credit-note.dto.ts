@@ -1,7 +1,9 @@
 import {
   ActorProperty,
   EnumField,
+  EnumListFilter,
   EnumProperty,
+  FromField,
   IdField,
   IdProperty,
   InstantProperty,
@@ -14,12 +16,16 @@ import {
   TextField,
   TextProperty,
   toDto,
+  ToField,
+  toInstantRange,
   toWireAmount,
 } from '../../../platform/http';
 import {
   CREDIT_NOTE_STATUSES,
   type CreditNote,
+  type CreditNoteFilter,
   type CreditNoteOrder,
+  type CreditNoteStatus,
   SETTLEMENTS,
   type Settlement,
 } from '../domain/credit-note';
@@ -74,7 +80,21 @@ export function toCreditedLine({
 }
 
 export class ListCreditNotesDto extends ListQueryDto {
+  @ReferenceFilter('Only the credit notes of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the credit notes of this invoice.') readonly invoice_id?: string;
+  @EnumListFilter(CREDIT_NOTE_STATUSES, 'Only credit notes with one of these statuses.')
+  readonly status?: readonly CreditNoteStatus[];
+  @FromField('of creation') readonly created_from?: string;
+  @ToField('of creation') readonly created_to?: string;
+}
+
+export function toCreditNoteFilter(query: ListCreditNotesDto): CreditNoteFilter {
+  return {
+    customerId: query.customer_id ?? null,
+    invoiceId: query.invoice_id ?? null,
+    statuses: query.status ?? null,
+    created: toInstantRange(query.created_from, query.created_to),
+  };
 }
 
 export class CreditNoteLineDto {

@@ -1,6 +1,7 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, type Transitions } from '../../../core/states';
+import type { InstantRange } from '../../../core/time';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
 
 export const PAYMENT_STATUSES = [
@@ -95,6 +96,8 @@ export interface PaymentRequest extends MethodChoice {
 export interface PaymentFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
+  readonly statuses: readonly PaymentStatus[] | null;
+  readonly created: InstantRange;
 }
 
 /** `succeeded` is final for the charge; refunds are counted beside it. */

@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
+import type { InstantRange } from '../../../core/time';
 import { mayBecome, type Transitions } from '../../../core/states';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
@@ -95,6 +96,14 @@ export function newRefund(refund: NewRefund, now: Date): Refund {
     createdAt: now,
     updatedAt: now,
   };
+}
+
+/** Filter of a list; null matches all. */
+export interface RefundFilter {
+  readonly customerId: string | null;
+  readonly paymentId: string | null;
+  readonly statuses: readonly RefundStatus[] | null;
+  readonly created: InstantRange;
 }
 
 export const REFUND_TRANSITIONS: Transitions<RefundStatus> = {

@@ -1,4 +1,5 @@
 import type { Scope } from '../../../core/access';
+import { searchPatterns } from '../../../core/search-text';
 
 /** Types of objects that a search finds, with the prefix of their ids and the scope that reads them. */
 export const SEARCH_TYPES = {
@@ -28,9 +29,6 @@ export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchTyp
 /** Fewest characters of a query. Shorter ones would match most objects, and find nothing. */
 export const SHORTEST_QUERY = 2;
 
-/** Words of a query that are searched; further ones are ignored. */
-const MOST_WORDS = 8;
-
 /** Beginning of an id: the prefix of a type and the characters that ids are made of. */
 const ID_START = /^([a-z]+)_[0-9a-hjkmnp-tv-z]{0,26}$/;
 
@@ -47,16 +45,7 @@ export function readQuery(given: string): SearchQuery {
   const prefix = ID_START.exec(text)?.[1];
   const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
   if (type !== undefined) return { kind: 'id', type, start: text };
-  return { kind: 'words', text, patterns: text.split(' ').slice(0, MOST_WORDS).map(patternOf) };
-}
-
-/**
- * Returns the LIKE pattern of a word. A word of one or two characters matches beginnings of words only, because an index
- * of trigrams cannot find it elsewhere. The searched text begins with a space.
- */
-function patternOf(word: string): string {
-  const escaped = word.replaceAll(/[\\%_]/g, String.raw`\$&`);
-  return word.length < 3 ? `% ${escaped}%` : `%${escaped}%`;
+  return { kind: 'words', text, patterns: searchPatterns(text) };
 }
 
 /** Returns the types to search: those that were asked for, or all, as far as the caller may read them. */

@@ -1,8 +1,19 @@
-import { EnumField, ListQueryDto, ReferenceFilter } from '../../../platform/http';
+import { EnumListFilter, ListQueryDto, ReferenceFilter } from '../../../platform/http';
 import { SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../domain/subscription';
+import type { SubscriptionFilter } from '../subscriptions.repository';
 
 export class ListSubscriptionsDto extends ListQueryDto {
   @ReferenceFilter('Only the subscriptions of this customer.') readonly customer_id?: string;
-  @EnumField(SUBSCRIPTION_STATUSES, 'Only subscriptions that stand here.', { optional: true })
-  readonly status?: SubscriptionStatus;
+  @ReferenceFilter('Only the subscriptions to this plan, all its versions included.')
+  readonly plan_id?: string;
+  @EnumListFilter(SUBSCRIPTION_STATUSES, 'Only subscriptions with one of these statuses.')
+  readonly status?: readonly SubscriptionStatus[];
+}
+
+export function toSubscriptionFilter(query: ListSubscriptionsDto): SubscriptionFilter {
+  return {
+    customerId: query.customer_id ?? null,
+    planId: query.plan_id ?? null,
+    statuses: query.status ?? null,
+  };
 }

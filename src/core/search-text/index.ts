@@ -1,0 +1,1 @@
+export { searchPatterns } from './search-patterns';

@@ -1,0 +1,5 @@
+/** Instants between which a value lies: `from` inclusive, `to` exclusive. Null: no limit. */
+export interface InstantRange {
+  readonly from: Date | null;
+  readonly to: Date | null;
+}

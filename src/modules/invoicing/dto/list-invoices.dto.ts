@@ -1,0 +1,47 @@
+import {
+  EnumField,
+  EnumListFilter,
+  FromField,
+  ListQueryDto,
+  ReferenceFilter,
+  SortField,
+  TextField,
+  ToField,
+  toInstantRange,
+} from '../../../platform/http';
+import { INVOICE_STATUSES, type InvoiceStatus } from '../domain/invoice';
+import { INVOICE_SORTS, type InvoiceFilter } from '../domain/invoice-filter';
+
+export class ListInvoicesDto extends ListQueryDto {
+  @ReferenceFilter('Only the invoices of this customer.') readonly customer_id?: string;
+  @ReferenceFilter('Only the invoices of this subscription.') readonly subscription_id?: string;
+  @EnumListFilter(INVOICE_STATUSES, 'Only invoices with one of these statuses.')
+  readonly status?: readonly InvoiceStatus[];
+  @TextField('Only the invoice with this number.', { most: 40, optional: true })
+  readonly number?: string;
+  @EnumField(['true'], 'Only open invoices that were found to be due and not paid.', {
+    optional: true,
+  })
+  readonly overdue?: 'true';
+  @FromField('of creation') readonly created_from?: string;
+  @ToField('of creation') readonly created_to?: string;
+  @FromField('of finalization') readonly finalized_from?: string;
+  @ToField('of finalization') readonly finalized_to?: string;
+  @FromField('at which the invoice is due') readonly due_from?: string;
+  @ToField('at which the invoice is due') readonly due_to?: string;
+  @SortField(INVOICE_SORTS) readonly sort?: NonNullable<InvoiceFilter['sort']>;
+}
+
+export function toInvoiceFilter(query: ListInvoicesDto): InvoiceFilter {
+  return {
+    customerId: query.customer_id ?? null,
+    subscriptionId: query.subscription_id ?? null,
+    statuses: query.status ?? null,
+    number: query.number ?? null,
+    isOverdue: query.overdue === 'true',
+    created: toInstantRange(query.created_from, query.created_to),
+    finalized: toInstantRange(query.finalized_from, query.finalized_to),
+    due: toInstantRange(query.due_from, query.due_to),
+    sort: query.sort ?? null,
+  };
+}

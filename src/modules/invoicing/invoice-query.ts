@@ -1,0 +1,19 @@
+import { ListQuery, orderOf } from '../../platform/database';
+import type { InvoiceFilter } from './domain/invoice-filter';
+
+/** Condition of an index. */
+export const OVERDUE = `"status" = 'open' AND "overdue_at" IS NOT NULL`;
+
+/** Returns the query of a list of invoices. */
+export function invoiceQuery(filter: InvoiceFilter): ListQuery {
+  return new ListQuery('invoice')
+    .where('customer_id = $', filter.customerId)
+    .where('subscription_id = $', filter.subscriptionId)
+    .where('number = $', filter.number)
+    .when(filter.isOverdue, OVERDUE)
+    .oneOf('status', filter.statuses)
+    .between('created_at', filter.created)
+    .between('finalized_at', filter.finalized)
+    .between('due_at', filter.due)
+    .orderBy(orderOf(filter.sort));
+}

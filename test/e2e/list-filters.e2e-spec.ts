@@ -1,0 +1,195 @@
+import { createCustomer, createPayment } from '../support/billing';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Row {
+  readonly id: string;
+  readonly [field: string]: unknown;
+}
+
+interface ListPage {
+  readonly data: readonly Row[];
+  readonly next_cursor: string | null;
+}
+
+describe('the filters of lists', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function page(path: string): Promise<ListPage> {
+    const answer = await engine.http.get(`/v1/${path}`);
+    expect({ path, status: answer.status }).toEqual({ path, status: 200 });
+    return answer.body as ListPage;
+  }
+
+  async function ids(path: string): Promise<readonly string[]> {
+    return (await page(path)).data.map(({ id }) => id);
+  }
+
+  /** Reads every page of a list, two items at a time. */
+  async function walk(path: string): Promise<readonly string[]> {
+    const found: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const part: ListPage = await page(
+        `${path}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
+      expect(part.data.length).toBeLessThanOrEqual(2);
+      found.push(...part.data.map(({ id }) => id));
+      cursor = part.next_cursor;
+    }
+    return found;
+  }
+
+  async function post(path: string, body: object = {}): Promise<Row> {
+    const answer = await engine.http.post(`/v1/${path}`).send(body);
+    expect(answer.status).toBeLessThan(300);
+    return answer.body as Row;
+  }
+
+  async function invoiceOf(customer: string, amount: number, daysUntilDue = 0): Promise<string> {
+    const { id } = await post('invoices', {
+      customer_id: customer,
+      currency: 'USD',
+      lines: [{ description: 'Work', amount }],
+      collection: 'send_invoice',
+      days_until_due: daysUntilDue,
+    });
+    return id;
+  }
+
+  it('find customers by text, currency, test clock and creation', async () => {
+    const clock = await post('test-clocks', { name: 'C', now: '2027-01-01T00:00:00Z' });
+    const euro = await createCustomer(engine, { name: 'Filter Euro', currency: 'EUR' });
+    const dollar = await createCustomer(engine, { name: 'Filter 100%', currency: 'USD' });
+    const clocked = await createCustomer(engine, { name: 'Filter C', test_clock_id: clock.id });
+    expect(await ids('customers?q=FILTER')).toEqual([clocked, dollar, euro]);
+    expect(await ids('customers?q=filter%20100%25')).toEqual([dollar]);
+    expect(await ids('customers?q=%25%25')).toEqual([]);
+    expect(await ids('customers?currency=EUR&q=filter')).toEqual([euro]);
+    expect(await ids(`customers?test_clock_id=${clock.id}`)).toEqual([clocked]);
+    expect(await ids('customers?test_clock_id=none&q=filter')).toEqual([dollar, euro]);
+    expect(await walk('customers?q=filter')).toEqual([clocked, dollar, euro]);
+    const now = engine.clock.now().toISOString();
+    expect(await ids(`customers?created_from=${now}&q=filter`)).toEqual([clocked, dollar, euro]);
+    expect(await ids(`customers?created_to=${now}&q=filter`)).toEqual([]);
+  });
+
+  it('find invoices by several statuses, number, amounts and dates, in every order, page by page', async () => {
+    const customer = await createCustomer(engine, { currency: 'USD' });
+    const [draft, open, late, gone, small] = [
+      await invoiceOf(customer, 500),
+      await invoiceOf(customer, 300, 30),
+      await invoiceOf(customer, 400, 1),
+      await invoiceOf(customer, 200),
+      await invoiceOf(customer, 300, 10),
+    ];
+    const finalized: Row[] = [];
+    for (const id of [open, late, gone, small]) {
+      finalized.push(await post(`invoices/${id}/finalize`));
+      engine.clock.advanceMs(1000);
+    }
+    await post(`invoices/${gone}/void`);
+    const list = `invoices?customer_id=${customer}`;
+    expect(await ids(`${list}&status=open`)).toEqual([small, late, open]);
+    expect(await walk(`${list}&status=open,void,draft`)).toEqual([small, gone, late, open, draft]);
+    expect(await ids(`${list}&status=paid,uncollectible`)).toEqual([]);
+    expect(await walk('invoices?status=draft,void')).toEqual([gone, draft]);
+    expect(await ids(`invoices?number=${String(finalized[1]?.['number'])}`)).toEqual([late]);
+    expect(await walk(`${list}&sort=-total`)).toEqual([draft, late, small, open, gone]);
+    expect(await walk(`${list}&sort=total&status=open,draft`)).toEqual([open, small, late, draft]);
+    expect(await walk(`${list}&sort=due_at`)).toEqual([gone, late, small, open]);
+    expect(await walk(`${list}&sort=-finalized_at`)).toEqual([small, gone, late, open]);
+    const second = String(finalized[1]?.['finalized_at']);
+    expect(await walk(`${list}&finalized_from=${second}`)).toEqual([small, gone, late]);
+    expect(await walk(`${list}&finalized_to=${second}`)).toEqual([open]);
+    const due = String(finalized[3]?.['due_at']);
+    expect(await walk(`${list}&due_from=${due}&sort=total`)).toEqual([open, small]);
+    expect(await ids(`${list}&overdue=true`)).toEqual([]);
+  });
+
+  it('refuse a cursor of a row that is gone, if the order needs it', async () => {
+    const customer = await createCustomer(engine, { currency: 'USD' });
+    for (const amount of [1, 2, 3]) await invoiceOf(customer, amount);
+    const first = await page(`invoices?customer_id=${customer}&sort=total&limit=1`);
+    await engine.http.delete(`/v1/invoices/${String(first.data[0]?.id)}`).expect(204);
+    const path = `/v1/invoices?customer_id=${customer}&cursor=${String(first.next_cursor)}`;
+    const refused = await engine.http.get(`${path}&sort=total`);
+    expect(refused.body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+    expect((await engine.http.get(path)).status).toBe(200);
+  });
+
+  it('find payments, refunds and credit notes by customer, status and creation', async () => {
+    const paid = await createPayment(engine);
+    const failed = await createPayment(engine, {
+      provider: 'sandbox',
+      payment_method_id: 'pm_sandbox_declined',
+    });
+    const { customer_id: customer } = (await engine.http.get(`/v1/payments/${paid}`)).body as Row;
+    expect(await ids('payments?status=failed')).toEqual([failed]);
+    expect(await walk('payments?status=succeeded,failed')).toEqual([failed, paid]);
+    expect(await ids(`payments?status=failed&customer_id=${String(customer)}`)).toEqual([]);
+    const { id: refund } = await post(`refunds/payment/${paid}`, { amount: 100 });
+    expect(await ids(`refunds?customer_id=${String(customer)}`)).toEqual([refund]);
+    expect(await ids('refunds?customer_id=cus_none')).toEqual([]);
+    expect(await ids('refunds?status=succeeded,failed')).toEqual([refund]);
+    expect(await ids('refunds?status=pending')).toEqual([]);
+
+    const owner = await createCustomer(engine, { currency: 'USD' });
+    const invoice = await invoiceOf(owner, 700);
+    const open = await post(`invoices/${invoice}/finalize`);
+    const [line] = open['lines'] as readonly Row[];
+    const note = await post('credit-notes', {
+      invoice_id: invoice,
+      lines: [{ invoice_line_id: line?.id, amount: 100 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    expect(await ids(`credit-notes?customer_id=${owner}`)).toEqual([note.id]);
+    expect(await ids('credit-notes?status=issued')).toEqual([note.id]);
+    expect(await ids('credit-notes?status=void')).toEqual([]);
+    const now = engine.clock.now().toISOString();
+    for (const list of ['payments', 'refunds', 'credit-notes']) {
+      expect(await ids(`${list}?created_from=2999-01-01T00:00:00Z`)).toEqual([]);
+      expect((await ids(`${list}?created_to=2999-01-01T00:00:00Z`)).length).toBeGreaterThan(0);
+      expect(await ids(`${list}?created_from=${now}&created_to=${now}`)).toEqual([]);
+    }
+  });
+
+  it('find subscriptions by plan and several statuses', async () => {
+    const plan = { currency: 'USD', interval: 'month', prices: [] };
+    const one = await post('plans', { code: 'filter-one', name: 'One', ...plan });
+    const two = await post('plans', { code: 'filter-two', name: 'Two', ...plan });
+    const subscribed: string[] = [];
+    for (const planId of [one.id, two.id, one.id]) {
+      const customer = await createCustomer(engine);
+      const made = await post('subscriptions', { customer_id: customer, plan_id: planId });
+      subscribed.unshift(made.id);
+    }
+    const [third = '', , first = ''] = subscribed;
+    await post(`subscriptions/${first}/cancel`, { when: 'now' });
+    expect(await ids(`subscriptions?plan_id=${one.id}`)).toEqual([third, first]);
+    expect(await walk('subscriptions?status=active,canceled')).toEqual(subscribed);
+    expect(await ids(`subscriptions?plan_id=${one.id}&status=canceled,paused`)).toEqual([first]);
+  });
+
+  it.each([
+    'invoices?status=open,unknown',
+    'invoices?status=',
+    'invoices?status=open,open',
+    'invoices?sort=number',
+    'invoices?overdue=false',
+    'invoices?due_from=yesterday',
+    'customers?currency=usd',
+    `customers?q=${'a'.repeat(201)}`,
+    'payments?status=paid',
+    'subscriptions?status=active%2C',
+  ])('are refused with what is wrong: %s', async (path) => {
+    const answer = await engine.http.get(`/v1/${path}`);
+    expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
+  });
+});
