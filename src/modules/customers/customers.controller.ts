@@ -8,6 +8,8 @@ import {
   Operation,
   type PageDto,
   pageOf,
+  type SummaryDto,
+  toSummaryDto,
   toPageDto,
   toPageRequest,
   withETag,
@@ -20,7 +22,12 @@ import {
 import { CustomersService } from './customers.service';
 import { CreateCustomerDto, toNewCustomer } from './dto/create-customer.dto';
 import { CustomerDto, toCustomerDto } from './dto/customer.dto';
-import { ListCustomersDto, toCustomerFilter } from './dto/list-customers.dto';
+import {
+  CustomerFilterDto,
+  CustomerSummaryDto,
+  ListCustomersDto,
+  toCustomerFilter,
+} from './dto/list-customers.dto';
 import { toCustomerChange, UpdateCustomerDto } from './dto/update-customer.dto';
 
 const customerId = new IdPipe('cus', customerNotFound);
@@ -57,6 +64,18 @@ export class CustomersController {
   async listCustomers(@Query() query: ListCustomersDto): Promise<PageDto<CustomerDto>> {
     const page = await this.customers.list(toCustomerFilter(query), toPageRequest(query, 'cus'));
     return toPageDto(page, toCustomerDto);
+  }
+
+  @Get('summary')
+  @Operation({
+    summary: 'Sum up customers',
+    description: 'Counts the customers that match the filters of the list, by currency.',
+    access: 'customers:read',
+    answer: CustomerSummaryDto,
+    reads: 'query',
+  })
+  async summarizeCustomers(@Query() query: CustomerFilterDto): Promise<SummaryDto> {
+    return toSummaryDto(await this.customers.summarize(toCustomerFilter(query)));
   }
 
   @Get(':id')

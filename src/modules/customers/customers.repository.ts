@@ -4,6 +4,7 @@ import { searchPatterns } from '../../core/search-text';
 import {
   Database,
   ListQuery,
+  type ListSummary,
   type Page,
   type PageRequest,
   violatedConstraint,
@@ -90,6 +91,10 @@ export class CustomersRepository {
 
   page(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     return customerQuery(filter).page(this.database, CustomerEntity, request);
+  }
+
+  summarize(filter: CustomerFilter): Promise<readonly ListSummary[]> {
+    return customerQuery(filter).summarize(this.database, {});
   }
 
   /**

@@ -5,6 +5,7 @@ import { Clock } from '../../platform/clock';
 import {
   assertVersion,
   Database,
+  type ListSummary,
   type Page,
   type PageRequest,
   type VersionCondition,
@@ -113,6 +114,11 @@ export class CustomersService {
 
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
     return this.customers.page(filter, request);
+  }
+
+  /** Counts matching customers by currency. */
+  summarize(filter: CustomerFilter): Promise<readonly ListSummary[]> {
+    return this.customers.summarize(filter);
   }
 
   /**

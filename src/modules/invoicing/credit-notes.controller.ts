@@ -5,12 +5,16 @@ import {
   Operation,
   type PageDto,
   pageOf,
+  type SummaryDto,
+  toSummaryDto,
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
 import { CreditNotesService } from './credit-notes.service';
 import {
   CreditNoteDto,
+  CreditNoteFilterDto,
+  CreditNoteSummaryDto,
   ListCreditNotesDto,
   toCreditNoteDto,
   toCreditNoteFilter,
@@ -35,6 +39,19 @@ export class CreditNotesController {
   async listCreditNotes(@Query() query: ListCreditNotesDto): Promise<PageDto<CreditNoteDto>> {
     const page = await this.notes.list(toCreditNoteFilter(query), toPageRequest(query, 'cn'));
     return toPageDto(page, toCreditNoteDto);
+  }
+
+  @Get('summary')
+  @Operation({
+    summary: 'Sum up credit notes',
+    description:
+      'Counts the credit notes that match the filters of the list and sums their amounts, by currency.',
+    access: 'invoices:read',
+    answer: CreditNoteSummaryDto,
+    reads: 'query',
+  })
+  async summarizeCreditNotes(@Query() query: CreditNoteFilterDto): Promise<SummaryDto> {
+    return toSummaryDto(await this.notes.summarize(toCreditNoteFilter(query)));
   }
 
   @Get(':id')

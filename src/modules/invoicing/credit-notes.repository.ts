@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
+import {
+  Database,
+  ListQuery,
+  type ListSummary,
+  type Page,
+  type PageRequest,
+} from '../../platform/database';
 import { CreditNoteEntity } from './credit-note.entity';
 import type { CreditNote, CreditNoteFilter } from './domain/credit-note';
 
@@ -21,6 +27,10 @@ export class CreditNotesRepository {
 
   page(filter: CreditNoteFilter, request: PageRequest): Promise<Page<CreditNote>> {
     return creditNoteQuery(filter).page(this.database, CreditNoteEntity, request);
+  }
+
+  summarize(filter: CreditNoteFilter): Promise<readonly ListSummary[]> {
+    return creditNoteQuery(filter).summarize(this.database, { total: 'total' });
   }
 
   /** Writes what a void changes. */

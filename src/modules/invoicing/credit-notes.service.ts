@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { creditNote, type CreditNoteLine } from '../../core/invoice';
-import type { Page, PageRequest } from '../../platform/database';
+import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { currentActor } from '../../platform/access';
 import { invalidTransition, referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
@@ -61,6 +61,11 @@ export class CreditNotesService {
 
   list(filter: CreditNoteFilter, request: PageRequest): Promise<Page<CreditNote>> {
     return this.notes.page(filter, request);
+  }
+
+  /** Counts matching credit notes and sums their amounts by currency. */
+  summarize(filter: CreditNoteFilter): Promise<readonly ListSummary[]> {
+    return this.notes.summarize(filter);
   }
 
   /**

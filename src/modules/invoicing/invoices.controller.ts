@@ -10,6 +10,8 @@ import {
   Operation,
   type PageDto,
   pageOf,
+  type SummaryDto,
+  toSummaryDto,
   sendFile,
   toPageDto,
   toPageRequest,
@@ -20,7 +22,12 @@ import { testClockAdvancing, testClockFailed } from '../test-clocks';
 import { CreateInvoiceDto, toOneOffOrder } from './dto/create-invoice.dto';
 import { ExplanationDto, toExplanationDto } from './dto/explanation.dto';
 import { InvoiceDto, toInvoiceDto } from './dto/invoice.dto';
-import { ListInvoicesDto, toInvoiceFilter } from './dto/list-invoices.dto';
+import {
+  InvoiceFilterDto,
+  InvoiceSummaryDto,
+  ListInvoicesDto,
+  toInvoiceFilter,
+} from './dto/list-invoices.dto';
 import { UpdateInvoiceDto } from './dto/update-invoice.dto';
 import type { Invoice } from './domain/invoice';
 import { EditInvoiceService } from './edit-invoice.service';
@@ -83,6 +90,19 @@ export class InvoicesController {
   async listInvoices(@Query() query: ListInvoicesDto): Promise<PageDto<InvoiceDto>> {
     const page = await this.invoices.list(toInvoiceFilter(query), toPageRequest(query, 'inv'));
     return toPageDto(page, toInvoiceDto);
+  }
+
+  @Get('summary')
+  @Operation({
+    summary: 'Sum up invoices',
+    description:
+      'Counts the invoices that match the filters of the list and sums their amounts, by currency.',
+    access: 'invoices:read',
+    answer: InvoiceSummaryDto,
+    reads: 'query',
+  })
+  async summarizeInvoices(@Query() query: InvoiceFilterDto): Promise<SummaryDto> {
+    return toSummaryDto(await this.invoices.summarize(toInvoiceFilter(query)));
   }
 
   // Before `:id`, which would take the ending for a part of the id.

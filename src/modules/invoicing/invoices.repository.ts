@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { Database, type Page, type PageRequest } from '../../platform/database';
+import { Database, type ListSummary, type Page, type PageRequest } from '../../platform/database';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import type { EarnedPeriod } from './domain/earned-period';
 import type { InvoiceFilter } from './domain/invoice-filter';
@@ -81,6 +81,15 @@ export class InvoicesRepository {
       const query = invoiceQuery(filter);
       const { items, next } = await query.page(this.database, InvoiceEntity, request);
       return { items: await this.withLines(items), next };
+    });
+  }
+
+  summarize(filter: InvoiceFilter): Promise<readonly ListSummary[]> {
+    return invoiceQuery(filter).summarize(this.database, {
+      total: 'total',
+      amount_due: 'amount_due',
+      amount_paid: 'amount_paid',
+      amount_remaining: 'amount_due - amount_paid - amount_credited',
     });
   }
 

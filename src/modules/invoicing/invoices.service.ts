@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Page, PageRequest } from '../../platform/database';
+import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { BilledTogetherRepository } from './billed-together.repository';
@@ -38,6 +38,11 @@ export class InvoicesService {
 
   list(filter: InvoiceFilter, request: PageRequest): Promise<Page<Invoice>> {
     return this.invoices.page(filter, request);
+  }
+
+  /** Counts matching invoices and sums their amounts by currency. */
+  summarize(filter: InvoiceFilter): Promise<readonly ListSummary[]> {
+    return this.invoices.summarize(filter);
   }
 
   /** Finds an invoice, without checking its totals. */

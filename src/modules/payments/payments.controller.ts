@@ -6,13 +6,20 @@ import {
   Operation,
   type PageDto,
   pageOf,
+  type SummaryDto,
+  toSummaryDto,
   toPageDto,
   toPageRequest,
   withETag,
 } from '../../platform/http';
 import { ClientActionsService } from './client-actions.service';
 import { ClientActionDto, toClientActionDto } from './dto/client-action.dto';
-import { ListPaymentsDto, toPaymentFilter } from './dto/list-payments.dto';
+import {
+  PaymentFilterDto,
+  PaymentSummaryDto,
+  ListPaymentsDto,
+  toPaymentFilter,
+} from './dto/list-payments.dto';
 import { PaymentDto, toPaymentDto } from './dto/payment.dto';
 import {
   paymentActionNotRequired,
@@ -40,6 +47,19 @@ export class PaymentsController {
   async listPayments(@Query() query: ListPaymentsDto): Promise<PageDto<PaymentDto>> {
     const request = toPageRequest(query, 'pay');
     return toPageDto(await this.payments.list(toPaymentFilter(query), request), toPaymentDto);
+  }
+
+  @Get('summary')
+  @Operation({
+    summary: 'Sum up payments',
+    description:
+      'Counts the payments that match the filters of the list and sums their amounts, by currency.',
+    access: 'payments:read',
+    answer: PaymentSummaryDto,
+    reads: 'query',
+  })
+  async summarizePayments(@Query() query: PaymentFilterDto): Promise<SummaryDto> {
+    return toSummaryDto(await this.payments.summarize(toPaymentFilter(query)));
   }
 
   @Get(':id')

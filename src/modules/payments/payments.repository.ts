@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
-import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
+import {
+  Database,
+  ListQuery,
+  type ListSummary,
+  type Page,
+  type PageRequest,
+} from '../../platform/database';
 import type { Lease, Payment, PaymentFilter } from './domain/payment';
 import type { SentQuery } from './domain/sent-query';
 import { PaymentEntity } from './payment.entity';
@@ -73,6 +79,13 @@ export class PaymentsRepository {
 
   page(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
     return paymentQuery(filter).page(this.database, PaymentEntity, request);
+  }
+
+  summarize(filter: PaymentFilter): Promise<readonly ListSummary[]> {
+    return paymentQuery(filter).summarize(this.database, {
+      amount: 'amount',
+      amount_refunded: 'amount_refunded',
+    });
   }
 
   /** The payments that paid parts of invoices, locked until the transaction ends. */

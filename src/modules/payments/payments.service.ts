@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
-import type { Page, PageRequest } from '../../platform/database';
+import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import type { Payment, PaymentFilter } from './domain/payment';
 import { paymentNotFound } from './payments.errors';
 import { PaymentsRepository } from './payments.repository';
@@ -17,6 +17,11 @@ export class PaymentsService {
 
   list(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
     return this.payments.page(filter, request);
+  }
+
+  /** Counts matching payments and sums their amounts by currency. */
+  summarize(filter: PaymentFilter): Promise<readonly ListSummary[]> {
+    return this.payments.summarize(filter);
   }
 
   /** Returns those of these invoices at which an automatic attempt is pending. */

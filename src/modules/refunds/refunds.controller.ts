@@ -5,11 +5,18 @@ import {
   Operation,
   type PageDto,
   pageOf,
+  type SummaryDto,
+  toSummaryDto,
   toPageDto,
   toPageRequest,
   withETag,
 } from '../../platform/http';
-import { ListRefundsDto, toRefundFilter } from './dto/list-refunds.dto';
+import {
+  ListRefundsDto,
+  RefundFilterDto,
+  RefundSummaryDto,
+  toRefundFilter,
+} from './dto/list-refunds.dto';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
 import { refundNotFound } from './refunds.errors';
 import { RefundsService } from './refunds.service';
@@ -30,6 +37,19 @@ export class RefundsController {
   async listRefunds(@Query() query: ListRefundsDto): Promise<PageDto<RefundDto>> {
     const request = toPageRequest(query, 'ref');
     return toPageDto(await this.refunds.list(toRefundFilter(query), request), toRefundDto);
+  }
+
+  @Get('summary')
+  @Operation({
+    summary: 'Sum up refunds',
+    description:
+      'Counts the refunds that match the filters of the list and sums their amounts, by currency.',
+    access: 'refunds:read',
+    answer: RefundSummaryDto,
+    reads: 'query',
+  })
+  async summarizeRefunds(@Query() query: RefundFilterDto): Promise<SummaryDto> {
+    return toSummaryDto(await this.refunds.summarize(toRefundFilter(query)));
   }
 
   @Get(':id')

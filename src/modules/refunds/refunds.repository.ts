@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
+import {
+  Database,
+  ListQuery,
+  type ListSummary,
+  type Page,
+  type PageRequest,
+} from '../../platform/database';
 import type { Lease, SentQuery } from '../payments';
 import type { Refund, RefundFilter } from './domain/refund';
 import { RefundEntity } from './refund.entity';
@@ -63,6 +69,10 @@ export class RefundsRepository {
 
   page(filter: RefundFilter, request: PageRequest): Promise<Page<Refund>> {
     return refundQuery(filter).page(this.database, RefundEntity, request);
+  }
+
+  summarize(filter: RefundFilter): Promise<readonly ListSummary[]> {
+    return refundQuery(filter).summarize(this.database, { amount: 'amount' });
   }
 
   /** Writes what an outcome may change. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
-import { Database, type Page, type PageRequest } from '../../platform/database';
+import { Database, type ListSummary, type Page, type PageRequest } from '../../platform/database';
 import { idempotencyKeyReused, raise } from '../../platform/errors';
 import { Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
@@ -75,6 +75,11 @@ export class RefundsService {
 
   list(filter: RefundFilter, request: PageRequest): Promise<Page<Refund>> {
     return this.refunds.page(filter, request);
+  }
+
+  /** Counts matching refunds and sums their amounts by currency. */
+  summarize(filter: RefundFilter): Promise<readonly ListSummary[]> {
+    return this.refunds.summarize(filter);
   }
 
   /**

@@ -9,12 +9,19 @@ import {
   Operation,
   type PageDto,
   pageOf,
+  type SummaryDto,
+  toSummaryDto,
   toPageDto,
   toPageRequest,
   withETag,
 } from '../../platform/http';
 import { testClockAdvancing, testClockFailed } from '../test-clocks';
-import { ListSubscriptionsDto, toSubscriptionFilter } from './dto/list-subscriptions.dto';
+import {
+  SubscriptionFilterDto,
+  SubscriptionSummaryDto,
+  ListSubscriptionsDto,
+  toSubscriptionFilter,
+} from './dto/list-subscriptions.dto';
 import { ScheduledChangeDto, toScheduledChangeDto } from './dto/scheduled-change.dto';
 import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 import { UpdateSubscriptionDto } from './dto/update-subscription.dto';
@@ -46,6 +53,18 @@ export class SubscriptionsController {
     const request = toPageRequest(query, 'sub');
     const page = await this.subscriptions.list(toSubscriptionFilter(query), request);
     return toPageDto(page, toSubscriptionDto);
+  }
+
+  @Get('summary')
+  @Operation({
+    summary: 'Sum up subscriptions',
+    description: 'Counts the subscriptions that match the filters of the list, by currency.',
+    access: 'subscriptions:read',
+    answer: SubscriptionSummaryDto,
+    reads: 'query',
+  })
+  async summarizeSubscriptions(@Query() query: SubscriptionFilterDto): Promise<SummaryDto> {
+    return toSummaryDto(await this.subscriptions.summarize(toSubscriptionFilter(query)));
   }
 
   @Get(':id')

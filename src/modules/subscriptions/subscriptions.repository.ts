@@ -3,6 +3,7 @@ import { groupBy } from '../../core/grouping';
 import {
   Database,
   ListQuery,
+  type ListSummary,
   type Page,
   pageById,
   type PageRequest,
@@ -72,6 +73,10 @@ export class SubscriptionsRepository {
 
   page(filter: SubscriptionFilter, request: PageRequest): Promise<Page<Subscription>> {
     return subscriptionQuery(filter).page(this.database, SubscriptionEntity, request);
+  }
+
+  summarize(filter: SubscriptionFilter): Promise<readonly ListSummary[]> {
+    return subscriptionQuery(filter).summarize(this.database, {});
   }
 
   /** Returns a customer's subscriptions that have not ended, oldest first. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
-import type { Page, PageRequest } from '../../platform/database';
+import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import type { ScheduledChange, Subscription } from './domain/subscription';
 import { subscriptionNotFound } from './subscriptions.errors';
 import { type SubscriptionFilter, SubscriptionsRepository } from './subscriptions.repository';
@@ -17,6 +17,11 @@ export class SubscriptionsService {
 
   list(filter: SubscriptionFilter, request: PageRequest): Promise<Page<Subscription>> {
     return this.subscriptions.page(filter, request);
+  }
+
+  /** Counts matching subscriptions by currency. */
+  summarize(filter: SubscriptionFilter): Promise<readonly ListSummary[]> {
+    return this.subscriptions.summarize(filter);
   }
 
   /** Returns the subscriptions of a customer that have not ended, oldest first. */

@@ -9,6 +9,7 @@ interface PropertyMetadata {
   readonly example?: unknown;
   readonly type?: unknown;
   readonly isArray?: boolean;
+  readonly enum?: unknown;
 }
 
 /** Returns the names of the documented fields of a DTO class, those of its base class first. */
@@ -16,6 +17,20 @@ export function propertyNamesOf(dto: Type<unknown>): readonly string[] {
   const tagged = (Reflect.getMetadata(PROPERTY_NAMES, dto.prototype as object) ??
     []) as readonly string[];
   return tagged.map((name) => name.replace(/^:/, ''));
+}
+
+/** Returns the names of the documented fields of a DTO class that are neither objects nor lists. */
+export function scalarNamesOf(dto: Type<unknown>): readonly string[] {
+  const scalars: ReadonlySet<unknown> = new Set([String, Number, Boolean, 'string', 'integer']);
+  return propertyNamesOf(dto).filter((name) => {
+    const metadata = Reflect.getMetadata(
+      PROPERTY,
+      dto.prototype as object,
+      name,
+    ) as PropertyMetadata;
+    const { type, isArray, enum: values } = metadata;
+    return isArray !== true && (values !== undefined || scalars.has(type));
+  });
 }
 
 /** Builds an example of a DTO from the examples of its properties. */

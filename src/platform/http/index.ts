@@ -57,6 +57,7 @@ export {
   toOpaquePageRequest,
   toPageDto,
   toPageRequest,
+  WithPaging,
 } from './list';
 export type { PageDto } from './list';
 export { useFastJson } from './fast-json';
@@ -77,5 +78,6 @@ export { ProblemFilter } from './problem.filter';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
 export { IfMatch, withETag } from './versions';
+export { type SummaryDto, summaryOf, toSummaryDto } from './summary';
 export { toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';

@@ -1,4 +1,5 @@
 import { applyDecorators, type Type } from '@nestjs/common';
+import { IntersectionType } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsString, MaxLength } from 'class-validator';
 import type { InstantRange } from '../../core/time';
@@ -52,6 +53,13 @@ export class ListQueryDto {
   readonly cursor?: string;
 }
 
+/** Returns a class with the query parameters of a list besides those of a filter. */
+export function WithPaging<Filter extends object>(
+  filter: Type<Filter>,
+): Type<Filter & ListQueryDto> {
+  return IntersectionType(ListQueryDto, filter) as Type<Filter & ListQueryDto>;
+}
+
 /**
  * @throws {ProblemError} `invalid_cursor`
  */
@@ -92,6 +100,13 @@ export function toPageDto<Item, ItemDto>(
   };
 }
 
+const ITEMS = new WeakMap<Type<unknown>, Type<unknown>>();
+
+/** Returns the class of the items of a page that `pageOf` made, or null. */
+export function itemOf(page: Type<unknown> | undefined): Type<unknown> | null {
+  return page === undefined ? null : (ITEMS.get(page) ?? null);
+}
+
 /** Returns the class that describes a page of these items in OpenAPI. */
 export function pageOf<Item>(item: Type<Item>): Type<PageDto<Item>> {
   class ItemPageDto implements PageDto<Item> {
@@ -103,5 +118,6 @@ export function pageOf<Item>(item: Type<Item>): Type<PageDto<Item>> {
     readonly next_cursor!: string | null;
   }
   Object.defineProperty(ItemPageDto, 'name', { value: item.name.replace(/Dto$/, 'PageDto') });
+  ITEMS.set(ItemPageDto, item);
   return ItemPageDto;
 }

@@ -32,6 +32,8 @@ import {
   validationFailed,
 } from '../errors';
 import { IdempotencyInterceptor, REQUIRES_KEY } from '../idempotency/idempotency.interceptor';
+import { CSV_MEDIA_TYPE, CsvInterceptor } from './csv';
+import { itemOf } from './list';
 import { NoUnreadQuery } from './no-query.guard';
 import { ProblemDto } from './problem.dto';
 import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-response';
@@ -111,6 +113,7 @@ const ALWAYS: readonly AnyProblem[] = [
 /** Declares the documentation and the success status of an operation, above its handler. */
 export function Operation(options: OperationOptions): MethodDecorator {
   const requiresKey = options.reads === 'post' && options.key === 'required';
+  const item = options.reads === 'list' ? itemOf(options.answer) : null;
   const problems = [
     ...(options.access === 'public' ? [] : [unauthenticated, forbidden, notForCustomerToken]),
     ...(options.problems ?? []),
@@ -132,6 +135,7 @@ export function Operation(options: OperationOptions): MethodDecorator {
     ApiExtraModels(ProblemDto),
     ...headersOf(options.reads, requiresKey),
     ...(requiresKey ? [SetMetadata(REQUIRES_KEY, true)] : []),
+    ...(item === null ? [] : [UseInterceptors(new CsvInterceptor(item))]),
     // Only on POST routes, because an interceptor costs time on every request.
     ...(options.reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
     ...problemResponses(problems.map(({ definition }) => definition)),
@@ -176,6 +180,9 @@ function successResponses(options: OperationOptions): readonly MethodDecorator[]
   if (status === 303) return [redirectResponse(status)];
   if (answers !== undefined) return [oneOfResponse(status, answers)];
   if (lines !== undefined) return [linesResponse(status, lines)];
+  if (answer !== undefined && options.reads === 'list' && itemOf(answer) !== null) {
+    return [pageResponse(status, answer)];
+  }
   const success = ApiResponse({
     status,
     description: status === 204 ? 'Done; no body.' : 'Success.',
@@ -185,6 +192,22 @@ function successResponses(options: OperationOptions): readonly MethodDecorator[]
   if (preview === undefined) return [success];
   const description = 'The preview, with `?preview=true`.';
   return [success, ApiResponse({ status: 200, description, type: preview })];
+}
+
+/** A page as JSON, or every row as CSV. */
+function pageResponse(status: number, page: Type<unknown>): MethodDecorator {
+  return applyDecorators(
+    ApiExtraModels(page),
+    ApiResponse({
+      status,
+      description:
+        'Success. With `Accept: text/csv`, every matching row, whatever `limit` and `cursor` say, with a column for each field that is neither an object nor a list.',
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(page) } },
+        [CSV_MEDIA_TYPE]: { schema: fileSchema(CSV_MEDIA_TYPE) },
+      },
+    }),
+  );
 }
 
 function redirectResponse(status: 303): MethodDecorator {

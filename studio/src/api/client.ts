@@ -48,7 +48,7 @@ async function failureOf(response: Response): Promise<RequestFailed> {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: '/' });
+export const api = createClient<paths, `application/${string}`>({ baseUrl: '/' });
 api.use({
   async onResponse({ response }) {
     if (!response.ok) throw await failureOf(response);

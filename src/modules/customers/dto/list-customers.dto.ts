@@ -1,18 +1,20 @@
 import {
   CurrencyField,
   FromField,
-  ListQueryDto,
   ReferenceFilter,
   TextField,
   ToField,
   toInstantRange,
+  summaryOf,
+  WithPaging,
 } from '../../../platform/http';
 import type { CustomerFilter } from '../domain/customer';
 import { LONGEST_EMAIL, LONGEST_EXTERNAL_ID } from './customer-fields.dto';
 
 const LONGEST_QUERY = 200;
 
-export class ListCustomersDto extends ListQueryDto {
+/** Filter of a list of customers and of its summary. */
+export class CustomerFilterDto {
   @TextField('Only the customer with this external id.', {
     most: LONGEST_EXTERNAL_ID,
     optional: true,
@@ -38,7 +40,9 @@ export class ListCustomersDto extends ListQueryDto {
   @ToField('of creation') readonly created_to?: string;
 }
 
-export function toCustomerFilter(query: ListCustomersDto): CustomerFilter {
+export class ListCustomersDto extends WithPaging(CustomerFilterDto) {}
+
+export function toCustomerFilter(query: CustomerFilterDto): CustomerFilter {
   return {
     externalId: query.external_id ?? null,
     email: query.email ?? null,
@@ -48,3 +52,5 @@ export function toCustomerFilter(query: ListCustomersDto): CustomerFilter {
     created: toInstantRange(query.created_from, query.created_to),
   };
 }
+
+export const CustomerSummaryDto = summaryOf('Customer', {});

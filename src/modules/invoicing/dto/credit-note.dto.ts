@@ -8,7 +8,6 @@ import {
   IdProperty,
   InstantProperty,
   IntegerProperty,
-  ListQueryDto,
   MinorUnitsField,
   NestedListField,
   NestedListProperty,
@@ -19,6 +18,8 @@ import {
   ToField,
   toInstantRange,
   toWireAmount,
+  summaryOf,
+  WithPaging,
 } from '../../../platform/http';
 import {
   CREDIT_NOTE_STATUSES,
@@ -79,7 +80,8 @@ export function toCreditedLine({
   return { lineId, netMinor: BigInt(amount) };
 }
 
-export class ListCreditNotesDto extends ListQueryDto {
+/** Filter of a list of credit notes and of its summary. */
+export class CreditNoteFilterDto {
   @ReferenceFilter('Only the credit notes of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the credit notes of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(CREDIT_NOTE_STATUSES, 'Only credit notes with one of these statuses.')
@@ -88,7 +90,9 @@ export class ListCreditNotesDto extends ListQueryDto {
   @ToField('of creation') readonly created_to?: string;
 }
 
-export function toCreditNoteFilter(query: ListCreditNotesDto): CreditNoteFilter {
+export class ListCreditNotesDto extends WithPaging(CreditNoteFilterDto) {}
+
+export function toCreditNoteFilter(query: CreditNoteFilterDto): CreditNoteFilter {
   return {
     customerId: query.customer_id ?? null,
     invoiceId: query.invoice_id ?? null,
@@ -141,3 +145,7 @@ export function toCreditNoteDto(note: CreditNote): CreditNoteDto {
     })),
   });
 }
+
+export const CreditNoteSummaryDto = summaryOf('CreditNote', {
+  total: 'Sum of the totals, void credit notes included.',
+});

@@ -2,17 +2,19 @@ import {
   EnumField,
   EnumListFilter,
   FromField,
-  ListQueryDto,
   ReferenceFilter,
   SortField,
   TextField,
   ToField,
   toInstantRange,
+  summaryOf,
+  WithPaging,
 } from '../../../platform/http';
 import { INVOICE_STATUSES, type InvoiceStatus } from '../domain/invoice';
 import { INVOICE_SORTS, type InvoiceFilter } from '../domain/invoice-filter';
 
-export class ListInvoicesDto extends ListQueryDto {
+/** Filter of a list of invoices and of its summary. */
+export class InvoiceFilterDto {
   @ReferenceFilter('Only the invoices of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the invoices of this subscription.') readonly subscription_id?: string;
   @EnumListFilter(INVOICE_STATUSES, 'Only invoices with one of these statuses.')
@@ -29,10 +31,15 @@ export class ListInvoicesDto extends ListQueryDto {
   @ToField('of finalization') readonly finalized_to?: string;
   @FromField('at which the invoice is due') readonly due_from?: string;
   @ToField('at which the invoice is due') readonly due_to?: string;
+}
+
+export class ListInvoicesDto extends WithPaging(InvoiceFilterDto) {
   @SortField(INVOICE_SORTS) readonly sort?: NonNullable<InvoiceFilter['sort']>;
 }
 
-export function toInvoiceFilter(query: ListInvoicesDto): InvoiceFilter {
+export function toInvoiceFilter(
+  query: InvoiceFilterDto & Pick<ListInvoicesDto, 'sort'>,
+): InvoiceFilter {
   return {
     customerId: query.customer_id ?? null,
     subscriptionId: query.subscription_id ?? null,
@@ -45,3 +52,10 @@ export function toInvoiceFilter(query: ListInvoicesDto): InvoiceFilter {
     sort: query.sort ?? null,
   };
 }
+
+export const InvoiceSummaryDto = summaryOf('Invoice', {
+  total: 'Sum of the totals.',
+  amount_due: 'Sum of the amounts due.',
+  amount_paid: 'Sum of the amounts paid.',
+  amount_remaining: 'Sum of what is still to be paid; void and uncollectible invoices included.',
+});

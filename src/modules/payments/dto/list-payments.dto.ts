@@ -1,14 +1,16 @@
 import {
   EnumListFilter,
   FromField,
-  ListQueryDto,
   ReferenceFilter,
   ToField,
   toInstantRange,
+  summaryOf,
+  WithPaging,
 } from '../../../platform/http';
 import { PAYMENT_STATUSES, type PaymentFilter, type PaymentStatus } from '../domain/payment';
 
-export class ListPaymentsDto extends ListQueryDto {
+/** Filter of a list of payments and of its summary. */
+export class PaymentFilterDto {
   @ReferenceFilter('Only the payments of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the payments of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(PAYMENT_STATUSES, 'Only payments with one of these statuses.')
@@ -17,7 +19,9 @@ export class ListPaymentsDto extends ListQueryDto {
   @ToField('of creation') readonly created_to?: string;
 }
 
-export function toPaymentFilter(dto: ListPaymentsDto): PaymentFilter {
+export class ListPaymentsDto extends WithPaging(PaymentFilterDto) {}
+
+export function toPaymentFilter(dto: PaymentFilterDto): PaymentFilter {
   return {
     customerId: dto.customer_id ?? null,
     invoiceId: dto.invoice_id ?? null,
@@ -25,3 +29,8 @@ export function toPaymentFilter(dto: ListPaymentsDto): PaymentFilter {
     created: toInstantRange(dto.created_from, dto.created_to),
   };
 }
+
+export const PaymentSummaryDto = summaryOf('Payment', {
+  amount: 'Sum of the amounts, failed payments included.',
+  amount_refunded: 'Sum of what was refunded.',
+});

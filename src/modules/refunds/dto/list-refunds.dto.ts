@@ -1,14 +1,16 @@
 import {
   EnumListFilter,
   FromField,
-  ListQueryDto,
   ReferenceFilter,
   ToField,
   toInstantRange,
+  summaryOf,
+  WithPaging,
 } from '../../../platform/http';
 import { REFUND_STATUSES, type RefundFilter, type RefundStatus } from '../domain/refund';
 
-export class ListRefundsDto extends ListQueryDto {
+/** Filter of a list of refunds and of its summary. */
+export class RefundFilterDto {
   @ReferenceFilter('Only the refunds of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the refunds of this payment.') readonly payment_id?: string;
   @EnumListFilter(REFUND_STATUSES, 'Only refunds with one of these statuses.')
@@ -17,7 +19,9 @@ export class ListRefundsDto extends ListQueryDto {
   @ToField('of creation') readonly created_to?: string;
 }
 
-export function toRefundFilter(dto: ListRefundsDto): RefundFilter {
+export class ListRefundsDto extends WithPaging(RefundFilterDto) {}
+
+export function toRefundFilter(dto: RefundFilterDto): RefundFilter {
   return {
     customerId: dto.customer_id ?? null,
     paymentId: dto.payment_id ?? null,
@@ -25,3 +29,7 @@ export function toRefundFilter(dto: ListRefundsDto): RefundFilter {
     created: toInstantRange(dto.created_from, dto.created_to),
   };
 }
+
+export const RefundSummaryDto = summaryOf('Refund', {
+  amount: 'Sum of the amounts, failed refunds included.',
+});

@@ -1,8 +1,9 @@
-import { EnumListFilter, ListQueryDto, ReferenceFilter } from '../../../platform/http';
+import { EnumListFilter, ReferenceFilter, summaryOf, WithPaging } from '../../../platform/http';
 import { SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../domain/subscription';
 import type { SubscriptionFilter } from '../subscriptions.repository';
 
-export class ListSubscriptionsDto extends ListQueryDto {
+/** Filter of a list of subscriptions and of its summary. */
+export class SubscriptionFilterDto {
   @ReferenceFilter('Only the subscriptions of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the subscriptions to this plan, all its versions included.')
   readonly plan_id?: string;
@@ -10,10 +11,14 @@ export class ListSubscriptionsDto extends ListQueryDto {
   readonly status?: readonly SubscriptionStatus[];
 }
 
-export function toSubscriptionFilter(query: ListSubscriptionsDto): SubscriptionFilter {
+export class ListSubscriptionsDto extends WithPaging(SubscriptionFilterDto) {}
+
+export function toSubscriptionFilter(query: SubscriptionFilterDto): SubscriptionFilter {
   return {
     customerId: query.customer_id ?? null,
     planId: query.plan_id ?? null,
     statuses: query.status ?? null,
   };
 }
+
+export const SubscriptionSummaryDto = summaryOf('Subscription', {});

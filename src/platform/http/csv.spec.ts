@@ -1,0 +1,24 @@
+import { toCsvRow } from './csv';
+
+describe('a row of CSV', () => {
+  it('quotes separators, quotes and line ends, and ends with CRLF', () => {
+    expect(toCsvRow(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n');
+  });
+
+  it('writes numbers with their sign, and nothing for null', () => {
+    expect(toCsvRow([-100, 0, true, null, undefined])).toBe('-100,0,true,,\r\n');
+  });
+
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1'])('neutralises the formula %j', (text) => {
+    expect(toCsvRow([text])).toBe(`'${text}\r\n`);
+  });
+
+  it('neutralises a formula that must be quoted', () => {
+    expect(toCsvRow(['=A1,"x"'])).toBe(`"'=A1,""x"""\r\n`);
+    expect(toCsvRow(['\r=1'])).toBe(`"'\r=1"\r\n`);
+  });
+
+  it('keeps other text as it is', () => {
+    expect(toCsvRow(['Ünal 東京', "O'Neil", 'a=b'])).toBe("Ünal 東京,O'Neil,a=b\r\n");
+  });
+});

@@ -1,0 +1,101 @@
+import { Readable } from 'node:stream';
+import {
+  type CallHandler,
+  type ExecutionContext,
+  Logger,
+  type NestInterceptor,
+  StreamableFile,
+  type Type,
+} from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { lastValueFrom, type Observable, of } from 'rxjs';
+import { scalarNamesOf } from './example';
+import type { PageDto } from './list';
+
+export const CSV_MEDIA_TYPE = 'text/csv';
+const MEDIA_TYPES = ['application/json', CSV_MEDIA_TYPE];
+
+const ROWS_OF_A_PAGE = '100';
+
+type CsvValue = string | number | boolean | null | undefined;
+
+type CsvPage = PageDto<Readonly<Record<string, CsvValue>>>;
+
+/**
+ * Answers a list as CSV where the request prefers it: every matching row, read page by page at the speed of the reader, so
+ * that memory holds one page. Runs the handler again for each page, with the cursor of the page before.
+ */
+export class CsvInterceptor implements NestInterceptor {
+  private readonly columns: readonly string[];
+
+  constructor(item: Type<unknown>) {
+    this.columns = scalarNamesOf(item);
+  }
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    http.getResponse<Response>().vary('Accept');
+    if (request.accepts(MEDIA_TYPES) !== CSV_MEDIA_TYPE) return next.handle();
+    const readPage = (cursor: string | null): Promise<CsvPage> => {
+      turnTo(request, cursor);
+      return lastValueFrom(next.handle() as Observable<CsvPage>);
+    };
+    // Before the status is sent, so that an invalid filter is answered with a problem.
+    const first = await readPage(null);
+    return of(toCsvFile(Readable.from(this.textOf(first, readPage))));
+  }
+
+  private async *textOf(
+    first: CsvPage,
+    readPage: (cursor: string) => Promise<CsvPage>,
+  ): AsyncGenerator<string> {
+    yield toCsvRow(this.columns);
+    let page = first;
+    for (;;) {
+      yield page.data.map((item) => toCsvRow(this.columns.map((name) => item[name]))).join('');
+      if (page.next_cursor === null) return;
+      page = await readPage(page.next_cursor);
+    }
+  }
+}
+
+/** Sets the cursor of a request to a list, and the largest page. */
+function turnTo(request: Request, cursor: string | null): void {
+  const [path = '', query = ''] = request.url.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.set('limit', ROWS_OF_A_PAGE);
+  if (cursor === null) parameters.delete('cursor');
+  else parameters.set('cursor', cursor);
+  request.url = `${path}?${parameters.toString()}`;
+}
+
+/** Cuts the answer off if a page cannot be read, because its status has been sent already. */
+function toCsvFile(rows: Readable): StreamableFile {
+  const file = new StreamableFile(rows, {
+    type: `${CSV_MEDIA_TYPE}; charset=utf-8`,
+    disposition: 'attachment',
+  });
+  file.setErrorLogger((error) => {
+    new Logger('csv').error({ err: error }, 'answer cut off: its rows could not be read');
+  });
+  return file.setErrorHandler((_, response) => {
+    (response as unknown as Response).destroy();
+  });
+}
+
+/** Returns a row as RFC 4180 describes it. */
+export function toCsvRow(values: readonly CsvValue[]): string {
+  return `${values.map(toCell).join(',')}\r\n`;
+}
+
+/** Characters with which a spreadsheet begins a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Returns a cell. Text that a spreadsheet would run as a formula gets an apostrophe; numbers keep their sign. */
+function toCell(value: CsvValue): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,54 @@
+import type { Type } from '@nestjs/common';
+import type { ListSummary } from '../database';
+import { toWireAmount } from './wire';
+import { IntegerProperty, NestedListProperty, TextProperty } from './properties';
+
+/** Rows of one currency: their number and the sums of their amounts. */
+interface CurrencySummaryDto {
+  readonly currency: string | null;
+  readonly count: number;
+}
+
+export interface SummaryDto {
+  readonly count: number;
+  readonly currencies: readonly CurrencySummaryDto[];
+}
+
+/**
+ * Returns the class that describes the summary of a list in OpenAPI.
+ * @param sums descriptions of the sums by their names
+ */
+export function summaryOf(
+  resource: string,
+  sums: Readonly<Record<string, string>>,
+): Type<SummaryDto> {
+  class CurrencyDto implements CurrencySummaryDto {
+    @TextProperty('ISO 4217; null for rows without a currency.', 'EUR', { nullable: true })
+    readonly currency!: string | null;
+    @IntegerProperty('Number of rows in this currency.', 12) readonly count!: number;
+  }
+  for (const [name, description] of Object.entries(sums)) {
+    IntegerProperty(`${description} In minor units.`, 59500)(CurrencyDto.prototype, name);
+  }
+  class ListSummaryDto implements SummaryDto {
+    @IntegerProperty('Number of matching rows.', 12) readonly count!: number;
+    @NestedListProperty(CurrencyDto, 'Numbers and sums by currency.')
+    readonly currencies!: readonly CurrencyDto[];
+  }
+  Object.defineProperty(CurrencyDto, 'name', { value: `${resource}CurrencySummaryDto` });
+  Object.defineProperty(ListSummaryDto, 'name', { value: `${resource}SummaryDto` });
+  return ListSummaryDto;
+}
+
+export function toSummaryDto(rows: readonly ListSummary[]): SummaryDto {
+  return {
+    count: rows.reduce((sum, { count }) => sum + count, 0),
+    currencies: rows.map(({ currency, count, sums }) => ({
+      currency,
+      count,
+      ...Object.fromEntries(
+        Object.entries(sums).map(([name, amount]) => [name, toWireAmount(BigInt(amount))]),
+      ),
+    })),
+  };
+}

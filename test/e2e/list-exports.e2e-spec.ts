@@ -1,0 +1,131 @@
+import { createCustomer, createPayment } from '../support/billing';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+describe('lists as CSV and their summaries', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function csv(path: string): Promise<readonly string[]> {
+    const answer = await engine.http.get(`/v1/${path}`).set('Accept', 'text/csv');
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(answer.headers['content-disposition']).toBe('attachment');
+    expect(answer.text.endsWith('\r\n')).toBe(true);
+    return answer.text.split('\r\n').slice(0, -1);
+  }
+
+  async function summary(path: string): Promise<unknown> {
+    const answer = await engine.http.get(`/v1/${path}`);
+    expect(answer.status).toBe(200);
+    return answer.body;
+  }
+
+  async function openInvoice(customer: string, currency: string, amount: number): Promise<void> {
+    const { body } = await engine.http.post('/v1/invoices').send({
+      customer_id: customer,
+      currency,
+      lines: [{ description: 'Work', amount }],
+      collection: 'send_invoice',
+    });
+    await engine.http.post(`/v1/invoices/${(body as { id: string }).id}/finalize`).expect(200);
+  }
+
+  it('are empty at first', async () => {
+    expect(await csv('customers')).toEqual([
+      'id,name,email,external_id,currency,currency_locked,timezone,tax_exempt,invoice_grace_hours,test_clock_id,created_at,updated_at',
+    ]);
+    expect(await summary('customers/summary')).toEqual({ count: 0, currencies: [] });
+    expect(await summary('invoices/summary')).toEqual({ count: 0, currencies: [] });
+  });
+
+  it('hold every matching row, whatever the limit is, and no formula', async () => {
+    for (let made = 0; made < 205; made += 1) {
+      await createCustomer(engine, { name: `=Bulk ${made}, "x"`, currency: 'EUR' });
+    }
+    await createCustomer(engine, { name: 'Other', currency: 'USD' });
+    const rows = await csv('customers?q=bulk&limit=3');
+    expect(rows).toHaveLength(206);
+    expect(rows[1]).toContain(`,"'=Bulk 204, ""x""",`);
+    expect(rows.at(-1)).toContain(`,"'=Bulk 0, ""x""",`);
+    expect(new Set(rows).size).toBe(206);
+    expect(await summary('customers/summary?q=bulk')).toEqual({
+      count: 205,
+      currencies: [{ currency: 'EUR', count: 205 }],
+    });
+    expect(await summary('customers/summary')).toMatchObject({ count: 206 });
+  });
+
+  it('sum amounts by currency, with the filters of the list', async () => {
+    const euro = await createCustomer(engine, { currency: 'EUR' });
+    const yen = await createCustomer(engine, { currency: 'JPY' });
+    await openInvoice(euro, 'EUR', 1_000);
+    await openInvoice(euro, 'EUR', 500);
+    await openInvoice(yen, 'JPY', 7);
+    await engine.http.post('/v1/invoices').send({
+      customer_id: euro,
+      lines: [{ description: 'Draft', amount: 3 }],
+    });
+    const sums = (total: number) => ({
+      total,
+      amount_due: total,
+      amount_paid: 0,
+      amount_remaining: total,
+    });
+    expect(await summary('invoices/summary?status=open,paid')).toEqual({
+      count: 3,
+      currencies: [
+        { currency: 'EUR', count: 2, ...sums(1_500) },
+        { currency: 'JPY', count: 1, ...sums(7) },
+      ],
+    });
+    expect(await summary(`invoices/summary?customer_id=${yen}`)).toEqual({
+      count: 1,
+      currencies: [{ currency: 'JPY', count: 1, ...sums(7) }],
+    });
+    expect(await csv('invoices?status=open,paid&sort=-total')).toHaveLength(4);
+
+    const payment = await createPayment(engine);
+    await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 100 }).expect(201);
+    expect(await summary('payments/summary?status=succeeded')).toEqual({
+      count: 1,
+      currencies: [{ currency: 'USD', count: 1, amount: 10_000, amount_refunded: 100 }],
+    });
+    expect(await summary('refunds/summary')).toEqual({
+      count: 1,
+      currencies: [{ currency: 'USD', count: 1, amount: 100 }],
+    });
+    expect(await summary('credit-notes/summary')).toEqual({ count: 0, currencies: [] });
+    expect(await summary('subscriptions/summary')).toEqual({ count: 0, currencies: [] });
+  });
+
+  it('are sent only where CSV is preferred', async () => {
+    for (const accept of [
+      '*/*',
+      'application/json, text/csv',
+      'text/html',
+      'text/csv;q=0.1, */*',
+    ]) {
+      const answer = await engine.http.get('/v1/customers?limit=1').set('Accept', accept);
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(answer.headers['vary']).toBe('Accept');
+    }
+    const one = await engine.http
+      .get('/v1/events')
+      .set('Accept', 'text/csv, application/json;q=0.5');
+    expect(one.headers['content-type']).toBe('text/csv; charset=utf-8');
+  });
+
+  it('are refused like lists, before anything is sent', async () => {
+    const refused = await engine.http.get('/v1/invoices?status=lost').set('Accept', 'text/csv');
+    expect(refused.body).toMatchObject({ status: 400, code: 'validation_failed' });
+    for (const query of ['status=lost', 'sort=total', 'limit=5', 'cursor=x']) {
+      const answer = await engine.http.get(`/v1/invoices/summary?${query}`);
+      expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
+    }
+  });
+});
