@@ -12,6 +12,7 @@ import { ProcessesModule } from './platform/processes';
 import { RateLimitsModule } from './platform/rate-limits';
 import { SecretsModule } from './platform/secrets';
 import { AccessModule } from './modules/access';
+import { AnalyticsModule } from './modules/analytics';
 import { AuditModule } from './modules/audit';
 import { BillingModule, SandboxPaymentsModule } from './modules/billing';
 import { CatalogModule } from './modules/catalog';
@@ -62,6 +63,7 @@ export class AppModule {
         FeaturesModule,
         EntitlementsModule,
         AccessModule,
+        AnalyticsModule,
         AuditModule,
         BillingModule,
         CouponsModule,

@@ -4,7 +4,7 @@
  * is not in it does not pass.
  */
 const LAYERS = [
-  ['access', 'audit', 'search', 'sessions', 'webhooks'],
+  ['access', 'analytics', 'audit', 'search', 'sessions', 'webhooks'],
   ['studio'],
   ['billing'],
   ['reconciliations'],

@@ -71,10 +71,10 @@ describe('lists as CSV and their summaries', () => {
       lines: [{ description: 'Draft', amount: 3 }],
     });
     const sums = (total: number) => ({
-      total,
-      amount_due: total,
-      amount_paid: 0,
-      amount_remaining: total,
+      total: String(total),
+      amount_due: String(total),
+      amount_paid: '0',
+      amount_remaining: String(total),
     });
     expect(await summary('invoices/summary?status=open,paid')).toEqual({
       count: 3,
@@ -93,14 +93,23 @@ describe('lists as CSV and their summaries', () => {
     await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 100 }).expect(201);
     expect(await summary('payments/summary?status=succeeded')).toEqual({
       count: 1,
-      currencies: [{ currency: 'USD', count: 1, amount: 10_000, amount_refunded: 100 }],
+      currencies: [{ currency: 'USD', count: 1, amount: '10000', amount_refunded: '100' }],
     });
     expect(await summary('refunds/summary')).toEqual({
       count: 1,
-      currencies: [{ currency: 'USD', count: 1, amount: 100 }],
+      currencies: [{ currency: 'USD', count: 1, amount: '100' }],
     });
     expect(await summary('credit-notes/summary')).toEqual({ count: 0, currencies: [] });
     expect(await summary('subscriptions/summary')).toEqual({ count: 0, currencies: [] });
+  });
+
+  it('sum more than a JSON number can hold', async () => {
+    const amount = Number.MAX_SAFE_INTEGER;
+    for (let made = 0; made < 2; made += 1)
+      await createPayment(engine, { amount, currency: 'IDR' });
+    expect(await summary('payments/summary')).toMatchObject({
+      currencies: [{ currency: 'IDR', amount: '18014398509481982' }, { currency: 'USD' }],
+    });
   });
 
   it('are sent only where CSV is preferred', async () => {

@@ -177,6 +177,24 @@ describe('the filters of lists', () => {
     expect(await ids(`subscriptions?plan_id=${one.id}&status=canceled,paused`)).toEqual([first]);
   });
 
+  it('find webhook deliveries to all endpoints', async () => {
+    const sent: string[] = [];
+    for (const name of ['one', 'two']) {
+      const url = `https://example.com/${name}`;
+      const endpoint = await post('webhooks/endpoints', { url, events: ['*'] });
+      sent.unshift((await post(`webhooks/endpoints/${endpoint.id}/test`)).id);
+    }
+    const [last] = (await page('webhooks/deliveries')).data;
+    expect(await walk('webhooks/deliveries?status=pending,failed')).toEqual(sent);
+    const endpoint = `endpoint_id=${String(last?.['endpoint_id'])}`;
+    expect(await ids(`webhooks/deliveries?${endpoint}`)).toEqual([last?.id]);
+    expect(await ids('webhooks/deliveries?event_type=webhook_endpoint.tested')).toEqual(sent);
+    expect(await ids('webhooks/deliveries?event_type=invoice.paid')).toEqual([]);
+    expect(await ids('webhooks/deliveries?from=2000-01-01T00:00:00Z')).toEqual(sent);
+    expect(await ids('webhooks/deliveries?to=2000-01-01T00:00:00Z')).toEqual([]);
+    expect(await ids('webhooks/deliveries?status=succeeded')).toEqual([]);
+  });
+
   it.each([
     'invoices?status=open,unknown',
     'invoices?status=',

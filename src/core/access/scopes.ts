@@ -1,5 +1,6 @@
 /** Every scope, with what it allows. A scope to write does not include the scope to read. */
 export const SCOPES = {
+  'analytics:read': 'Read sums over the invoices of all customers.',
   'audit:read': 'Read and verify the audit log, with the changed values in it.',
   'catalog:read': 'Read plans, add-ons, prices, meters and tax rates.',
   'catalog:write': 'Create and change plans, add-ons, prices, meters and tax rates.',

@@ -1,7 +1,9 @@
 import type { Type } from '@nestjs/common';
 import type { ListSummary } from '../database';
-import { toWireAmount } from './wire';
 import { IntegerProperty, NestedListProperty, TextProperty } from './properties';
+
+const AS_TEXT =
+  'In whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.';
 
 /** Rows of one currency: their number and the sums of their amounts. */
 interface CurrencySummaryDto {
@@ -28,7 +30,7 @@ export function summaryOf(
     @IntegerProperty('Number of rows in this currency.', 12) readonly count!: number;
   }
   for (const [name, description] of Object.entries(sums)) {
-    IntegerProperty(`${description} In minor units.`, 59500)(CurrencyDto.prototype, name);
+    TextProperty(`${description} ${AS_TEXT}`, '59500')(CurrencyDto.prototype, name);
   }
   class ListSummaryDto implements SummaryDto {
     @IntegerProperty('Number of matching rows.', 12) readonly count!: number;
@@ -43,12 +45,6 @@ export function summaryOf(
 export function toSummaryDto(rows: readonly ListSummary[]): SummaryDto {
   return {
     count: rows.reduce((sum, { count }) => sum + count, 0),
-    currencies: rows.map(({ currency, count, sums }) => ({
-      currency,
-      count,
-      ...Object.fromEntries(
-        Object.entries(sums).map(([name, amount]) => [name, toWireAmount(BigInt(amount))]),
-      ),
-    })),
+    currencies: rows.map(({ currency, count, sums }) => ({ currency, count, ...sums })),
   };
 }

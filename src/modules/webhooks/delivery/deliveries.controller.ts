@@ -1,6 +1,14 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdPipe, NoFields, Operation } from '../../../platform/http';
+import {
+  IdPipe,
+  NoFields,
+  Operation,
+  type PageDto,
+  pageOf,
+  toPageDto,
+  toPageRequest,
+} from '../../../platform/http';
 import {
   webhookDeliveryNotFound,
   webhookDeliveryPending,
@@ -9,6 +17,8 @@ import {
 } from '../webhooks.errors';
 import { DeliveriesService } from './deliveries.service';
 import {
+  ListDeliveriesDto,
+  toDeliveryFilter,
   toWebhookDeliveryDto,
   toWebhookDeliveryWithAttemptsDto,
   WebhookDeliveryDto,
@@ -21,6 +31,19 @@ const deliveryId = new IdPipe('whd', webhookDeliveryNotFound);
 @Controller('v1/webhooks/deliveries')
 export class DeliveriesController {
   constructor(private readonly deliveries: DeliveriesService) {}
+
+  @Get()
+  @Operation({
+    summary: 'List webhook deliveries',
+    description: 'The deliveries to all endpoints, newest first.',
+    access: 'webhooks:read',
+    answer: pageOf(WebhookDeliveryDto),
+    reads: 'list',
+  })
+  async listDeliveries(@Query() query: ListDeliveriesDto): Promise<PageDto<WebhookDeliveryDto>> {
+    const page = await this.deliveries.list(toDeliveryFilter(query), toPageRequest(query, 'whd'));
+    return toPageDto(page, toWebhookDeliveryDto);
+  }
 
   @Get(':id')
   @Operation({

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page, pageById, type PageRequest } from '../../../platform/database';
+import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { WaitingRows } from '../../../platform/jobs';
-import type { Attempt, Delivery, DeliveryStatus } from './domain/delivery';
+import type { Attempt, Delivery, DeliveryFilter, DeliveryStatus } from './domain/delivery';
 import { type ClaimRow, HeadsRepository } from './heads.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
@@ -213,16 +213,13 @@ export class DeliveriesRepository {
       .find({ where: { deliveryId }, order: { number: 'ASC' } });
   }
 
-  page(
-    endpointId: string,
-    status: DeliveryStatus | null,
-    request: PageRequest,
-  ): Promise<Page<Delivery>> {
-    const query = this.deliveries
-      .createQueryBuilder('delivery')
-      .where('delivery.endpointId = :endpointId', { endpointId });
-    if (status !== null) query.andWhere('delivery.status = :status', { status });
-    return pageById(query, request);
+  page(filter: DeliveryFilter, request: PageRequest): Promise<Page<Delivery>> {
+    return new ListQuery('webhook_delivery')
+      .where('endpoint_id = $', filter.endpointId)
+      .where('event_type = $', filter.eventType)
+      .oneOf('status', filter.statuses)
+      .between('created_at', filter.created)
+      .page(this.database, WebhookDeliveryEntity, request);
   }
 
   private get deliveries() {

@@ -16,7 +16,7 @@ import {
 import { webhookEndpointTested } from '../webhooks.events';
 import { DeliveriesRepository, type NumberedAttempt } from './deliveries.repository';
 import { DELIVERY_WORK } from './delivery-claims';
-import type { Delivery, DeliveryStatus } from './domain/delivery';
+import type { Delivery, DeliveryFilter, DeliveryStatus } from './domain/delivery';
 import { newDelivery } from './event-dispatcher';
 
 /** Reads and retries deliveries, and sends test deliveries. */
@@ -40,13 +40,19 @@ export class DeliveriesService {
   }
 
   /** @throws {ProblemError} `webhook_endpoint_not_found` */
-  async list(
+  async listOf(
     endpointId: string,
     status: DeliveryStatus | null,
     request: PageRequest,
   ): Promise<Page<Delivery>> {
     await this.endpoints.get(endpointId);
-    return this.deliveries.page(endpointId, status, request);
+    const statuses = status === null ? null : [status];
+    const anyTime = { from: null, to: null };
+    return this.list({ endpointId, statuses, eventType: null, created: anyTime }, request);
+  }
+
+  list(filter: DeliveryFilter, request: PageRequest): Promise<Page<Delivery>> {
+    return this.deliveries.page(filter, request);
   }
 
   /**

@@ -12,7 +12,7 @@ import {
 import { webhookEndpointInactive, webhookEndpointNotFound } from '../webhooks.errors';
 import { DeliveriesService } from './deliveries.service';
 import {
-  ListDeliveriesDto,
+  ListEndpointDeliveriesDto,
   toWebhookDeliveryDto,
   WebhookDeliveryDto,
 } from './dto/webhook-delivery.dto';
@@ -35,11 +35,11 @@ export class EndpointDeliveriesController {
   })
   async listWebhookDeliveries(
     @Param('id', endpointId) id: string,
-    @Query() query: ListDeliveriesDto,
+    @Query() query: ListEndpointDeliveriesDto,
   ): Promise<PageDto<WebhookDeliveryDto>> {
     const request = toPageRequest(query, 'whd');
     return toPageDto(
-      await this.deliveries.list(id, query.status ?? null, request),
+      await this.deliveries.listOf(id, query.status ?? null, request),
       toWebhookDeliveryDto,
     );
   }

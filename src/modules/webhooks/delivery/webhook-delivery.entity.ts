@@ -16,6 +16,9 @@ import type { Delivery, DeliveryKind, DeliveryStatus } from './domain/delivery';
 })
 @Index('webhook_delivery_event_index', ['eventId'])
 @Index('webhook_delivery_endpoint_index', ['endpointId', 'id'])
+@Index('webhook_delivery_any_status_index', ['status', 'id'])
+@Index('webhook_delivery_type_index', ['eventType', 'id'])
+@Index('webhook_delivery_created_index', ['createdAt', 'id'])
 @Index('webhook_delivery_status_index', ['endpointId', 'status', 'id'])
 @Index('webhook_delivery_due_index', ['endpointId', 'dueAt'], { where: `"status" = 'pending'` })
 @Index('webhook_delivery_order_index', ['endpointId', 'objectId', 'sequence', 'id'], {

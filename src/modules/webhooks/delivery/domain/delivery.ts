@@ -1,3 +1,5 @@
+import type { InstantRange } from '../../../../core/time';
+
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'discarded'] as const;
 /** `discarded`: the endpoint was deleted or answered 410. A retry or replay is a new delivery. */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -5,6 +7,14 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** Reason why a delivery was created. */
 export const DELIVERY_KINDS = ['event', 'retry', 'replay', 'test'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
+
+/** Filter of a list; null matches all. */
+export interface DeliveryFilter {
+  readonly endpointId: string | null;
+  readonly eventType: string | null;
+  readonly statuses: readonly DeliveryStatus[] | null;
+  readonly created: InstantRange;
+}
 
 /** Delivery of one event to one endpoint. */
 export interface Delivery {

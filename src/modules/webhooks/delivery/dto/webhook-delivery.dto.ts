@@ -1,18 +1,25 @@
 import {
   EnumField,
+  EnumListFilter,
   EnumProperty,
+  FromField,
   IdProperty,
   InstantProperty,
   IntegerProperty,
   ListQueryDto,
   NestedListProperty,
+  ReferenceFilter,
+  TextField,
   TextProperty,
   toDto,
+  ToField,
+  toInstantRange,
   toWireInstant,
 } from '../../../../platform/http';
 import type { NumberedAttempt } from '../deliveries.repository';
 import {
   type Delivery,
+  type DeliveryFilter,
   DELIVERY_KINDS,
   DELIVERY_STATUSES,
   type DeliveryKind,
@@ -95,7 +102,30 @@ export function toWebhookDeliveryWithAttemptsDto(
   };
 }
 
-export class ListDeliveriesDto extends ListQueryDto {
+export class ListEndpointDeliveriesDto extends ListQueryDto {
   @EnumField(DELIVERY_STATUSES, 'Only deliveries with this status.', { optional: true })
   readonly status?: DeliveryStatus;
+}
+
+export class ListDeliveriesDto extends ListQueryDto {
+  @EnumListFilter(DELIVERY_STATUSES, 'Only deliveries with one of these statuses.')
+  readonly status?: readonly DeliveryStatus[];
+  @ReferenceFilter('Only deliveries to this endpoint.') readonly endpoint_id?: string;
+  @TextField('Only deliveries of events of this type.', {
+    most: 80,
+    optional: true,
+    example: 'refund.succeeded',
+  })
+  readonly event_type?: string;
+  @FromField('of creation') readonly from?: string;
+  @ToField('of creation') readonly to?: string;
+}
+
+export function toDeliveryFilter(query: ListDeliveriesDto): DeliveryFilter {
+  return {
+    endpointId: query.endpoint_id ?? null,
+    eventType: query.event_type ?? null,
+    statuses: query.status ?? null,
+    created: toInstantRange(query.from, query.to),
+  };
 }

@@ -1,0 +1,29 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Operation } from '../../platform/http';
+import { ReceivablesDto, ReceivablesQueryDto, toReceivablesDto } from './dto/receivables.dto';
+import { ReceivablesService } from './receivables.service';
+
+const MOST_CUSTOMERS = 100;
+
+@ApiTags('Analytics')
+@Controller('v1/analytics')
+export class AnalyticsController {
+  constructor(private readonly receivables: ReceivablesService) {}
+
+  @Get('receivables')
+  @Operation({
+    summary: 'Read the receivables by age',
+    description:
+      'What open invoices still owe now, by how long they are overdue. Customers on test clocks are left out, and so are ' +
+      'invoices that were written off. The total is the balance of the account `accounts_receivable` of these customers.',
+    access: 'analytics:read',
+    answer: ReceivablesDto,
+    reads: 'query',
+  })
+  async getReceivables(@Query() query: ReceivablesQueryDto): Promise<ReceivablesDto> {
+    const isByCustomer = query.group_by === 'customer';
+    const { at, rows } = await this.receivables.read(isByCustomer, query.limit ?? MOST_CUSTOMERS);
+    return toReceivablesDto(at, rows);
+  }
+}

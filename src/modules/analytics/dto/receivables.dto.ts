@@ -1,0 +1,57 @@
+import {
+  EnumField,
+  InstantProperty,
+  IntegerProperty,
+  LimitField,
+  NestedListProperty,
+  TextProperty,
+  toDto,
+  toWireInstant,
+} from '../../../platform/http';
+import type { Receivables } from '../domain/receivables';
+
+export class ReceivablesQueryDto {
+  @EnumField(['customer'], 'Omit it for the sums of all customers by currency.', {
+    optional: true,
+  })
+  readonly group_by?: 'customer';
+  @LimitField('Maximum number of rows by customer: those that owe most.', {
+    most: 100,
+    default: 100,
+  })
+  readonly limit?: number;
+}
+
+export class ReceivablesRowDto {
+  @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
+  @TextProperty('Customer; null for all.', 'cus_01h455vb4pex5vsknk084sn02q', { nullable: true })
+  readonly customer_id!: string | null;
+  @TextProperty('Name of the customer.', 'Analytical Engines SARL', { nullable: true })
+  readonly customer_name!: string | null;
+  @IntegerProperty('Number of open invoices.', 3) readonly invoices!: number;
+  @TextProperty(
+    'Sum of what is still to be paid, in whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.',
+    '17850',
+  )
+  readonly total!: string;
+  @TextProperty('Part that is not due yet.', '5950') readonly not_due!: string;
+  @TextProperty('Part overdue for up to 30 days.', '5950') readonly days_1_to_30!: string;
+  @TextProperty('Part overdue for more than 30 and up to 60 days.', '5950')
+  readonly days_31_to_60!: string;
+  @TextProperty('Part overdue for more than 60 and up to 90 days.', '0')
+  readonly days_61_to_90!: string;
+  @TextProperty('Part overdue for more than 90 days.', '0') readonly over_90_days!: string;
+}
+
+export class ReceivablesDto {
+  @InstantProperty('Instant at which the ages were computed.') readonly at!: string;
+  @NestedListProperty(ReceivablesRowDto, 'By currency, or by customer and currency.')
+  readonly data!: readonly ReceivablesRowDto[];
+}
+
+export function toReceivablesDto(at: Date, rows: readonly Receivables[]): ReceivablesDto {
+  return {
+    at: toWireInstant(at),
+    data: rows.map((row) => toDto(ReceivablesRowDto, row)),
+  };
+}

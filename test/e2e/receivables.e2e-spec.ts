@@ -1,0 +1,127 @@
+import { createCustomer } from '../support/billing';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const DAY_MS = 86_400_000;
+
+describe('receivables by age', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  async function openInvoice(customer: string, amount: number, days: number): Promise<string> {
+    const { body } = await engine.http.post('/v1/invoices').send({
+      customer_id: customer,
+      currency: 'USD',
+      lines: [{ description: 'Work', amount }],
+      collection: 'send_invoice',
+      days_until_due: days,
+    });
+    const { id } = body as { id: string };
+    await engine.http.post(`/v1/invoices/${id}/finalize`).expect(200);
+    return id;
+  }
+
+  async function read(query = ''): Promise<readonly object[]> {
+    const answer = await engine.http.get(`/v1/analytics/receivables${query}`);
+    expect(answer.status).toBe(200);
+    return (answer.body as { data: readonly object[] }).data;
+  }
+
+  const ages = (...[notDue, to30, to60, to90, over]: readonly number[]) => ({
+    not_due: String(notDue),
+    days_1_to_30: String(to30),
+    days_31_to_60: String(to60),
+    days_61_to_90: String(to90),
+    over_90_days: String(over),
+  });
+
+  it('are none at first', async () => {
+    expect(await read()).toEqual([]);
+    expect(await read('?group_by=customer')).toEqual([]);
+  });
+
+  it('are the balance of the ledger, without customers on test clocks and what is no longer owed', async () => {
+    const ada = await createCustomer(engine, { name: 'Ada', currency: 'USD' });
+    const bob = await createCustomer(engine, { name: 'Bob', currency: 'USD' });
+    const now = engine.clock.now().toISOString();
+    const clock = await engine.http.post('/v1/test-clocks').send({ name: 'C', now });
+    const { id: clockId } = clock.body as { id: string };
+    const clocked = await createCustomer(engine, { currency: 'USD', test_clock_id: clockId });
+    await openInvoice(clocked, 99_999, 0);
+    const atOnce = await openInvoice(ada, 1, 0);
+    for (const [amount, days] of [
+      [20, 30],
+      [300, 31],
+      [4_000, 61],
+      [50_000, 91],
+      [600_000, 92],
+    ] as const) {
+      await openInvoice(ada, amount, days);
+    }
+    await openInvoice(bob, 7, 91);
+    await engine.http.post(`/v1/invoices/${await openInvoice(bob, 5, 0)}/void`).expect(200);
+    const lost = await openInvoice(bob, 6, 0);
+    await engine.http.post(`/v1/invoices/${lost}/mark-uncollectible`).expect(200);
+    // Each invoice is now late by 91 days less its time to pay.
+    engine.clock.advanceMs(91 * DAY_MS);
+    const sums = ages(650_007, 4_000, 300, 20, 1);
+    expect(await read()).toEqual([
+      {
+        currency: 'USD',
+        customer_id: null,
+        customer_name: null,
+        invoices: 7,
+        total: '654328',
+        ...sums,
+      },
+    ]);
+    const byCustomer = await read('?group_by=customer');
+    expect(byCustomer).toMatchObject([
+      {
+        customer_id: ada,
+        customer_name: 'Ada',
+        total: '654321',
+        ...ages(650_000, 4_000, 300, 20, 1),
+      },
+      { customer_id: bob, customer_name: 'Bob', total: '7', ...ages(7, 0, 0, 0, 0) },
+    ]);
+    expect(await read('?group_by=customer&limit=1')).toEqual(byCustomer.slice(0, 1));
+    for (const [customer, owed] of [
+      [ada, '654321'],
+      [bob, '7'],
+    ] as const) {
+      const books = await engine.http.get(`/v1/ledger/accounts?customer_id=${customer}`);
+      expect((books.body as { data: readonly object[] }).data).toContainEqual(
+        expect.objectContaining({ account: 'accounts_receivable', currency: 'USD', balance: owed }),
+      );
+    }
+
+    await engine.http
+      .post('/v1/credit-notes')
+      .send({
+        invoice_id: atOnce,
+        lines: [{ invoice_line_id: await lineOf(atOnce), amount: 1 }],
+        reason: 'Late',
+        settle: 'credit',
+      })
+      .expect(201);
+    expect(await read()).toMatchObject([{ total: '654327', over_90_days: '0', invoices: 6 }]);
+  });
+
+  async function lineOf(invoice: string): Promise<string> {
+    const { body } = await engine.http.get(`/v1/invoices/${invoice}`);
+    return (body as { lines: readonly { id: string }[] }).lines[0]?.id ?? '';
+  }
+
+  it.each(['group_by=plan', 'limit=0', 'limit=101', 'at=2026-01-01T00:00:00Z'])(
+    'refuse %s',
+    async (query) => {
+      const answer = await engine.http.get(`/v1/analytics/receivables?${query}`);
+      expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
+    },
+  );
+});
