@@ -242,7 +242,8 @@ describe('refunds', () => {
           [idOf(answer)],
         );
         await engine.database.query(
-          `DELETE FROM event WHERE object_id = $1 AND type = 'refund.succeeded'`,
+          `WITH gone AS (DELETE FROM event WHERE object_id = $1 AND type = 'refund.succeeded' RETURNING id)
+           DELETE FROM event_dispatch WHERE event_id IN (SELECT id FROM gone)`,
           [idOf(answer)],
         );
         await unpost(engine, idOf(answer));
