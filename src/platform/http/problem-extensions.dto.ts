@@ -38,7 +38,9 @@ export class ProblemExtensionsDto {
     optional: true,
   })
   readonly reconciliation_id?: string;
-  @IntegerProperty('What the credit note leaves to refund, in minor units.', 595, { optional: true })
+  @IntegerProperty('What the credit note leaves to refund, in minor units.', 595, {
+    optional: true,
+  })
   readonly credit_note_amount?: number;
   @TextProperty('The invoice that bills this one again.', 'inv_01h455vb4pex5vsknk084sn02q', {
     optional: true,
