@@ -7,7 +7,8 @@ import {
   type Page,
   type PageRequest,
 } from '../../platform/database';
-import type { Lease, Payment, PaymentFilter } from './domain/payment';
+import type { Lease, Payment } from './domain/payment';
+import type { PaymentFilter } from './domain/payment-filter';
 import type { SentQuery } from './domain/sent-query';
 import { PaymentEntity } from './payment.entity';
 

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
-import type { Payment, PaymentFilter } from './domain/payment';
+import type { Payment } from './domain/payment';
+import type { PaymentFilter } from './domain/payment-filter';
 import { paymentNotFound } from './payments.errors';
 import { PaymentsRepository } from './payments.repository';
 

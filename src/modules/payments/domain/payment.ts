@@ -1,7 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import { isTerminal, type Transitions } from '../../../core/states';
-import type { InstantRange } from '../../../core/time';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
 
 export const PAYMENT_STATUSES = [
@@ -90,14 +89,6 @@ export interface PaymentRequest extends MethodChoice {
   readonly amount: bigint;
   readonly currency: string;
   readonly metadata: Metadata;
-}
-
-/** Filter of a list; null matches all. */
-export interface PaymentFilter {
-  readonly customerId: string | null;
-  readonly invoiceId: string | null;
-  readonly statuses: readonly PaymentStatus[] | null;
-  readonly created: InstantRange;
 }
 
 /** `succeeded` is final for the charge; refunds are counted beside it. */

@@ -7,7 +7,8 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
-import { PAYMENT_STATUSES, type PaymentFilter, type PaymentStatus } from '../domain/payment';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../domain/payment';
+import type { PaymentFilter } from '../domain/payment-filter';
 
 /** Filter of a list of payments and of its summary. */
 export class PaymentFilterDto {

@@ -1,0 +1,10 @@
+import type { InstantRange } from '../../../core/time';
+import type { PaymentStatus } from './payment';
+
+/** Filter of a list; null matches all. */
+export interface PaymentFilter {
+  readonly customerId: string | null;
+  readonly invoiceId: string | null;
+  readonly statuses: readonly PaymentStatus[] | null;
+  readonly created: InstantRange;
+}
