@@ -13,19 +13,9 @@ export class RecordSourceOfRefunds1795411100002 implements MigrationInterface {
         ADD CONSTRAINT "refund_source_reference_check" CHECK ("source" = 'api' OR "provider_reference" IS NOT NULL) NOT VALID,
         ADD CONSTRAINT "refund_credit_note_id_fkey" FOREIGN KEY ("credit_note_id") REFERENCES "credit_note" ("id") NOT VALID
     `);
-    await queryRunner.query(`
-      CREATE UNIQUE INDEX "refund_credit_note_unique" ON "refund" ("credit_note_id")
-      WHERE "credit_note_id" IS NOT NULL
-    `);
-    await queryRunner.query(`
-      CREATE UNIQUE INDEX "refund_made_elsewhere_unique" ON "refund" ("payment_id", "provider_reference")
-      WHERE "source" = 'provider'
-    `);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP INDEX "refund_made_elsewhere_unique"');
-    await queryRunner.query('DROP INDEX "refund_credit_note_unique"');
     await queryRunner.query(`
       ALTER TABLE "refund"
         DROP CONSTRAINT "refund_credit_note_id_fkey",

@@ -39,6 +39,6 @@ export const customerCurrencyMismatch = defineProblem({
       currency === null
         ? 'The customer has no currency yet, and the request has none. Send `currency`.'
         : `The customer is billed in ${customerCurrency ?? 'no currency'}, not in ${currency}.`,
-    extensions: customerCurrency === null ? {} : { customer_currency: customerCurrency },
+    ...(customerCurrency === null ? {} : { extensions: { customer_currency: customerCurrency } }),
   }),
 });

@@ -48,7 +48,11 @@ async function failureOf(response: Response): Promise<RequestFailed> {
   }
 }
 
-export const api = createClient<paths, `application/${string}`>({ baseUrl: '/' });
+export const api = createClient<paths, `application/${string}`>({
+  baseUrl: '/',
+  // Several values of a parameter are separated by commas.
+  querySerializer: { array: { style: 'form', explode: false } },
+});
 api.use({
   async onResponse({ response }) {
     if (!response.ok) throw await failureOf(response);

@@ -18,9 +18,12 @@ const FILTERS: readonly Filter[] = [
   { name: 'subscription_id', label: 'Subscription id', kind: 'text' },
 ];
 
+type InvoiceStatus = Schemas['InvoiceDto']['status'];
+
 export function InvoicesPage(): ReactNode {
   const [values, onChange, onClear] = useFilters(FILTERS);
-  const filters = values as { readonly status?: Schemas['InvoiceDto']['status'] };
+  const { status, ...others } = values;
+  const filters = { ...others, ...(status && { status: [status as InvoiceStatus] }) };
   return (
     <Page title="Invoices">
       <List

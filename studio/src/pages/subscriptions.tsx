@@ -31,7 +31,8 @@ const FILTERS: readonly Filter[] = [
 
 export function SubscriptionsPage(): ReactNode {
   const [values, onChange, onClear] = useFilters(FILTERS);
-  const filters = values as { readonly status?: Status };
+  const { status, ...others } = values;
+  const filters = { ...others, ...(status && { status: [status as Status] }) };
   return (
     <Page title="Subscriptions">
       <List
