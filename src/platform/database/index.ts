@@ -15,7 +15,7 @@ export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
 export { MigrationLockError } from './migration-lock';
-export { monthsFrom, oldestKept } from './partition-months';
+export { oldestKept } from './partition-months';
 export { Partitions } from './partitions';
 export { pageById } from './keyset';
 export type { Page, PageRequest } from './keyset';
@@ -27,11 +27,10 @@ export {
   isLockTimeout,
   isWorthRetrying,
   violatedConstraint,
-  violatesCheck,
 } from './postgres-errors';
 export { poolUseOf } from './pool-use';
 export { PoolerError } from './require-dedicated-sessions';
-export { ListQuery, type ListOrder, type ListSummary, orderOf } from './list-query';
+export { ListQuery, type ListSummary, orderOf } from './list-query';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';
 export { assertVersion, revise } from './versions';
