@@ -56,6 +56,29 @@ describe('customer tokens', () => {
     ]);
   });
 
+  it('read only invoices of their customer as CSV, whatever the query looks like', async () => {
+    const other = await engine.http
+      .post('/v1/customers')
+      .set(bearing(BOOTSTRAP_KEY))
+      .send({ name: 'Bob' });
+    const { id: customer_id } = other.body as { readonly id: string };
+    const lines = [{ description: 'Secret', amount: 1_000 }];
+    const invoice = await engine.http
+      .post('/v1/invoices')
+      .set(bearing(BOOTSTRAP_KEY))
+      .send({ customer_id, currency: 'EUR', lines });
+    expect(invoice.status).toBe(201);
+    const { body } = await issue({});
+    for (const odd of ['limit=5?&', '?&', 'overdue=true?&', '']) {
+      const path = `/v1/invoices?${odd}customer_id=${customer}`;
+      const answer = await engine.uncheckedHttp
+        .get(path)
+        .set(bearing((body as Issued).token))
+        .set('Accept', 'text/csv');
+      expect(answer.text).not.toContain(customer_id);
+    }
+  });
+
   it('cannot have scopes that their issuer lacks', async () => {
     const { secret } = await createKey(engine, 'customers:write', 'entitlements:read');
     const refused = await issue({}, secret);

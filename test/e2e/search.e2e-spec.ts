@@ -183,6 +183,21 @@ describe('a search with scopes', () => {
       };
       expect(await types(['search:read', 'invoices:read'])).toEqual([]);
       expect(await types(['search:read', 'customers:read'])).toEqual(['customer']);
+      const customer = await engine.http.get('/v1/customers').set(owner);
+      const [{ id: customer_id } = { id: '' }] = (customer.body as { data: { id: string }[] }).data;
+      const lines = [{ description: 'Set-up', amount: 1_000 }];
+      const invoice = await engine.http
+        .post('/v1/invoices')
+        .set(owner)
+        .send({ customer_id, currency: 'EUR', lines });
+      const found = async (...scopes: readonly string[]) => {
+        const { secret } = await createKey(engine, 'search:read', 'invoices:read', ...scopes);
+        const path = `/v1/search?q=${(invoice.body as { id: string }).id}`;
+        const { body } = await engine.http.get(path).set(bearing(secret));
+        return (body as { data: readonly Found[] }).data.map(({ detail }) => detail);
+      };
+      expect(await found()).toEqual([null]);
+      expect(await found('customers:read')).toEqual(['Hidden']);
     } finally {
       await engine.close();
     }

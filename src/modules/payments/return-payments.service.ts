@@ -55,11 +55,9 @@ export class ReturnPaymentsService {
       const { id, customerId, currency, amountApplied: appliedMinor } = before;
       const credit = await this.credit.lockOf(id);
       const refundedMinor = least(before.amountRefunded - credit.refunded, appliedMinor);
-      const reserved = before.amountRefundPending - credit.reserved;
-      const lostMinor = least(
-        before.amountLost - credit.lost,
-        appliedMinor - refundedMinor - reserved,
-      );
+      const unrefundedMinor = appliedMinor - refundedMinor;
+      const reserved = least(before.amountRefundPending - credit.reserved, unrefundedMinor);
+      const lostMinor = least(before.amountLost - credit.lost, unrefundedMinor - reserved);
       const returned = {
         paymentId: id,
         customerId,

@@ -15,6 +15,8 @@ interface SearchSource {
 /** Matches of a table that are ranked. A query with more is too short to rank all of them. */
 const MOST_RANKED = 1_000;
 
+const CUSTOMER_NAME = 'customer.name';
+
 /** Tables that are searched. Each text has an index of trigrams, with the same expression. */
 const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
   customer: {
@@ -28,7 +30,7 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
   invoice: {
     from: 'invoice AS one LEFT JOIN customer ON customer.id = one.customer_id',
     title: 'coalesce(one.number, one.id)',
-    detail: 'customer.name',
+    detail: CUSTOMER_NAME,
     customerId: 'one.customer_id',
     text: `lower(' ' || one.number)`,
   },
@@ -62,26 +64,26 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
   subscription: {
     from: 'subscription AS one LEFT JOIN customer ON customer.id = one.customer_id',
     title: 'one.id',
-    detail: 'customer.name',
+    detail: CUSTOMER_NAME,
     customerId: 'one.customer_id',
   },
   payment: {
     from: 'payment AS one LEFT JOIN customer ON customer.id = one.customer_id',
     title: 'one.id',
-    detail: 'customer.name',
+    detail: CUSTOMER_NAME,
     customerId: 'one.customer_id',
   },
   refund: {
     from: `refund AS one LEFT JOIN payment ON payment.id = one.payment_id
       LEFT JOIN customer ON customer.id = payment.customer_id`,
     title: 'one.id',
-    detail: 'customer.name',
+    detail: CUSTOMER_NAME,
     customerId: 'payment.customer_id',
   },
   credit_note: {
     from: 'credit_note AS one LEFT JOIN customer ON customer.id = one.customer_id',
     title: 'one.number',
-    detail: 'customer.name',
+    detail: CUSTOMER_NAME,
     customerId: 'one.customer_id',
   },
   entitlement: { from: 'entitlement AS one', title: 'one.name', detail: 'one.key' },
@@ -101,9 +103,10 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
   },
 };
 
-function columnsOf(type: SearchType): string {
-  const { title, detail, customerId } = SOURCES[type];
-  return `'${type}' AS type, one.id::text AS id, ${title}::text AS title, ${detail ?? 'NULL'}::text AS detail,
+function columnsOf(type: SearchType, namesCustomers: boolean): string {
+  const { title, detail = 'NULL', customerId } = SOURCES[type];
+  const shown = detail === CUSTOMER_NAME && !namesCustomers ? 'NULL' : detail;
+  return `'${type}' AS type, one.id::text AS id, ${title}::text AS title, ${shown}::text AS detail,
     ${customerId ?? 'NULL'}::text AS "customerId"`;
 }
 
@@ -112,11 +115,19 @@ function columnsOf(type: SearchType): string {
 export class SearchRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the newest objects whose id begins with the text. */
-  byId(type: SearchType, start: string, most: number): Promise<readonly SearchResult[]> {
+  /**
+   * Returns the newest objects whose id begins with the text.
+   * @param namesCustomers true if the caller may read the names of customers
+   */
+  byId(
+    type: SearchType,
+    start: string,
+    namesCustomers: boolean,
+    most: number,
+  ): Promise<readonly SearchResult[]> {
     const { from, where } = SOURCES[type];
     return this.database.query<SearchResult>(
-      `SELECT ${columnsOf(type)} FROM ${from}
+      `SELECT ${columnsOf(type, namesCustomers)} FROM ${from}
        WHERE one.id >= $1 AND one.id < $1 || '~' ${where === undefined ? '' : `AND ${where}`}
        ORDER BY one.id DESC LIMIT $2`,
       [start, most],
@@ -126,10 +137,12 @@ export class SearchRepository {
   /**
    * Returns objects whose text matches every pattern. First those whose title or detail is the text, then those where one
    * begins with it, then all others, by title.
+   * @param namesCustomers true if the caller may read the names of customers
    */
   async byWords(
     types: readonly SearchType[],
     { text, patterns }: { readonly text: string; readonly patterns: readonly string[] },
+    namesCustomers: boolean,
     most: number,
   ): Promise<readonly SearchResult[]> {
     const sources = types.flatMap((type) => {
@@ -137,7 +150,8 @@ export class SearchRepository {
       if (searched === undefined) return [];
       const matches = patterns.map((_, index) => `${searched} LIKE lower($${index + 3})`);
       const conditions = [...matches, ...(where === undefined ? [] : [where])].join(' AND ');
-      return [`(SELECT ${columnsOf(type)} FROM ${from} WHERE ${conditions} LIMIT ${MOST_RANKED})`];
+      const columns = columnsOf(type, namesCustomers);
+      return [`(SELECT ${columns} FROM ${from} WHERE ${conditions} LIMIT ${MOST_RANKED})`];
     });
     if (sources.length === 0) return [];
     return this.database.query<SearchResult>(

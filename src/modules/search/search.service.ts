@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { readQuery, searchedTypes, type SearchResult, type SearchType } from './domain/search-type';
+import {
+  readQuery,
+  SEARCH_TYPES,
+  searchedTypes,
+  type SearchResult,
+  type SearchType,
+} from './domain/search-type';
 import { SearchRepository } from './search.repository';
 
 @Injectable()
@@ -20,7 +26,9 @@ export class SearchService {
     const query = readQuery(text);
     const searched = searchedTypes(types, scopes);
     if (query.kind === 'nothing') return [];
-    if (query.kind === 'words') return this.found.byWords(searched, query, most);
-    return searched.includes(query.type) ? this.found.byId(query.type, query.start, most) : [];
+    const namesCustomers = scopes.has(SEARCH_TYPES.customer.scope);
+    if (query.kind === 'words') return this.found.byWords(searched, query, namesCustomers, most);
+    if (!searched.includes(query.type)) return [];
+    return this.found.byId(query.type, query.start, namesCustomers, most);
   }
 }

@@ -60,10 +60,13 @@ export class CsvInterceptor implements NestInterceptor {
   }
 }
 
-/** Sets the cursor of a request to a list, and the largest page. */
+/**
+ * Sets the cursor of a request to a list, and the largest page. All other parameters stay as they were parsed: they are the
+ * ones for which access was decided.
+ */
 function turnTo(request: Request, cursor: string | null): void {
-  const [path = '', query = ''] = request.url.split('?');
-  const parameters = new URLSearchParams(query);
+  const [path = ''] = request.url.split('?', 1);
+  const parameters = new URLSearchParams(request.query as Record<string, string>);
   parameters.set('limit', ROWS_OF_A_PAGE);
   if (cursor === null) parameters.delete('cursor');
   else parameters.set('cursor', cursor);
@@ -90,7 +93,7 @@ export function toCsvRow(values: readonly CsvValue[]): string {
 }
 
 /** Characters with which a spreadsheet begins a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 
 /** Returns a cell. Text that a spreadsheet would run as a formula gets an apostrophe; numbers keep their sign. */
 function toCell(value: CsvValue): string {

@@ -2,7 +2,7 @@ import './layout.css';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { send, setCsrfToken } from '../api/client';
+import { RequestFailed, send, setCsrfToken } from '../api/client';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
 import { Problem } from '../ui/page';
@@ -115,10 +115,15 @@ function Menu({
 function Account({ session }: { readonly session: CurrentSession }): ReactNode {
   const cache = useQueryClient();
   const signOut = (): void => {
-    void send({ method: 'DELETE', path: '/v1/session' }).then(() => {
+    const leave = (): void => {
       setCsrfToken(null);
+      cache.clear();
       cache.setQueryData(currentSession.queryKey, null);
-      cache.removeQueries({ predicate: ({ queryKey }) => queryKey !== currentSession.queryKey });
+    };
+    send({ method: 'DELETE', path: '/v1/session' }).then(leave, (error: unknown) => {
+      // The session has ended already, or it is another one: then the page is loaded again with that one.
+      if (error instanceof RequestFailed && error.status === 401) leave();
+      else window.location.reload();
     });
   };
   const { name, email, role } = session.admin;

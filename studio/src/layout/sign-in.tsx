@@ -38,6 +38,8 @@ export function SignInPage(): ReactNode {
       }),
     onSuccess: (session) => {
       setCsrfToken(session.csrf_token);
+      // Nothing that another admin has seen is shown to this one.
+      cache.clear();
       cache.setQueryData(currentSession.queryKey, session);
     },
     onError: (error) => setAsksForCode(asksForCode || isCodeNeeded(error)),

@@ -13,6 +13,7 @@ import {
   type DisputeFilter,
   type DisputeMoney,
   isDecided,
+  isOutdated,
   newDispute,
   withReport,
 } from './domain/dispute';
@@ -52,6 +53,7 @@ export class DisputesService {
       const now = await this.payments.timeOf(customerId);
       const found = await this.disputes.findByReference(provider, reported.providerReference);
       const of = { customerId, paymentId, provider, currency };
+      if (found !== null && isOutdated(reported, found)) return;
       const before = found ?? newDispute({ ...of, id: newId('dsp') }, reported, now);
       const { after, money } = withReport(before, reported, now);
       if (after === before) return;

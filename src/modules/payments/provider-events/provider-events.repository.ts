@@ -8,13 +8,17 @@ const KEEP = `
   INSERT INTO provider_event (id, provider, type, subject_id, created_at, received_at, due_at)
   VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO NOTHING`;
 
-/** An event whose object cannot be read from the provider so often is left, after about 50 minutes. */
-const MOST_ATTEMPTS = 20;
+/**
+ * An event whose object cannot be applied so often, in about 50 minutes, is tried once an hour from then on, and no longer
+ * keeps automatic charges waiting.
+ */
+const FREQUENT_ATTEMPTS = 20;
 
 const CLAIM_DUE = `
   UPDATE provider_event
-  SET due_at = CASE WHEN attempts + 1 < ${MOST_ATTEMPTS} THEN $2::timestamptz END, leased_by = $4,
-      attempts = attempts + 1
+  SET due_at = CASE WHEN attempts + 1 < ${FREQUENT_ATTEMPTS} THEN $2::timestamptz
+        ELSE $1::timestamptz + interval '1 hour' END,
+      leased_by = $4, attempts = attempts + 1
   WHERE id IN (
     SELECT id FROM provider_event WHERE due_at <= $1
     ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
@@ -44,7 +48,8 @@ const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
     OR EXISTS (
       SELECT FROM provider_event
-      WHERE provider = $1 AND due_at IS NOT NULL AND received_at - created_at > $3 * interval '1 ms')
+      WHERE provider = $1 AND due_at IS NOT NULL AND attempts < ${FREQUENT_ATTEMPTS}
+        AND received_at - created_at > $3 * interval '1 ms')
     AS is_behind`;
 
 /** Object that a stored event is about. */

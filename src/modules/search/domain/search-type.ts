@@ -26,7 +26,7 @@ export type SearchType = keyof typeof SEARCH_TYPES;
 
 export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchType[];
 
-/** Fewest characters of a query. Shorter ones would match most objects, and find nothing. */
+/** Fewest characters of a query. Shorter ones, and those without a letter, digit or symbol as 🦊, would match most objects, and find nothing. */
 export const SHORTEST_QUERY = 2;
 
 /** Beginning of an id: the prefix of a type and the characters that ids are made of. */
@@ -41,7 +41,7 @@ export type SearchQuery =
 /** Reads the text of a query. */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
-  if (text.length < SHORTEST_QUERY) return { kind: 'nothing' };
+  if (text.length < SHORTEST_QUERY || !/[\p{L}\p{N}\p{So}]/u.test(text)) return { kind: 'nothing' };
   const prefix = ID_START.exec(text)?.[1];
   const type = SEARCH_TYPE_NAMES.find((name) => SEARCH_TYPES[name].prefix === prefix);
   if (type !== undefined) return { kind: 'id', type, start: text };

@@ -87,6 +87,14 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
   return { after: { ...next, version: before.version + 1, updatedAt: now }, money };
 }
 
+/** Returns true if a report was read before the decision that is already recorded. */
+export function isOutdated(
+  reported: Pick<Dispute, 'status'>,
+  { status }: Pick<Dispute, 'status'>,
+): boolean {
+  return (status === 'won' || status === 'lost') && !isDecided(reported);
+}
+
 /** Returns true once the dispute is decided. A provider may still reopen it. */
 export function isDecided({ status }: Pick<Dispute, 'status'>): boolean {
   return status === 'won' || status === 'lost' || status === 'closed';
