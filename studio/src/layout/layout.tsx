@@ -10,7 +10,7 @@ import { Toast } from '../ui/toast';
 import { NAVIGATION } from './navigation';
 import { Palette } from './palette';
 import type { CurrentSession } from '../api/objects';
-import { currentSession } from './session';
+import { currentSession, showOnly } from './session';
 import { SignInPage } from './sign-in';
 import { flipTheme } from './theme';
 
@@ -117,8 +117,7 @@ function Account({ session }: { readonly session: CurrentSession }): ReactNode {
   const signOut = (): void => {
     const leave = (): void => {
       setCsrfToken(null);
-      cache.clear();
-      cache.setQueryData(currentSession.queryKey, null);
+      showOnly(cache, null);
     };
     send({ method: 'DELETE', path: '/v1/session' }).then(leave, (error: unknown) => {
       // The session has ended already, or it is another one: then the page is loaded again with that one.

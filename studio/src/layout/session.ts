@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { api, RequestFailed, setCsrfToken } from '../api/client';
 import type { CurrentSession } from '../api/objects';
 
@@ -17,3 +17,10 @@ export const currentSession = queryOptions({
     }
   },
 });
+
+/** Starts or ends a session, and forgets what another admin has seen. */
+export function showOnly(cache: QueryClient, session: CurrentSession | null): void {
+  const [own] = currentSession.queryKey;
+  cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== own });
+  cache.setQueryData(currentSession.queryKey, session);
+}

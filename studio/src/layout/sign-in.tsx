@@ -7,7 +7,7 @@ import { TextInput } from '../ui/field';
 import { Card, Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
 import type { CurrentSession } from '../api/objects';
-import { currentSession } from './session';
+import { showOnly } from './session';
 
 const ASKS_FOR_CODE: readonly string[] = ['second_factor_required', 'second_factor_failed'];
 
@@ -38,9 +38,7 @@ export function SignInPage(): ReactNode {
       }),
     onSuccess: (session) => {
       setCsrfToken(session.csrf_token);
-      // Nothing that another admin has seen is shown to this one.
-      cache.clear();
-      cache.setQueryData(currentSession.queryKey, session);
+      showOnly(cache, session);
     },
     onError: (error) => setAsksForCode(asksForCode || isCodeNeeded(error)),
   });
