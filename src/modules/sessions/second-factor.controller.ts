@@ -47,7 +47,7 @@ export class SecondFactorController {
     access: 'sessions:write',
     status: 201,
     answer: SecondFactorEnrolmentDto,
-    reads: 'path',
+    reads: 'body',
     problems: [adminSessionRequired, secondFactorEnabled],
   })
   async beginSecondFactor(
