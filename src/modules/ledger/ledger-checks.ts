@@ -11,6 +11,12 @@ import {
 } from './domain/posted-transaction';
 import { LedgerRepository } from './ledger.repository';
 
+/** Results of all checks, and the last comparison with a payment provider that ended, if any. */
+export interface Verification {
+  readonly results: readonly CheckResult[];
+  readonly lastReconciliation: LastReconciliation | null;
+}
+
 /**
  * Invariants of the ledger. The ledger itself checks that it balances. Higher modules register checks that compare it with
  * their payments and invoices when they start.
@@ -70,30 +76,26 @@ export class LedgerChecks implements OnModuleInit {
     this.findReconciliation = find;
   }
 
-  /** Returns the last comparison with a payment provider that ended, or null. */
-  lastReconciliation(): Promise<LastReconciliation | null> {
-    return this.findReconciliation();
-  }
-
   /**
    * Runs every check on one snapshot of the ledger, unaffected by concurrent writes.
    * @throws {ProblemError} `too_many_reports`
    */
-  async run(): Promise<readonly CheckResult[]> {
-    const results = await this.runAll();
+  async run(): Promise<Verification> {
+    const verification = await this.runAll();
+    const { results } = verification;
     this.verifiedAt.setToCurrentTime();
     this.failedChecks.set(results.filter(({ offending }) => offending.length > 0).length);
-    return results;
+    return verification;
   }
 
-  private runAll(): Promise<readonly CheckResult[]> {
+  private runAll(): Promise<Verification> {
     return this.reports.run('verification', async () => {
       await this.ledger.allowLongReads();
       const results: CheckResult[] = [];
       for (const { name, run } of this.checks) {
         results.push({ name, offending: (await run()).slice(0, MOST_OFFENDING) });
       }
-      return results;
+      return { results, lastReconciliation: await this.findReconciliation() };
     });
   }
 }

@@ -63,7 +63,7 @@ export class LedgerController {
     problems: [tooManyReports],
   })
   async verifyLedger(): Promise<LedgerVerificationDto> {
-    const results = await this.checks.run();
-    return toLedgerVerificationDto(results, await this.checks.lastReconciliation());
+    const { results, lastReconciliation } = await this.checks.run();
+    return toLedgerVerificationDto(results, lastReconciliation);
   }
 }
